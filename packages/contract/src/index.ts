@@ -1,1 +1,9 @@
-export {};
+export * from "./ids.ts";
+export * from "./credentials.ts";
+export * from "./errors.ts";
+export * from "./limits.ts";
+export * from "./schemas/scalars.ts";
+export * from "./schemas/attach.ts";
+export * from "./schemas/heartbeat.ts";
+export * from "./schemas/backups.ts";
+export * from "./schemas/log.ts";

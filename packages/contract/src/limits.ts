@@ -1,0 +1,16 @@
+/** Largest request body in bytes (contract, section 2). */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Largest receipt submission in bytes. */
+export const MAX_RECEIPT_BYTES = 256 * 1024;
+/** How long a presigned upload or download URL is valid. */
+export const PRESIGNED_URL_S = 15 * 60;
+/** How long an idempotency key is remembered. */
+export const IDEMPOTENCY_WINDOW_S = 24 * 3600;
+/** The same for `POST /v1/receipts`. */
+export const RECEIPT_IDEMPOTENCY_WINDOW_S = 30 * 24 * 3600;
+/** The longest that `GET /api/bootstrap/{poll_token}` holds a request. */
+export const POLL_HOLD_S = 25;
+/** Wrong secrets after which an auth key is burned, and wrong tries after which a one-time code is. */
+export const MAX_WRONG_ATTEMPTS = 5;
+/** How long an interactive attach and any other one-time code live. */
+export const CODE_LIFETIME_S = 15 * 60;

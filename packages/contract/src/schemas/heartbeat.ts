@@ -1,0 +1,54 @@
+import { Type, type Static } from "typebox";
+import { Count, EngineName, Id, Label, Slug, strict, Timestamp } from "./scalars.ts";
+
+/** A source that an agent declares; one that the organisation does not know is registered by it. */
+export const DeclaredSource = Type.Object(
+  { slug: Slug, engine: EngineName, name: Type.Optional(Label(100)) },
+  strict,
+);
+export type DeclaredSource = Static<typeof DeclaredSource>;
+
+export const CommandKind = Type.Union([Type.Literal("backup"), Type.Literal("restore_test")]);
+export type CommandKind = Static<typeof CommandKind>;
+
+/** A command as a heartbeat delivers it. `attempt` counts deliveries from 1. */
+export const DeliveredCommand = Type.Object(
+  {
+    id: Id("command"),
+    kind: CommandKind,
+    source: Type.Object({ id: Id("source"), slug: Slug, engine: EngineName }, strict),
+    params: Type.Object({ backup_id: Type.Optional(Id("backup")) }, strict),
+    issued_at: Timestamp,
+    attempt: Type.Integer({ minimum: 1 }),
+  },
+  strict,
+);
+export type DeliveredCommand = Static<typeof DeliveredCommand>;
+
+/** Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature` its line over it. */
+export const HeartbeatRequest = Type.Object(
+  {
+    agent_version: Label(64),
+    hostname: Label(253),
+    platform: Label(64),
+    uptime_s: Count,
+    sources: Type.Array(DeclaredSource, { maxItems: 1000 }),
+    acks: Type.Array(Type.Object({ command_id: Id("command") }, strict), { maxItems: 1000 }),
+    log_head: Type.Optional(Type.String({ maxLength: 16384 })),
+    cosignature: Type.Optional(Type.String({ maxLength: 1024 })),
+  },
+  strict,
+);
+export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
+
+/** 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log. */
+export const HeartbeatResponse = Type.Object(
+  {
+    server_time: Timestamp,
+    next_interval_s: Type.Integer({ minimum: 1 }),
+    commands: Type.Array(DeliveredCommand),
+    log_head: Type.String(),
+  },
+  strict,
+);
+export type HeartbeatResponse = Static<typeof HeartbeatResponse>;

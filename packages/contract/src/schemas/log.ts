@@ -1,0 +1,104 @@
+import { Type, type Static } from "typebox";
+import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
+
+/** An inclusion proof (RFC 9162 section 2.1.3); hashes in hex, nearest the leaf first. */
+export const InclusionProof = Type.Object(
+  { log_index: Count, tree_size: Count, hashes: Type.Array(Sha256) },
+  strict,
+);
+export type InclusionProof = Static<typeof InclusionProof>;
+
+/** A consistency proof (RFC 9162 section 2.1.4) between the trees of two sizes. */
+export const ConsistencyProof = Type.Object({ from: Count, to: Count, hashes: Type.Array(Sha256) }, strict);
+export type ConsistencyProof = Static<typeof ConsistencyProof>;
+
+/** Where an entry stands in its log and the proof of it. `log_id` is the log's origin. */
+const placement = {
+  log_index: Count,
+  leaf_hash: Sha256,
+  log_id: Type.String(),
+  inclusion_proof: InclusionProof,
+  checkpoint: Type.String(),
+};
+
+/** Body of `POST /v1/receipts`: a DSSE envelope. Its signature and statement are checked by `@attestore/proof`. */
+export const EnvelopeRequest = Type.Object(
+  {
+    payloadType: Type.String(),
+    payload: Type.String(),
+    signatures: Type.Array(
+      Type.Object(
+        { keyid: Type.Optional(Type.String({ maxLength: 256 })), sig: Type.String({ maxLength: 1024 }) },
+        strict,
+      ),
+      { minItems: 1, maxItems: 1 },
+    ),
+  },
+  strict,
+);
+export type EnvelopeRequest = Static<typeof EnvelopeRequest>;
+
+/** 201 of `POST /v1/receipts`. */
+export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...placement }, strict);
+export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
+
+/** The kinds of event that an agent reports. */
+export const AgentEventKind = Type.Union([
+  Type.Literal("backup_failed"),
+  Type.Literal("restore_failed"),
+  Type.Literal("attestation_failed"),
+]);
+export type AgentEventKind = Static<typeof AgentEventKind>;
+
+/** Body of `POST /v1/events`. */
+export const EventRequest = Type.Object(
+  {
+    kind: AgentEventKind,
+    source_id: Type.Optional(Id("source")),
+    backup_id: Type.Optional(Id("backup")),
+    command_id: Type.Optional(Id("command")),
+    occurred_at: Timestamp,
+    detail: Type.Record(Type.String(), Type.Unknown()),
+  },
+  strict,
+);
+export type EventRequest = Static<typeof EventRequest>;
+
+/** 201 of `POST /v1/events`. */
+export const EventAccepted = Type.Object({ event_id: Id("event"), ...placement }, strict);
+export type EventAccepted = Static<typeof EventAccepted>;
+
+/** 200 of `GET /v1/log/head`. */
+export const LogHead = Type.Object(
+  {
+    log_id: Type.String(),
+    tree_size: Count,
+    root_hash: Sha256,
+    timestamp: Timestamp,
+    checkpoint: Type.String(),
+  },
+  strict,
+);
+export type LogHead = Static<typeof LogHead>;
+
+/** Query of `GET /v1/log/proof`; numbers arrive as text and are read strictly as decimals. */
+export const LogProofQuery = Type.Object(
+  {
+    leaf: Type.String({ pattern: "^(0|[1-9][0-9]{0,15}|[0-9a-f]{64})$" }),
+    tree_size: Type.String({ pattern: "^[1-9][0-9]{0,15}$" }),
+    from: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,15}$" })),
+  },
+  strict,
+);
+export type LogProofQuery = Static<typeof LogProofQuery>;
+
+/** 200 of `GET /v1/log/proof`; `consistency` is null where no `from` was asked for. */
+export const LogProof = Type.Object(
+  {
+    inclusion: InclusionProof,
+    consistency: Type.Union([ConsistencyProof, Type.Null()]),
+    checkpoint: Type.String(),
+  },
+  strict,
+);
+export type LogProof = Static<typeof LogProof>;
