@@ -5,7 +5,10 @@ import { idPattern, isId, newId } from "./ids.ts";
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
 function decode(suffix: string): bigint {
-  return Array.from(suffix).reduce((value, character) => value * 32n + BigInt(ALPHABET.indexOf(character)), 0n);
+  return Array.from(suffix).reduce(
+    (value, character) => value * 32n + BigInt(ALPHABET.indexOf(character)),
+    0n,
+  );
 }
 
 it("makes UUIDv7 in Crockford base32 under the kind's prefix", () => {

@@ -12,9 +12,26 @@ export type InclusionProof = Static<typeof InclusionProof>;
 export const ConsistencyProof = Type.Object({ from: Count, to: Count, hashes: Type.Array(Sha256) }, strict);
 export type ConsistencyProof = Static<typeof ConsistencyProof>;
 
+/** A leaf of the log; its bytes are the RFC 8785 form of this object, so that whoever holds it can rebuild the leaf hash. */
+export const Leaf = Type.Object(
+  {
+    v: Type.Literal(1),
+    kind: Type.String(),
+    org_id: Id("org"),
+    id: Type.String(),
+    actor_id: Type.String(),
+    recorded_at: Timestamp,
+    body_sha256: Sha256,
+    signature: Type.Optional(Type.String()),
+  },
+  strict,
+);
+export type Leaf = Static<typeof Leaf>;
+
 /** Where an entry stands in its log and the proof of it. `log_id` is the log's origin. */
 const placement = {
   log_index: Count,
+  leaf: Leaf,
   leaf_hash: Sha256,
   log_id: Type.String(),
   inclusion_proof: InclusionProof,
