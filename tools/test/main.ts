@@ -1,0 +1,103 @@
+/**
+ * `npm test`: installs what the tests need, then format, lint, types and every test project.
+ * Prints one closing line, `N passed, N failed`; a skipped test counts as failed, because a test
+ * that silently did not run is worse than none.
+ *
+ * `npm test -- unit e2e` runs only the named steps.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+interface Step {
+  name: string;
+  run: () => Count;
+}
+
+interface Count {
+  passed: number;
+  failed: number;
+}
+
+const reports = mkdtempSync(join(tmpdir(), "attestore-test-"));
+
+function program(command: string, ...args: string[]): boolean {
+  const { status, error } = spawnSync(command, args, { stdio: "inherit" });
+  if (error) process.stderr.write(`${command}: ${error.message}\n`);
+  return status === 0;
+}
+
+function check(name: string, command: string, ...args: string[]): Step {
+  return {
+    name,
+    run: () => (program(command, ...args) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }),
+  };
+}
+
+function tests(name: string): Step {
+  return {
+    name,
+    run: () => {
+      const report = join(reports, `${name}.json`);
+      const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+      const green = program("vitest", "run", "--project", name, ...reporters);
+      return count(report, green);
+    },
+  };
+}
+
+function count(report: string, green: boolean): Count {
+  try {
+    const { numTotalTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as Record<
+      string,
+      number
+    >;
+    const passed = numPassedTests ?? 0;
+    const failed = (numTotalTests ?? 0) - passed;
+    // A file that can't be loaded, or a project without tests, has no failed test and is not green.
+    const nothingRan = passed + failed === 0;
+    return { passed, failed: failed === 0 && (!green || nothingRan) ? 1 : failed };
+  } catch {
+    return { passed: 0, failed: 1 };
+  }
+}
+
+const steps: Step[] = [
+  check("setup", "tools/setup", "test"),
+  check("format", "oxfmt", "--check", "."),
+  check("lint", "oxlint", "--deny-warnings"),
+  check("types", "tsc", "-p", "."),
+  tests("unit"),
+  tests("browser"),
+  tests("interop"),
+  tests("e2e"),
+  tests("chaos"),
+];
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !steps.some((step) => step.name === name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `no such step: ${unknown.join(", ")}. Steps: ${steps.map((step) => step.name).join(", ")}\n`,
+  );
+  process.exit(2);
+}
+
+const total: Count = { passed: 0, failed: 0 };
+const lines: string[] = [];
+for (const step of steps) {
+  if (wanted.length > 0 && !wanted.includes(step.name)) continue;
+  process.stdout.write(`\n== ${step.name}\n`);
+  const started = performance.now();
+  const { passed, failed } = step.run();
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  lines.push(
+    `${failed === 0 ? "ok    " : "FAILED"} ${step.name.padEnd(8)} ${passed} passed, ${failed} failed  ${seconds} s`,
+  );
+  total.passed += passed;
+  total.failed += failed;
+}
+rmSync(reports, { recursive: true, force: true });
+process.stdout.write(`\n${lines.join("\n")}\n\n${total.passed} passed, ${total.failed} failed\n`);
+process.exitCode = total.failed === 0 ? 0 : 1;
