@@ -1,0 +1,279 @@
+/**
+ * `npm run demo`: the whole product once, for real, on embedded defaults. Two databases are backed up, restored into
+ * throw-away places, checked, receipted and verified; then a stored backup is damaged and has to be caught.
+ * Exit code 0 only if every step held.
+ */
+import { spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join, relative, resolve } from "node:path";
+import { run, runJson, startServer, type Server } from "./programs.ts";
+import { findPostgres, openShop, writeInvoices, type Shop } from "./shop.ts";
+import { expectThat, heading, say, step, StepFailed } from "./story.ts";
+
+const home = resolve(process.env["ATTESTORE_DATA"] ?? "data", "demo");
+const serverData = join(home, "server");
+const root = join(home, "agent");
+const at = (path: string): string => relative(process.cwd(), path) || ".";
+
+const started = performance.now();
+let server: Server | undefined;
+let shop: Shop | undefined;
+
+try {
+  await tell();
+} catch (error) {
+  if (!(error instanceof StepFailed)) throw error;
+  process.stderr.write(`\nThe demo stopped: ${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  await server?.stop();
+  await shop?.stop();
+}
+
+async function tell(): Promise<void> {
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home, { recursive: true, mode: 0o755 });
+  const port = await freePort();
+  const serverEnv = {
+    ATTESTORE_DATA: serverData,
+    ATTESTORE_LISTEN: `127.0.0.1:${port}`,
+    ATTESTORE_PUBLIC_URL: `https://localhost:${port}`,
+  };
+  const agentEnv: Record<string, string> = { ATTESTORE_HOME: root };
+  const sources: string[] = [];
+
+  heading("Two databases worth keeping");
+  const postgres = prepareDatabases();
+  if (postgres) {
+    await step("PostgreSQL: a shop", async () => {
+      shop = await openShop(postgres);
+      agentEnv["SHOP_URL"] = shop.url;
+      sources.push("shop");
+      return `${shop.orders.toLocaleString("en")} orders`;
+    });
+  } else {
+    say(
+      "  - PostgreSQL is left out: its server and pg_dump are not here. On Debian 12: sudo tools/setup demo",
+    );
+  }
+  await step("SQLite: its invoices", async () => {
+    sources.push("invoices");
+    return `${writeInvoices(join(home, "invoices.db")).toLocaleString("en")} invoices`;
+  });
+
+  heading("The orchestrator and an agent");
+  await step("start attestore-server", async () => {
+    server = await startServer(serverEnv);
+    return `TLS 1.3, embedded PostgreSQL, objects on disk, all in ${at(serverData)}`;
+  });
+  await step("create an organisation and an auth key", async () => {
+    const { json: org } = await runJson<{ id: string }>(
+      "attestore-server",
+      ["org", "add", "Demo Shop"],
+      serverEnv,
+    );
+    const { json: key } = await runJson<{ auth_key: string }>(
+      "attestore-server",
+      ["auth-key", "create", "--org", org.id],
+      serverEnv,
+    );
+    agentEnv["ATTESTORE_AUTH_KEY"] = key.auth_key;
+    return org.id;
+  });
+  await step("attach the agent", async () => {
+    const ca = join(serverData, "tls", "ca.pem");
+    const { json } = await runJson<{ agent_id: string }>(
+      "attestore",
+      [
+        "init",
+        "--root",
+        root,
+        "--service",
+        `https://localhost:${port}`,
+        "--ca-file",
+        ca,
+        "--name",
+        "demo-host",
+      ],
+      agentEnv,
+    );
+    delete agentEnv["ATTESTORE_AUTH_KEY"];
+    appendFileSync(join(root, "config.yaml"), sourcesYaml(sources));
+    return `${json.agent_id}, keys and config in ${at(root)}`;
+  });
+
+  heading("Backed up, then restored for real");
+  for (const source of sources) {
+    await step(`back up ${source}`, async () => {
+      const { json } = await runJson<{ size_bytes: number }>(
+        "attestore",
+        ["backup", "--source", source],
+        agentEnv,
+      );
+      return `${Math.ceil(json.size_bytes / 1024)} kB of age ciphertext stored, receipt in the log`;
+    });
+  }
+  for (const source of sources) {
+    await step(`restore ${source} into a throw-away place and check it`, async () => {
+      const { json } = await runJson<{ result: string; checks: unknown[] }>(
+        "attestore",
+        ["restore-test", "--source", source],
+        agentEnv,
+      );
+      expectThat(json.result === "passed", `the restore test of ${source} says ${json.result}`);
+      return `${json.checks.length} checks passed, receipt in the log`;
+    });
+  }
+
+  heading("Verified with the orchestrator stopped");
+  await step("stop attestore-server", async () => {
+    await server?.stop();
+    server = undefined;
+    return undefined;
+  });
+  const receipts = receiptFiles();
+  const logKey = logVerifierKey();
+  const verify = [...receipts, "--key", join(root, "keys", "agent.pub"), "--log-key", logKey];
+  await step("attestore-verify every receipt, offline", async () => {
+    expectThat(
+      receipts.length === sources.length * 2,
+      `${sources.length * 2} receipts were expected and ${receipts.length} are here`,
+    );
+    const { code, stdout, stderr } = await run("attestore-verify", verify);
+    expectThat(code === 0, `attestore-verify ended with exit code ${code}:\n${stdout}${stderr}`);
+    return `${receipts.length} receipts are true: signature, statement, inclusion, checkpoint`;
+  });
+  await step("attestore-verify a receipt with one character changed", async () => {
+    const forged = join(home, "forged.json");
+    writeFileSync(forged, forge(readFileSync(receipts[0] ?? "", "utf8")));
+    const { code } = await run("attestore-verify", [
+      forged,
+      "--key",
+      join(root, "keys", "agent.pub"),
+      "--log-key",
+      logKey,
+    ]);
+    expectThat(code === 1, `a forged receipt was answered with exit code ${code}`);
+    return "refused";
+  });
+
+  heading("A backup that rots is found");
+  const victim = sources[0] ?? "";
+  await step("start attestore-server again, and flip one bit of a stored ciphertext", async () => {
+    flipOneBit(oldestCiphertext());
+    server = await startServer(serverEnv);
+    return undefined;
+  });
+  await step(`the next restore test of ${victim}`, async () => {
+    const { code, json } = await runJson<{ result: string; reason?: string }>(
+      "attestore",
+      ["restore-test", "--source", victim],
+      agentEnv,
+      [1],
+    );
+    expectThat(code === 1 && json.result === "failed", `the damage was not found: ${json.result}`);
+    return `FAILED, as it must: ${json.reason ?? "no reason given"}`;
+  });
+  await step("the log, rebuilt from its leaves", async () => {
+    const { code, stderr } = await run("attestore-server", ["fsck"], serverEnv);
+    expectThat(code === 0, `fsck ended with exit code ${code}:\n${stderr}`);
+    return "every leaf, tile and head agrees";
+  });
+
+  heading(`Every step held, in ${((performance.now() - started) / 1000).toFixed(0)} s. Look around:`);
+  const node = (name: string): string => `npx node packages/${name}/src/main.ts`;
+  say(`  ATTESTORE_HOME=${at(root)} ${node("agent")} status`);
+  say(
+    `  ${node("verifier")} ${at(receipts[0] ?? "")} --key ${at(join(root, "keys", "agent.pub"))} --log-key '${logKey}'`,
+  );
+  say(`  ATTESTORE_DATA=${at(serverData)} ${node("orchestrator")} fsck`);
+  say(`  ATTESTORE_DATA=${at(serverData)} ATTESTORE_LISTEN=127.0.0.1:${port} npm start`);
+}
+
+function prepareDatabases(): string | null {
+  if (!findPostgres() && process.getuid?.() === 0) spawnSync("tools/setup", ["demo"], { stdio: "inherit" });
+  return findPostgres();
+}
+
+function sourcesYaml(sources: string[]): string {
+  const blocks: Record<string, string> = {
+    shop: `  shop:
+    engine: postgresql
+    connection: env:SHOP_URL
+    checks:
+      - { id: orders-are-there, query: "select count(*) as orders, max(placed_at) > now() - interval '1 day' as fresh from orders", expect: "orders >= 20000 and fresh = true" }
+      - { id: no-orphans, query: "select count(*) as n from order_lines l left join orders o on o.id = l.order_id where o.id is null", expect: "n = 0" }
+`,
+    invoices: `  invoices:
+    engine: sqlite
+    path: ${join(home, "invoices.db")}
+    checks:
+      - { id: invoices-are-there, query: "select count(*) as n, sum(cents) as total from invoices", expect: "n = 5000 and total > 0" }
+`,
+  };
+  return `sources:\n${sources.map((source) => blocks[source]).join("")}`;
+}
+
+function receiptFiles(): string[] {
+  const directory = join(root, "receipts");
+  return readdirSync(directory)
+    .filter((name) => name.endsWith(".json"))
+    .toSorted()
+    .map((name) => join(directory, name));
+}
+
+function logVerifierKey(): string {
+  return readFileSync(join(root, "keys", "log.vkey"), "utf8").trim();
+}
+
+/** Another outcome of the same receipt: what somebody would change who wants a pass. */
+function forge(bundle: string): string {
+  const parsed = JSON.parse(bundle) as { envelope: { payload: string } };
+  const payload = Buffer.from(parsed.envelope.payload, "base64").toString();
+  parsed.envelope.payload = Buffer.from(payload.replace(/"finished_at":"2/, '"finished_at":"3')).toString(
+    "base64",
+  );
+  return JSON.stringify(parsed);
+}
+
+function oldestCiphertext(): string {
+  const objects = join(serverData, "objects");
+  const files = readdirSync(objects, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".age"))
+    .map((name) => join(objects, name))
+    .toSorted((a, b) => statSync(a).mtimeMs - statSync(b).mtimeMs);
+  const [oldest] = files;
+  expectThat(oldest !== undefined, `there is no ciphertext under ${objects}`);
+  return oldest;
+}
+
+function flipOneBit(path: string): void {
+  const file = openSync(path, "r+");
+  const byte = Buffer.alloc(1);
+  const middle = Math.floor(statSync(path).size / 2);
+  readSync(file, byte, 0, 1, middle);
+  byte.writeUInt8(byte.readUInt8() ^ 1);
+  writeSync(file, byte, 0, 1, middle);
+  closeSync(file);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((closed) => probe.close(closed));
+  return port;
+}
