@@ -1,0 +1,296 @@
+import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
+
+/**
+ * Row types of migrations/, one interface a table. What the driver gives back, with the type parsers of this folder:
+ * timestamptz a Date, bytea a Buffer, int8 a number (every count here stays under 2^53), jsonb the parsed value.
+ */
+export interface Schema {
+  service_settings: ServiceSettingsTable;
+  orgs: OrgsTable;
+  users: UsersTable;
+  agents: AgentsTable;
+  agent_witnesses: AgentWitnessesTable;
+  auth_keys: AuthKeysTable;
+  bootstraps: BootstrapsTable;
+  sources: SourcesTable;
+  uploads: UploadsTable;
+  commands: CommandsTable;
+  backups: BackupsTable;
+  logs: LogsTable;
+  log_leaves: LogLeavesTable;
+  log_tiles: LogTilesTable;
+  log_heads: LogHeadsTable;
+  log_emissions: LogEmissionsTable;
+  receipts: ReceiptsTable;
+  events: EventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  api_logs: ApiLogsTable;
+  rate_limits: RateLimitsTable;
+}
+
+/** Either the pool or a transaction: what a store's reading functions take. */
+export type Database = Kysely<Schema>;
+/** What a store's writing functions take, so that nobody writes outside a transaction by mistake. */
+export type DatabaseTransaction = Transaction<Schema>;
+
+/** jsonb that is written as text, because the driver would turn an array into a PostgreSQL array. */
+type Json<T extends object> = JSONColumnType<T>;
+type NullableJson<T extends object> = ColumnType<T | null, string | null | undefined, string | null>;
+type Defaulted<T extends object> = JSONColumnType<T, string | undefined>;
+type Timestamp = ColumnType<Date, Date, Date>;
+type DefaultedTimestamp = ColumnType<Date, Date | undefined, Date>;
+type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>;
+type Nullable<T> = ColumnType<T | null, T | null | undefined, T | null>;
+
+export interface ServiceSettingsTable {
+  name: string;
+  value: ColumnType<unknown, string, string>;
+}
+
+export interface OrgsTable {
+  id: string;
+  name: string;
+  slug: string;
+  public_log: Generated<boolean>;
+  created_at: DefaultedTimestamp;
+}
+
+export interface UsersTable {
+  id: string;
+  org_id: Nullable<string>;
+  email: string;
+  name: Nullable<string>;
+  role: "owner" | "admin" | "auditor" | "operator";
+  created_at: DefaultedTimestamp;
+}
+
+export interface AgentsTable {
+  id: string;
+  org_id: string;
+  name: string;
+  hostname: string;
+  platform: string;
+  agent_version: string;
+  /** 32 raw bytes (Ed25519) or 91 bytes of SubjectPublicKeyInfo (ECDSA P-256). */
+  public_key: Buffer;
+  key_fingerprint: string;
+  token_sha256: Buffer;
+  status: Generated<"active" | "revoked">;
+  created_at: DefaultedTimestamp;
+  last_seen_at: NullableTimestamp;
+  revoked_at: NullableTimestamp;
+}
+
+export interface AgentWitnessesTable {
+  agent_id: string;
+  tree_size: number;
+  checkpoint: string;
+  cosignature: Nullable<string>;
+  received_at: Timestamp;
+}
+
+export interface AuthKeysTable {
+  id: string;
+  org_id: string;
+  public_id: string;
+  secret_sha256: Buffer;
+  name: Nullable<string>;
+  created_by: string;
+  created_at: DefaultedTimestamp;
+  expires_at: Timestamp;
+  last_used_at: NullableTimestamp;
+  max_uses: Nullable<number>;
+  uses: Generated<number>;
+  wrong_attempts: Generated<number>;
+  revoked_at: NullableTimestamp;
+}
+
+export interface BootstrapsTable {
+  id: string;
+  code_sha256: Buffer;
+  poll_token_sha256: Buffer;
+  name: string;
+  hostname: string;
+  platform: string;
+  agent_version: string;
+  public_key: Buffer;
+  address: string;
+  status: Generated<"pending" | "approved" | "denied">;
+  created_at: DefaultedTimestamp;
+  expires_at: Timestamp;
+  decided_at: NullableTimestamp;
+  decided_by: Nullable<string>;
+  org_id: Nullable<string>;
+  agent_id: Nullable<string>;
+  sealed_token: Nullable<Buffer>;
+}
+
+export interface SourcesTable {
+  id: string;
+  org_id: string;
+  slug: string;
+  name: string;
+  engine: string;
+  agent_id: string;
+  test_agent_id: Nullable<string>;
+  schedule: NullableJson<object>;
+  retention: NullableJson<object>;
+  objectives: NullableJson<object>;
+  last_backup_at: NullableTimestamp;
+  last_proven_at: NullableTimestamp;
+  next_backup_at: NullableTimestamp;
+  next_restore_test_at: NullableTimestamp;
+  created_at: DefaultedTimestamp;
+  removed_at: NullableTimestamp;
+}
+
+export interface UploadsTable {
+  id: string;
+  org_id: string;
+  source_id: string;
+  agent_id: string;
+  object_key: string;
+  sha256: Buffer;
+  size_bytes: number;
+  multipart: NullableJson<object>;
+  created_at: DefaultedTimestamp;
+  expires_at: Timestamp;
+}
+
+export interface CommandsTable {
+  id: string;
+  org_id: string;
+  source_id: string;
+  agent_id: string;
+  kind: "backup" | "restore_test";
+  params: Defaulted<{ backup_id?: string }>;
+  status: Generated<"queued" | "delivered" | "acked">;
+  attempts: Generated<number>;
+  issued_by: string;
+  created_at: DefaultedTimestamp;
+  delivered_at: NullableTimestamp;
+  acked_at: NullableTimestamp;
+  outcome: Defaulted<{ backup_id?: string; receipt_id?: string; event_id?: string }>;
+}
+
+export interface BackupsTable {
+  id: string;
+  org_id: string;
+  source_id: string;
+  agent_id: string;
+  upload_id: string;
+  object_key: string;
+  sha256: Buffer;
+  size_bytes: number;
+  cipher: Json<{ name: "age-v1"; recipients: string[] }>;
+  source_metadata: Json<{ engine: string; engine_version: string; dump_format: string; schema_hash: string }>;
+  command_id: Nullable<string>;
+  status: Generated<"available" | "expired">;
+  made_at: Timestamp;
+  proven_at: NullableTimestamp;
+  expires_at: NullableTimestamp;
+  created_at: DefaultedTimestamp;
+}
+
+export interface LogsTable {
+  org_id: string;
+  origin: string;
+  tree_size: Generated<number>;
+  root_hash: Buffer;
+  right_edge: Generated<Buffer>;
+}
+
+export interface LogLeavesTable {
+  org_id: string;
+  log_index: number;
+  leaf_hash: Buffer;
+  leaf: Buffer;
+}
+
+export interface LogTilesTable {
+  org_id: string;
+  level: number;
+  tile_index: number;
+  hashes: Buffer;
+}
+
+export interface LogHeadsTable {
+  org_id: string;
+  tree_size: number;
+  root_hash: Buffer;
+  recorded_at: Timestamp;
+}
+
+export interface LogEmissionsTable {
+  org_id: string;
+  emitted_at: Timestamp;
+  tree_size: number;
+  root_hash: Buffer;
+  checkpoint: string;
+}
+
+export interface ReceiptsTable {
+  id: string;
+  org_id: string;
+  kind: "backup" | "restore_test";
+  source_id: string;
+  agent_id: string;
+  backup_id: string;
+  result: Nullable<"passed" | "failed">;
+  envelope_sha256: Buffer;
+  payload_sha256: Buffer;
+  previous_receipt_sha256: Nullable<Buffer>;
+  envelope: Buffer;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Timestamp;
+}
+
+export interface EventsTable {
+  id: string;
+  org_id: string;
+  kind: string;
+  source_id: Nullable<string>;
+  backup_id: Nullable<string>;
+  command_id: Nullable<string>;
+  actor_id: string;
+  occurred_at: Timestamp;
+  body: Buffer;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Timestamp;
+}
+
+export interface IdempotencyKeysTable {
+  scope_sha256: Buffer;
+  fingerprint: Buffer;
+  status: number;
+  body: Buffer;
+  sealed: Generated<boolean>;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+}
+
+export interface ApiLogsTable {
+  id: string;
+  org_id: Nullable<string>;
+  actor_kind: "agent" | "user" | "operator" | "auth_key" | "anonymous" | "console";
+  actor_id: Nullable<string>;
+  impersonator_id: Nullable<string>;
+  method: string;
+  route: string;
+  path: string;
+  status: number;
+  duration_ms: number;
+  address: string;
+  user_agent: Nullable<string>;
+  request_id: string;
+  idempotency_key: Nullable<string>;
+  created_at: Timestamp;
+}
+
+export interface RateLimitsTable {
+  bucket: string;
+  window_start: Timestamp;
+  hits: number;
+}
