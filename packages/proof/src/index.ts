@@ -1,1 +1,48 @@
-export {};
+export { sha256 } from "#sha256";
+export { ProofError, type ProofErrorCode } from "./proof-error.ts";
+export { concatBytes, equalBytes, fromUtf8, HASH_SIZE, utf8, type Hash } from "./bytes.ts";
+export { fromHex, hashFromHex, toHex } from "./hex.ts";
+export { fromBase64, fromEitherBase64, toBase64 } from "./base64.ts";
+
+export { canonicalJson } from "./json/canonical-json.ts";
+export { parseJson, type Json, type JsonObject } from "./json/strict-json.ts";
+
+export { EMPTY_ROOT, leafHash, nodeHash } from "./merkle/hashing.ts";
+export { CompactRange, type NodeVisitor } from "./merkle/compact-range.ts";
+export {
+  compactRangeCoordinates,
+  consistencyCoordinates,
+  inclusionCoordinates,
+  type NodeCoordinate,
+} from "./merkle/coordinates.ts";
+export { proveConsistency, proveInclusion, type NodeReader } from "./merkle/prove.ts";
+export { verifyInclusion, type InclusionProof } from "./merkle/verify-inclusion.ts";
+export { verifyConsistency, type ConsistencyProof } from "./merkle/verify-consistency.ts";
+
+export {
+  formatPublicKeyWire,
+  parsePublicKeyWire,
+  publicKeyFromBytes,
+  publicKeyFromSpki,
+  publicKeyToSpki,
+  type PublicKey,
+} from "./keys/public-key.ts";
+export { formatPublicKeyPem, parsePublicKeyFile } from "./keys/key-file.ts";
+export { formatSshLine, sshFingerprint } from "./keys/ssh.ts";
+export { verifySignature } from "./keys/verify-signature.ts";
+
+export { pae } from "./dsse/pae.ts";
+export {
+  envelopeFromJson,
+  envelopeToJson,
+  formatEnvelope,
+  MAX_ENVELOPE_SIZE,
+  parseEnvelope,
+  type Envelope,
+  type EnvelopeJson,
+} from "./dsse/envelope.ts";
+export { signEnvelope, type Signer } from "./dsse/sign.ts";
+export { verifyEnvelope } from "./dsse/verify.ts";
+
+export { formatLeaf, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
+export { isSha256, isTimestamp, isTypeId } from "./shapes.ts";

@@ -1,0 +1,24 @@
+import type { PublicKey } from "../keys/public-key.ts";
+import { sshFingerprint } from "../keys/ssh.ts";
+import { verifySignature } from "../keys/verify-signature.ts";
+import { ProofError } from "../proof-error.ts";
+import type { Envelope } from "./envelope.ts";
+import { pae } from "./pae.ts";
+
+/**
+ * Returns when the envelope's signature is the key's over its payload and type, and its keyid names that key. Throws
+ * `envelope_signature_invalid`, or `envelope_keyid_mismatch` (the keyid is not signed: it never makes a key trusted).
+ */
+export async function verifyEnvelope(envelope: Envelope, key: PublicKey): Promise<void> {
+  const message = pae(envelope.payloadType, envelope.payload);
+  if (!(await verifySignature(key, message, envelope.signature)))
+    throw new ProofError(
+      "envelope_signature_invalid",
+      `the signature is not one of ${sshFingerprint(key)} over this payload`,
+    );
+  if (envelope.keyid !== sshFingerprint(key))
+    throw new ProofError(
+      "envelope_keyid_mismatch",
+      `the envelope names another key than ${sshFingerprint(key)}`,
+    );
+}

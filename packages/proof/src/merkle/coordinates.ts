@@ -1,0 +1,99 @@
+import { ProofError } from "../proof-error.ts";
+
+/** The perfect subtree of 2^level leaves that begins at leaf index * 2^level. */
+export interface NodeCoordinate {
+  level: number;
+  index: number;
+}
+
+/** Leaves from `start` up to but not with `end`. */
+interface LeafRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * The perfect subtrees, left to right, that make up a tree of `size` leaves: its right edge. Sizes and indexes here are
+ * safe integers (below 2^53); anything else throws `out_of_range`.
+ */
+export function compactRangeCoordinates(size: number): NodeCoordinate[] {
+  requireSize(size);
+  return perfectSubtrees({ start: 0, end: size });
+}
+
+/** Every node needed to prove leaf `index` in a tree of `size`, in the order in which proveInclusion reads them. */
+export function inclusionCoordinates(index: number, size: number): NodeCoordinate[] {
+  return inclusionRanges(index, size).flatMap(perfectSubtrees);
+}
+
+/** Every node needed to prove that the tree of `to` extends the tree of `from`, in proveConsistency's order. */
+export function consistencyCoordinates(from: number, to: number): NodeCoordinate[] {
+  return consistencyRanges(from, to).flatMap(perfectSubtrees);
+}
+
+/** RFC 6962 section 2.1.1, PATH(m, D[n]): one range a proof hash, the leaf's sibling first. */
+export function inclusionRanges(index: number, size: number): LeafRange[] {
+  requireSize(size);
+  if (!Number.isSafeInteger(index) || index < 0 || index >= size)
+    throw new ProofError("out_of_range", `leaf ${index} is not in a tree of ${size} leaves`);
+  const path: LeafRange[] = [];
+  let [start, end] = [0, size];
+  while (end - start > 1) {
+    const middle = start + splitPoint(end - start);
+    if (index < middle) {
+      path.push({ start: middle, end });
+      end = middle;
+    } else {
+      path.push({ start, end: middle });
+      start = middle;
+    }
+  }
+  return path.reverse();
+}
+
+/** RFC 6962 section 2.1.2, PROOF(m, D[n]): one range a proof hash. */
+export function consistencyRanges(from: number, to: number): LeafRange[] {
+  requireSize(from);
+  requireSize(to);
+  if (from === 0 || from > to)
+    throw new ProofError("out_of_range", `no consistency proof leads from ${from} to ${to} leaves`);
+  const path: LeafRange[] = [];
+  let [start, end] = [0, to];
+  while (end > from) {
+    const middle = start + splitPoint(end - start);
+    if (from <= middle) {
+      path.push({ start: middle, end });
+      end = middle;
+    } else {
+      path.push({ start, end: middle });
+      start = middle;
+    }
+  }
+  // The old root itself is known to the verifier; a subtree at the old tree's right edge is not.
+  if (start > 0) path.push({ start, end });
+  return path.reverse();
+}
+
+/** Cuts a range that begins on a boundary of the tree into perfect subtrees, the largest first. */
+export function perfectSubtrees({ start, end }: LeafRange): NodeCoordinate[] {
+  const nodes: NodeCoordinate[] = [];
+  for (let leaf = start; leaf < end;) {
+    let level = 0;
+    while (2 ** (level + 1) <= end - leaf) level++;
+    nodes.push({ level, index: leaf / 2 ** level });
+    leaf += 2 ** level;
+  }
+  return nodes;
+}
+
+/** The largest power of two below `leaves`, which is at least 2. */
+function splitPoint(leaves: number): number {
+  let k = 1;
+  while (k * 2 < leaves) k *= 2;
+  return k;
+}
+
+function requireSize(size: number): void {
+  if (!Number.isSafeInteger(size) || size < 0)
+    throw new ProofError("out_of_range", `${size} is not a tree size`);
+}

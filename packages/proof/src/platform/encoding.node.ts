@@ -1,0 +1,10 @@
+import { Buffer } from "node:buffer";
+
+const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const encodeHex = (bytes: Uint8Array): string => view(bytes).toString("hex");
+export const encodeBase64 = (bytes: Uint8Array): string => view(bytes).toString("base64");
+
+/** For text already known to be of the alphabet. */
+export const decodeHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
+export const decodeBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
