@@ -93,6 +93,23 @@ export const BackupRecord = Type.Object(
 );
 export type BackupRecord = Static<typeof BackupRecord>;
 
-/** 200 of a download-url call. */
-export const DownloadUrl = Type.Object({ download_url: Type.String(), expires_at: Timestamp }, strict);
+/** What a restore test has to know of a backup that another agent made: what was encrypted, and its digest. */
+export const DownloadedBackup = Type.Object(
+  {
+    id: Id("backup"),
+    source_id: Id("source"),
+    sha256: Sha256,
+    size_bytes: SizeBytes,
+    cipher: Cipher,
+    source_metadata: SourceMetadata,
+  },
+  strict,
+);
+export type DownloadedBackup = Static<typeof DownloadedBackup>;
+
+/** 200 of a download-url call; `backup` where an agent asks. */
+export const DownloadUrl = Type.Object(
+  { download_url: Type.String(), expires_at: Timestamp, backup: Type.Optional(DownloadedBackup) },
+  strict,
+);
 export type DownloadUrl = Static<typeof DownloadUrl>;

@@ -41,13 +41,21 @@ export const HeartbeatRequest = Type.Object(
 );
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
-/** 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log. */
+/** A source that the heartbeat declared, under the id that every later call names it by. */
+export const RegisteredSource = Type.Object({ id: Id("source"), slug: Slug }, strict);
+export type RegisteredSource = Static<typeof RegisteredSource>;
+
+/**
+ * 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log; `sources` the declared
+ * sources with their ids.
+ */
 export const HeartbeatResponse = Type.Object(
   {
     server_time: Timestamp,
     next_interval_s: Type.Integer({ minimum: 1 }),
     commands: Type.Array(DeliveredCommand),
     log_head: Type.String(),
+    sources: Type.Optional(Type.Array(RegisteredSource)),
   },
   strict,
 );
