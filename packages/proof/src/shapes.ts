@@ -1,9 +1,12 @@
-const SUFFIX = "[0-7][0-9a-hjkmnp-tv-z]{25}";
-const ANY_TYPE_ID = new RegExp(`^[a-z]{2,16}_${SUFFIX}$`);
+import { fromBase64 } from "./base64.ts";
+import { matching, type Shape } from "./json/shape.ts";
+import { ProofError } from "./proof-error.ts";
+
+const TYPE_ID = /^[a-z]{2,16}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
 /** A TypeID: prefix, underscore, 26 characters of Crockford base32 in lower case, of at most 128 bits. */
 export function isTypeId(value: unknown, prefix?: string): value is string {
-  if (typeof value !== "string" || !ANY_TYPE_ID.test(value)) return false;
+  if (typeof value !== "string" || !TYPE_ID.test(value)) return false;
   return prefix === undefined || value.startsWith(`${prefix}_`);
 }
 
@@ -17,4 +20,24 @@ export function isTimestamp(value: unknown): value is string {
 /** SHA-256 in lower-case hex. */
 export function isSha256(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+export const typeId = (prefix: string): Shape =>
+  matching((value) => isTypeId(value, prefix), `is not an id of the form ${prefix}_…`);
+export const timestamp = matching(
+  isTimestamp,
+  "is not a UTC time with milliseconds, like 2026-01-31T12:00:00.000Z",
+);
+export const sha256Hex = matching(isSha256, "is not a SHA-256 in lower-case hex");
+export const base64Text = matching(isBase64, "is not padded standard base64");
+
+function isBase64(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    fromBase64(value);
+    return true;
+  } catch (error) {
+    if (error instanceof ProofError) return false;
+    throw error;
+  }
 }

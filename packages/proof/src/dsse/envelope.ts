@@ -1,5 +1,6 @@
 import { fromEitherBase64, toBase64 } from "../base64.ts";
-import { isObject, parseJson } from "../json/strict-json.ts";
+import { listOf, matching, members, nonEmptyText, requireShape } from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 
 /** A DSSE envelope with its one signature, decoded. `payload` holds the very bytes that were signed. */
@@ -14,11 +15,20 @@ export interface Envelope {
 export interface EnvelopeJson {
   payload: string;
   payloadType: string;
-  signatures: [{ keyid: string; sig: string }];
+  /** Exactly one. DSSE lets `keyid` be absent, which means the same as empty. */
+  signatures: [{ keyid?: string; sig: string }];
 }
 
 /** Bytes of the JSON text; contract's limit of a receipt. */
 export const MAX_ENVELOPE_SIZE = 256 * 1024;
+
+const text = matching((value) => typeof value === "string", "is not a string");
+const base64 = matching(isEitherBase64, "is not base64");
+const ENVELOPE = members({
+  payload: base64,
+  payloadType: nonEmptyText,
+  signatures: listOf(members({ sig: base64 }, { keyid: text }), { min: 1, max: 1 }),
+});
 
 /**
  * The JSON text of an envelope. Our profile is narrower than DSSE: exactly one signature, no member but DSSE's own, no
@@ -32,19 +42,10 @@ export function parseEnvelope(source: string | Uint8Array): Envelope {
 
 /** An envelope from JSON already parsed, as it lies in a bundle. Throws `malformed_envelope`. */
 export function envelopeFromJson(value: unknown): Envelope {
-  const envelope = members(value, ["payload", "payloadType", "signatures"], "the envelope");
-  const { payload, payloadType, signatures } = envelope;
-  if (typeof payloadType !== "string" || payloadType === "")
-    return refuse("payloadType is not a non-empty string");
-  if (!Array.isArray(signatures) || signatures.length !== 1) return refuse("not exactly one signature");
-  const { keyid = "", sig } = members(signatures[0], ["keyid", "sig"], "the signature");
-  if (typeof keyid !== "string") return refuse("keyid is not a string");
-  return {
-    payloadType,
-    payload: binary(payload, "payload"),
-    keyid,
-    signature: binary(sig, "sig"),
-  };
+  requireShape(value, ENVELOPE, "malformed_envelope", "the envelope");
+  const { payload, payloadType, signatures } = value as EnvelopeJson;
+  const [{ keyid = "", sig }] = signatures;
+  return { payloadType, payload: fromEitherBase64(payload), keyid, signature: fromEitherBase64(sig) };
 }
 
 /** The JSON object of an envelope. */
@@ -57,21 +58,12 @@ export function formatEnvelope(envelope: Envelope): string {
   return JSON.stringify(envelopeToJson(envelope));
 }
 
-function members(value: unknown, known: readonly string[], what: string): Record<string, unknown> {
-  if (!isObject(value)) return refuse(`${what} is not an object`);
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
-  return unknown === undefined ? value : refuse(`${what} has an unknown member ${JSON.stringify(unknown)}`);
-}
-
-function binary(value: unknown, name: string): Uint8Array {
-  if (typeof value !== "string") return refuse(`${name} is not a string`);
+function isEitherBase64(value: unknown): boolean {
+  if (typeof value !== "string") return false;
   try {
-    return fromEitherBase64(value);
+    fromEitherBase64(value);
+    return true;
   } catch {
-    return refuse(`${name} is not base64`);
+    return false;
   }
-}
-
-function refuse(why: string): never {
-  throw new ProofError("malformed_envelope", why);
 }

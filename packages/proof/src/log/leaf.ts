@@ -1,9 +1,9 @@
-import { fromBase64 } from "../base64.ts";
 import { equalBytes, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { isObject, parseJson } from "../json/strict-json.ts";
+import { matching, members, oneOf, requireShape } from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
-import { isSha256, isTimestamp, isTypeId } from "../shapes.ts";
+import { base64Text, isTypeId, sha256Hex, timestamp, typeId } from "../shapes.ts";
 
 /** What the log holds of a receipt or event: enough to bind it, nothing of what the checks saw. */
 export interface Leaf {
@@ -26,7 +26,20 @@ export interface Leaf {
 /** A C2SP entry bundle gives each leaf a 16-bit length. */
 export const MAX_LEAF_SIZE = 65_535;
 
-const MEMBERS = ["v", "kind", "org_id", "id", "actor_id", "recorded_at", "body_sha256", "signature"];
+const KIND = /^[a-z][a-z0-9_]{0,63}$/;
+
+const LEAF = members(
+  {
+    v: oneOf(1),
+    kind: matching((value) => typeof value === "string" && KIND.test(value), "is not the name of a kind"),
+    org_id: typeId("org"),
+    id: matching((value) => isTypeId(value), "is not an id"),
+    actor_id: matching((value) => value === "service" || isTypeId(value), "is neither an id nor `service`"),
+    recorded_at: timestamp,
+    body_sha256: sha256Hex,
+  },
+  { signature: base64Text },
+);
 
 /** The leaf's bytes: RFC 8785 JSON with `v` added. Throws `malformed_leaf` rather than log what parseLeaf refuses. */
 export function formatLeaf(fields: Omit<Leaf, "v">): Uint8Array {
@@ -51,31 +64,8 @@ export function parseLeaf(bytes: Uint8Array): Leaf {
 
 /** A leaf from JSON already parsed, as it lies in a bundle. Throws `malformed_leaf`. */
 export function leafFromJson(value: unknown): Leaf {
-  if (!isObject(value)) return refuse("not an object");
-  const unknown = Object.keys(value).find((key) => !MEMBERS.includes(key));
-  if (unknown !== undefined) refuse(`unknown member ${JSON.stringify(unknown)}`);
-  const { v, kind, org_id, id, actor_id, recorded_at, body_sha256, signature } = value;
-  if (v !== 1) return refuse("v is not 1");
-  if (typeof kind !== "string" || !/^[a-z][a-z0-9_]{0,63}$/.test(kind))
-    return refuse("kind is not a kind's name");
-  if (!isTypeId(org_id, "org")) return refuse("org_id is not an organisation's id");
-  if (!isTypeId(id)) return refuse("id is not an id");
-  if (actor_id !== "service" && !isTypeId(actor_id)) return refuse("actor_id is neither an id nor `service`");
-  if (!isTimestamp(recorded_at)) return refuse("recorded_at is not a UTC time with milliseconds");
-  if (!isSha256(body_sha256)) return refuse("body_sha256 is not a hex SHA-256");
-  const required: Leaf = { v, kind, org_id, id, actor_id, recorded_at, body_sha256 };
-  if (!("signature" in value)) return required;
-  return { ...required, signature: base64(signature) };
-}
-
-function base64(value: unknown): string {
-  if (typeof value !== "string") return refuse("signature is not a string");
-  try {
-    fromBase64(value);
-    return value;
-  } catch {
-    return refuse("signature is not standard base64");
-  }
+  requireShape(value, LEAF, "malformed_leaf", "the leaf");
+  return value as Leaf;
 }
 
 function refuse(why: string): never {

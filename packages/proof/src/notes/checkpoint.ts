@@ -1,0 +1,71 @@
+import { fromBase64, toBase64 } from "../base64.ts";
+import { HASH_SIZE, type Hash } from "../bytes.ts";
+import { parseDecimal } from "../decimal.ts";
+import { ProofError } from "../proof-error.ts";
+import { openNote, type VerifiedSignature } from "./open-note.ts";
+import type { NoteVerifier } from "./verifier-key.ts";
+
+export interface Checkpoint {
+  origin: string;
+  size: bigint;
+  rootHash: Hash;
+  /** Opaque further lines. Attestore's logs never have any. */
+  extensions: string[];
+}
+
+/** C2SP tlog-checkpoint: the text of the note, with its final newline. Throws `malformed_checkpoint`. */
+export function parseCheckpoint(text: string): Checkpoint {
+  const [origin = "", sizeText = "", root = "", ...rest] = text.split("\n");
+  const extensions = rest.slice(0, -1);
+  if (rest.at(-1) !== "" || origin === "" || extensions.includes(""))
+    refuse("not three non-empty lines or more");
+  const size = parseDecimal(sizeText);
+  if (size === undefined) return refuse("its tree size is not a decimal number");
+  let rootHash: Hash;
+  try {
+    rootHash = fromBase64(root);
+  } catch {
+    return refuse("its root hash is not base64");
+  }
+  if (rootHash.length !== HASH_SIZE) refuse("its root hash is not 32 bytes");
+  return { origin, size, rootHash, extensions };
+}
+
+/** The text of a checkpoint's note: what the log's key signs. Throws `malformed_checkpoint`. */
+export function formatCheckpoint(checkpoint: {
+  origin: string;
+  size: number | bigint;
+  rootHash: Hash;
+}): string {
+  const { origin, size, rootHash } = checkpoint;
+  const text = `${origin}\n${size}\n${toBase64(rootHash)}\n`;
+  parseCheckpoint(text);
+  return text;
+}
+
+export interface OpenedCheckpoint extends Checkpoint {
+  /** The note's text, which cosignatures are over. */
+  text: string;
+  cosignatures: VerifiedSignature[];
+}
+
+/**
+ * A checkpoint that the log signed: openNote, and then that `log` is among those who signed and the origin is its name.
+ * `cosigners` only adds what they said. Throws what openNote throws, or `malformed_checkpoint`.
+ */
+export async function openCheckpoint(
+  note: string | Uint8Array,
+  log: NoteVerifier,
+  cosigners: readonly NoteVerifier[] = [],
+): Promise<OpenedCheckpoint> {
+  const { text, verified } = await openNote(note, [log, ...cosigners]);
+  if (!verified.some(({ verifier }) => verifier === log))
+    throw new ProofError("note_signature_missing", `no signature by ${log.name}`);
+  const checkpoint = parseCheckpoint(text);
+  if (checkpoint.origin !== log.name) refuse(`its origin is ${checkpoint.origin}, its key is ${log.name}'s`);
+  return { ...checkpoint, text, cosignatures: verified.filter(({ verifier }) => verifier !== log) };
+}
+
+function refuse(why: string): never {
+  throw new ProofError("malformed_checkpoint", `the checkpoint is malformed: ${why}`);
+}

@@ -1,0 +1,52 @@
+import { HASH_SIZE, type Hash } from "../bytes.ts";
+import { foldSubtrees, nodeHash } from "../merkle/hashing.ts";
+import { ProofError } from "../proof-error.ts";
+import { TILE_WIDTH } from "./tile-path.ts";
+
+/** Levels of the tree that one tile spans. */
+export const TILE_HEIGHT = 8;
+
+/** Where a node's hash comes from: `count` neighbouring hashes (a power of two) of one tile. */
+export interface TileNode {
+  tileLevel: number;
+  tileIndex: number;
+  offset: number;
+  count: number;
+}
+
+/** The tile, and the hashes in it, that give the perfect subtree of 2^level leaves number `index`. */
+export function tileOfNode(level: number, index: number): TileNode {
+  const count = 2 ** (level % TILE_HEIGHT);
+  const first = index * count;
+  return {
+    tileLevel: Math.floor(level / TILE_HEIGHT),
+    tileIndex: Math.floor(first / TILE_WIDTH),
+    offset: first % TILE_WIDTH,
+    count,
+  };
+}
+
+/** How many hashes that tile has in a tree of `treeSize` leaves: 0 (not there) to 256 (full). */
+export function hashesInTile(tileLevel: number, tileIndex: number, treeSize: number): number {
+  const onLevel = Math.floor(treeSize / TILE_WIDTH ** tileLevel);
+  return Math.min(Math.max(onLevel - tileIndex * TILE_WIDTH, 0), TILE_WIDTH);
+}
+
+/** The hash of a node out of its tile's bytes. Throws `malformed_tile` when the tile is too short to hold it. */
+export function nodeFromTile(tile: Uint8Array, { offset, count }: Pick<TileNode, "offset" | "count">): Hash {
+  if (tile.length % HASH_SIZE !== 0 || tile.length < (offset + count) * HASH_SIZE)
+    throw new ProofError(
+      "malformed_tile",
+      `a tile of ${tile.length} bytes does not hold the hashes ${offset} to ${offset + count - 1}`,
+    );
+  let hashes = Array.from({ length: count }, (_, i) =>
+    tile.slice((offset + i) * HASH_SIZE, (offset + i + 1) * HASH_SIZE),
+  );
+  while (hashes.length > 1) {
+    hashes = hashes.flatMap((left, i) => {
+      const right = hashes[i + 1];
+      return i % 2 === 0 && right ? [nodeHash(left, right)] : [];
+    });
+  }
+  return foldSubtrees(hashes);
+}
