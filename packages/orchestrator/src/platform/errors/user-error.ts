@@ -1,0 +1,25 @@
+export type UserErrorCode =
+  | "invalid_setting"
+  | "data_directory"
+  | "data_directory_in_use"
+  | "database_unusable"
+  | "postgres_missing"
+  | "postgres_version"
+  | "key_file"
+  | "certificate"
+  | "listen_failed"
+  | "invalid_argument";
+
+/**
+ * Something the person who runs the service can put right: printed as its message alone, exit code 2.
+ * A defect of ours is any other error, and keeps its stack for the log.
+ */
+export class UserError extends Error {
+  readonly code: UserErrorCode;
+
+  constructor(code: UserErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "UserError";
+    this.code = code;
+  }
+}

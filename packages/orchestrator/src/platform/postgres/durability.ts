@@ -1,0 +1,57 @@
+import pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+
+/** Values under which a commit that was answered survives a power loss. */
+const DURABLE: Record<string, string[]> = {
+  fsync: ["on"],
+  synchronous_commit: ["on", "local", "remote_write", "remote_apply"],
+  full_page_writes: ["on"],
+};
+
+/**
+ * Asks the server itself, in a session like all others, so that what a role or a database overrides counts too.
+ *
+ * @returns the settings that break the promise, as "name = value". A server that does not know a setting (another
+ * engine behind PostgreSQL's protocol) is not asked about it.
+ */
+export async function readUndurableSettings(connection: ConnectionSettings): Promise<string[]> {
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 10_000 });
+  client.on("error", () => undefined); // The query below reports it.
+  await client.connect();
+  try {
+    const result = await client.query<{ name: string; setting: string }>(
+      "select name, setting from pg_settings where name = any($1)",
+      [Object.keys(DURABLE)],
+    );
+    return result.rows
+      .filter(({ name, setting }) => DURABLE[name]?.includes(setting) === false)
+      .map(({ name, setting }) => `${name} = ${setting}`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** For the embedded server, which was told all three: anything else means that somebody changed it. */
+export async function requireDurableEmbedded(connection: ConnectionSettings): Promise<void> {
+  const undurable = await readUndurableSettings(connection);
+  if (undurable.length > 0) throw refusal("The embedded PostgreSQL", undurable);
+}
+
+/** For a server of the user's own. Its file system may make full_page_writes needless (ZFS), so that one is only said. */
+export async function requireDurableExternal(connection: ConnectionSettings, log: Logger): Promise<void> {
+  const undurable = await readUndurableSettings(connection);
+  const refused = undurable.filter((setting) => !setting.startsWith("full_page_writes"));
+  if (refused.length > 0) throw refusal("The database of DATABASE_URL", refused);
+  if (undurable.length > 0) {
+    log.warn({ settings: undurable }, "full_page_writes is off: safe only on a file system that never tears a page");
+  }
+}
+
+function refusal(whose: string, settings: string[]): UserError {
+  return new UserError(
+    "database_unusable",
+    `${whose} runs with ${settings.join(", ")}: a receipt that was acknowledged could be lost in a power failure. Switch it on (ALTER SYSTEM, ALTER DATABASE and ALTER ROLE can all change it), then start again.`,
+  );
+}

@@ -1,0 +1,63 @@
+import { lstat, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { syncDirectory } from "../files/durable-write.ts";
+import type { Logger } from "../logging/logger.ts";
+import { isRuntimeDirectory, removeRuntimeDirectory } from "./runtime-directory.ts";
+import { readPostmasterPid } from "./postmaster-pid.ts";
+import { processState, processesWorkingIn } from "./process-state.ts";
+
+const FAST_SHUTDOWN_MS = 30_000;
+const IMMEDIATE_SHUTDOWN_MS = 10_000;
+
+/**
+ * Clears away what a killed service left running or lying in a cluster. Only for the holder of the data directory's lock: then
+ * no other service can own the server found, so it is an orphan, and is stopped.
+ *
+ * postmaster.pid is removed only when /proc shows that no process works in the cluster, which is more than
+ * PostgreSQL itself asks. Without that a zombie postmaster (under a PID 1 that does not reap), or another process that got
+ * its pid, would block every start.
+ */
+export async function clearOrphan(clusterDirectory: string, log: Logger): Promise<void> {
+  const left = await readPostmasterPid(clusterDirectory);
+  if (left === null) return;
+  if ((await processesWorkingIn(clusterDirectory)).includes(left.pid)) {
+    log.warn({ pid: left.pid }, "stopping the PostgreSQL server that an earlier run left behind");
+    await stopOrphan(clusterDirectory, left.pid);
+  }
+  if ((await processesWorkingIn(clusterDirectory)).length > 0) return; // Its last processes are ending; the start retries.
+  await rm(join(clusterDirectory, "postmaster.pid"), { force: true });
+  await syncDirectory(clusterDirectory);
+  if (left.socketDirectory !== null) await removeSocket(left.socketDirectory, left.port);
+}
+
+async function stopOrphan(clusterDirectory: string, pid: number): Promise<void> {
+  const ended = async (withinMs: number): Promise<boolean> => {
+    for (const until = Date.now() + withinMs; Date.now() < until; await delay(50)) {
+      // Asked by the directory, not by the pid alone: a signal must never reach a process that got the pid later.
+      if ((await processState(pid)) !== "running") return true;
+      if (!(await processesWorkingIn(clusterDirectory)).includes(pid)) return true;
+    }
+    return false;
+  };
+  for (const [signal, withinMs] of [
+    ["SIGINT", FAST_SHUTDOWN_MS],
+    ["SIGQUIT", IMMEDIATE_SHUTDOWN_MS],
+    ["SIGKILL", IMMEDIATE_SHUTDOWN_MS],
+  ] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return; // Ended between the look and the signal.
+    }
+    if (await ended(withinMs)) return;
+  }
+}
+
+async function removeSocket(socketDirectory: string, port: number): Promise<void> {
+  const inside = await lstat(socketDirectory).catch(() => null);
+  if (inside === null || !inside.isDirectory()) return;
+  await rm(join(socketDirectory, `.s.PGSQL.${port}`), { force: true });
+  await rm(join(socketDirectory, `.s.PGSQL.${port}.lock`), { force: true });
+  if (isRuntimeDirectory(socketDirectory)) await removeRuntimeDirectory(socketDirectory).catch(() => rmdir(socketDirectory));
+}

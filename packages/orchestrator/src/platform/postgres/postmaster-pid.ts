@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+
+/** What a postmaster says about itself in its data directory (`miscadmin.h`, LOCK_FILE_LINE_*). */
+export interface PostmasterPid {
+  pid: number;
+  port: number;
+  /** Null while it has not opened its socket yet. */
+  socketDirectory: string | null;
+  ready: boolean;
+}
+
+/** Null when there is no such file, or one so short that its postmaster cannot have opened a socket. */
+export async function readPostmasterPid(clusterDirectory: string): Promise<PostmasterPid | null> {
+  try {
+    return parsePostmasterPid(await readFile(join(clusterDirectory, "postmaster.pid"), "utf8"));
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+export function parsePostmasterPid(text: string): PostmasterPid | null {
+  const [pid, , , port, socketDirectory, , , status] = text.split("\n").map((line) => line.trim());
+  if (pid === undefined || !/^\d{1,10}$/.test(pid)) return null;
+  return {
+    pid: Number(pid),
+    port: port !== undefined && /^\d{1,5}$/.test(port) ? Number(port) : 0,
+    socketDirectory: socketDirectory === undefined || socketDirectory === "" ? null : socketDirectory,
+    ready: status === "ready",
+  };
+}

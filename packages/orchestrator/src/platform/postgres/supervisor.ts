@@ -1,0 +1,146 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { join } from "node:path";
+import { errorMessage } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { DirectoryLock } from "../files/directory-lock.ts";
+import { makeDirectory } from "../files/durable-write.ts";
+import type { Logger } from "../logging/logger.ts";
+import { findBinaries } from "./binaries.ts";
+import { clusterDirectory, DATABASE_NAME, DATABASE_ROLE, ensureCluster, writeAccessRules } from "./cluster.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+import { requireDurableEmbedded } from "./durability.ts";
+import { clearOrphan } from "./orphan.ts";
+import { place } from "./placement.ts";
+import type { Placement } from "./placement.ts";
+import { choosePostgresUser } from "./postgres-user.ts";
+import { PORT, ServerStartFailed, startServer } from "./server.ts";
+import type { Server } from "./server.ts";
+
+export interface EmbeddedPostgresOptions {
+  dataDirectory: string;
+  /** Proof that nobody else runs a server on this directory. */
+  lock: DirectoryLock;
+  log: Logger;
+  /** Directory of another PostgreSQL's `bin/`; the npm package's otherwise. */
+  binaries?: string | undefined;
+  /** Whom to run as when we are root. */
+  user?: string | undefined;
+  onReadinessChange?: ((ready: boolean) => void) | undefined;
+}
+
+export interface EmbeddedPostgres {
+  connection: ConnectionSettings;
+  isReady(): boolean;
+  /** The postmaster's process id, null while it is down. */
+  pid(): number | null;
+  stop(): Promise<void>;
+}
+
+const RETRY_START_FOR_MS = 30_000;
+const BACKOFF_MS = { first: 100, most: 10_000 };
+/** What is left of an earlier server, which passes by itself: its last processes end, or PID 1 reaps it. */
+const PASSING = /lock file .* already exists|shared memory block .* is still in use|could not lock file/;
+
+/**
+ * Starts the embedded server and keeps it running until `stop`. Resolves when it takes connections and has said itself that its commits
+ * are durable.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { log } = options;
+  const home = join(options.dataDirectory, "postgres");
+  await makeDirectory(home, process.geteuid?.() === 0 ? 0o711 : 0o700);
+  const cluster = clusterDirectory(home);
+  const user = await choosePostgresUser(cluster, options.user);
+  const binaries = await findBinaries(options.binaries);
+  await clearOrphan(cluster, log);
+  const placement = await place(home, binaries, user);
+  const connection = { host: placement.socketDirectory, port: PORT, user: DATABASE_ROLE, database: DATABASE_NAME };
+  const stopping = new AbortController();
+
+  const start = async (): Promise<Server> => {
+    const server = await startPatiently(cluster, placement, log, stopping.signal);
+    try {
+      await requireDurableEmbedded(connection);
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+    log.info({ pid: server.pid, user: user?.name, socket: placement.socketDirectory }, "PostgreSQL is ready");
+    return server;
+  };
+
+  let current: Server | null = null;
+  const become = (server: Server | null): void => {
+    current = server;
+    options.onReadinessChange?.(server !== null);
+  };
+
+  const keepRunning = async (first: Server): Promise<void> => {
+    for (let server = first; ; ) {
+      become(server);
+      const end = await server.ended;
+      become(null);
+      if (stopping.signal.aborted) return;
+      log.error({ exit_code: end.exitCode, signal: end.signal }, "PostgreSQL ended by itself; starting it again");
+      const next = await startAgain(start, stopping.signal, log);
+      if (next === null) return;
+      server = next;
+    }
+  };
+
+  let running: Promise<void>;
+  try {
+    await ensureCluster(home, placement, log);
+    await writeAccessRules(home);
+    running = keepRunning(await start());
+  } catch (error) {
+    await placement.dispose();
+    if (error instanceof ServerStartFailed) {
+      throw new UserError("database_unusable", `PostgreSQL does not start in ${cluster}: ${error.complaint}`, { cause: error });
+    }
+    throw error;
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await current?.stop();
+    await running;
+    await placement.dispose();
+  };
+  let stopped: Promise<void> | null = null;
+  return {
+    connection,
+    isReady: () => current !== null,
+    pid: () => current?.pid ?? null,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+async function startPatiently(cluster: string, placement: Placement, log: Logger, signal: AbortSignal): Promise<Server> {
+  for (const until = Date.now() + RETRY_START_FOR_MS; ; ) {
+    try {
+      return await startServer(cluster, clusterDirectory(placement.home), placement, log);
+    } catch (error) {
+      const passes = error instanceof ServerStartFailed && PASSING.test(error.complaint);
+      if (!passes || signal.aborted || Date.now() > until) throw error;
+      await delay(200);
+      await clearOrphan(cluster, log);
+    }
+  }
+}
+
+/** With growing pauses for as long as it takes; requests get 503 meanwhile. Null when told to stop. */
+async function startAgain(start: () => Promise<Server>, signal: AbortSignal, log: Logger): Promise<Server | null> {
+  for (let pause = BACKOFF_MS.first; ; pause = Math.min(pause * 2, BACKOFF_MS.most)) {
+    await delay(pause, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return null;
+    try {
+      const server = await start();
+      if (!signal.aborted) return server;
+      await server.stop();
+      return null;
+    } catch (error) {
+      log.error({ reason: errorMessage(error), retry_in_ms: pause * 2 }, "PostgreSQL could not be started again");
+    }
+  }
+}
