@@ -1,0 +1,110 @@
+import { hkdfSync, randomBytes } from "node:crypto";
+import { Decrypter, Encrypter } from "age-encryption";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import { DamagedCiphertext } from "./damaged.ts";
+
+/** An age header is text; ours are some hundred bytes. Room for hundreds of recipients, none for an attack. */
+export const MAX_HEADER_BYTES = 64 * 1024;
+export const PAYLOAD_NONCE_BYTES = 16;
+
+const INTRO = Buffer.from("age-encryption.org/v1\n");
+const MAC_LINE = Buffer.from("\n--- ");
+
+export interface SealedHeader {
+  /** The header and the payload's nonce: everything before the first chunk. */
+  readonly bytes: Buffer;
+  readonly payloadKey: Buffer;
+}
+
+/**
+ * A fresh header of an age v1 file (C2SP age.md) for X25519 recipients.
+ * @throws CouldNotRun `recipient_invalid`.
+ */
+export async function makeHeader(recipients: readonly string[]): Promise<SealedHeader> {
+  if (recipients.length === 0) {
+    throw new CouldNotRun(
+      "recipient_invalid",
+      "no recipient to encrypt to: name at least one age1… key under encryption.recipients",
+    );
+  }
+  const encrypter = new Encrypter();
+  for (const recipient of recipients) addX25519Recipient(encrypter, recipient);
+  // The library hands the file key to each recipient; this one keeps it and adds nothing to the header. So the header
+  // is the library's and only the payload is ours: its own payload cipher is JavaScript, and far too slow.
+  let fileKey: Buffer | null = null;
+  encrypter.addRecipient({
+    wrapFileKey: (key) => {
+      fileKey = Buffer.from(key);
+      return [];
+    },
+  });
+  const empty = await encrypter.encrypt(new Uint8Array(0));
+  if (fileKey === null) throw new Error("age-encryption made a header without a file key");
+  const EMPTY_PAYLOAD_BYTES = PAYLOAD_NONCE_BYTES + 16;
+  const header = empty.subarray(0, empty.length - EMPTY_PAYLOAD_BYTES);
+  const nonce = randomBytes(PAYLOAD_NONCE_BYTES);
+  return { bytes: Buffer.concat([header, nonce]), payloadKey: derivePayloadKey(fileKey, nonce) };
+}
+
+function addX25519Recipient(encrypter: Encrypter, recipient: string): void {
+  const invalid = (): CouldNotRun =>
+    new CouldNotRun(
+      "recipient_invalid",
+      `"${recipient.slice(0, 80)}" is not an age X25519 recipient (age1…, 62 characters)`,
+    );
+  if (!/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) throw invalid();
+  try {
+    encrypter.addRecipient(recipient);
+  } catch {
+    throw invalid();
+  }
+}
+
+/**
+ * Where the header ends in the first bytes of a file: the offset just after the MAC line.
+ * @throws DamagedCiphertext `not_age`, `header_damaged` if it does not end within what was given.
+ */
+export function findHeaderEnd(start: Buffer): number {
+  if (!start.subarray(0, INTRO.length).equals(INTRO)) {
+    throw new DamagedCiphertext("not_age", "the file does not start as an age v1 file does");
+  }
+  // Stanza lines start with "-> " and bodies are base64, so the first line that starts with "--- " is the MAC's.
+  const mac = start.indexOf(MAC_LINE, INTRO.length - 1);
+  const end = mac === -1 ? -1 : start.indexOf(0x0a, mac + MAC_LINE.length);
+  if (end === -1) throw new DamagedCiphertext("header_damaged", "the age header does not end");
+  return end + 1;
+}
+
+/**
+ * The payload key of a file whose header is `header` and whose payload begins with `nonce`.
+ * @throws DamagedCiphertext `header_damaged`; CouldNotRun `identity_missing` if no identity fits a sound header.
+ */
+export async function openHeader(
+  header: Buffer,
+  nonce: Buffer,
+  identities: readonly string[],
+): Promise<Buffer> {
+  const decrypter = new Decrypter();
+  for (const identity of identities) decrypter.addIdentity(identity);
+  let fileKey: Uint8Array;
+  try {
+    fileKey = await decrypter.decryptHeader(header);
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith("no identity matched")) {
+      throw new CouldNotRun(
+        "identity_missing",
+        "the backup is not encrypted to any identity given: name the identity file that it was made for under encryption.identity_files",
+      );
+    }
+    throw new DamagedCiphertext("header_damaged", "the age header is malformed or its MAC does not verify", {
+      cause: error,
+    });
+  }
+  if (fileKey.length !== 16)
+    throw new DamagedCiphertext("header_damaged", "the age header holds no 16-byte file key");
+  return derivePayloadKey(Buffer.from(fileKey), nonce);
+}
+
+function derivePayloadKey(fileKey: Buffer, nonce: Buffer): Buffer {
+  return Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32));
+}

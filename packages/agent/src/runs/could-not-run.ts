@@ -1,0 +1,64 @@
+/**
+ * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is for everything
+ * that kept it from saying so. Both a backup and a restore test throw it.
+ */
+export type CouldNotRunCode =
+  /** The caller aborted it (Ctrl-C, shutdown). */
+  | "interrupted"
+  /** A file system filled up. */
+  | "disk_full"
+  /** A program that the engine needs is not installed. */
+  | "tool_missing"
+  /** It is installed, but too old for this server or this dump. */
+  | "tool_too_old"
+  /** The configured `env:`, `file:` or URL does not give a usable connection. */
+  | "connection_reference"
+  /** The database was not reachable or refused us. */
+  | "connection_failed"
+  /** The source's file or directory is not there or not readable. */
+  | "source_missing"
+  /** The source changed while it was read, so that no consistent copy came out. */
+  | "source_changed"
+  /** The dump program failed or was killed. */
+  | "dump_failed"
+  /** The throw-away place for the restore could not be made, or broke. */
+  | "sandbox_failed"
+  /** The throw-away place lacks something that the backup needs, such as an extension. */
+  | "sandbox_lacks"
+  /** A recipient is not an `age1…` key. */
+  | "recipient_invalid"
+  /** An identity file holds no usable `AGE-SECRET-KEY-1…`. */
+  | "identity_invalid"
+  /** The ciphertext is not encrypted to any identity at hand. */
+  | "identity_missing"
+  /** The ciphertext could not be read or downloaded. */
+  | "ciphertext_unavailable"
+  /** The output of a restore could not be written. */
+  | "output_unwritable";
+
+/** @see CouldNotRunCode. The message says what happened, to what, and what to do next; it holds no secret and no row. */
+export class CouldNotRun extends Error {
+  readonly code: CouldNotRunCode;
+  constructor(code: CouldNotRunCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "CouldNotRun";
+    this.code = code;
+  }
+}
+
+/** Throws `interrupted` if the signal has fired. */
+export function stopIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
+}
+
+/** The `code` of a Node system error, such as ENOSPC. */
+export function systemCode(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}
+
+/** ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more room. */
+export function isDiskFull(error: unknown): boolean {
+  const code = systemCode(error);
+  return code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
+}

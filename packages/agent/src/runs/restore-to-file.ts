@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { syncDirectory } from "../pipeline/blob.ts";
+import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
+import { DamagedCiphertext } from "../pipeline/damaged.ts";
+import { unseal } from "../pipeline/unseal.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted, systemCode } from "./could-not-run.ts";
+import type { OnProgress } from "./progress.ts";
+
+export interface RestoreToFileRequest {
+  readonly ciphertext: CiphertextSource;
+  /** The backup's recorded digest. Without it the age file still authenticates itself, but not as that backup. */
+  readonly sha256?: string;
+  /** `AGE-SECRET-KEY-1…` */
+  readonly identities: readonly string[];
+  readonly output: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+/**
+ * Decrypts and decompresses a backup into a file: the dump, for `pg_restore`, `sqlite3` or `tar`.
+ *
+ * The output appears under its name only once the end of the ciphertext has been authenticated, by a rename of a
+ * fsynced file. Anything else, kill -9 too, leaves at most a `.<name>.partial-…` beside it.
+ *
+ * @throws DamagedCiphertext if the backup is damaged; CouldNotRun.
+ */
+export async function restoreToFile(request: RestoreToFileRequest): Promise<{ sizeBytes: number }> {
+  const { identities, signal, sha256 } = request;
+  stopIfAborted(signal);
+  const output = resolve(request.output);
+  const partial = join(dirname(output), `.${basename(output)}.partial-${randomBytes(6).toString("hex")}`);
+  const ciphertext = readCiphertext(request.ciphertext);
+  let sizeBytes = 0;
+  try {
+    await pipeline(
+      unseal(sha256 === undefined ? ciphertext : holdToDigest(ciphertext, sha256), identities),
+      async function* (pieces: AsyncIterable<Buffer>) {
+        for await (const piece of pieces) {
+          sizeBytes += piece.length;
+          request.onProgress?.({ phase: "restore", bytes: sizeBytes });
+          yield piece;
+        }
+      },
+      createWriteStream(partial, { flags: "wx", mode: 0o600, highWaterMark: 4 << 20, flush: true }),
+      { signal },
+    );
+    await rename(partial, output);
+    await syncDirectory(dirname(output));
+    return { sizeBytes };
+  } catch (error) {
+    await rm(partial, { force: true });
+    stopIfAborted(signal);
+    if (error instanceof CouldNotRun || error instanceof DamagedCiphertext) throw error;
+    if (isDiskFull(error)) {
+      throw new CouldNotRun(
+        "disk_full",
+        `no room left for ${output}: nothing was written, choose another place`,
+        { cause: error },
+      );
+    }
+    if (systemCode(error) !== null) {
+      throw new CouldNotRun("output_unwritable", `${output} cannot be written (${systemCode(error)})`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
