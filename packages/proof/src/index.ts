@@ -46,3 +46,54 @@ export { verifyEnvelope } from "./dsse/verify.ts";
 
 export { formatLeaf, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
 export { isSha256, isTimestamp, isTypeId } from "./shapes.ts";
+
+export { type Issue } from "./json/shape.ts";
+export { parseTilePath, TILE_WIDTH, tilePath, type Tile } from "./tiles/tile-path.ts";
+export { hashesInTile, nodeFromTile, TILE_HEIGHT, tileOfNode, type TileNode } from "./tiles/tile-hashes.ts";
+export { decodeEntryBundle, encodeEntryBundle } from "./tiles/entry-bundle.ts";
+
+export { formatNote, noteSignatureLine, parseNote, type Note, type NoteSignature } from "./notes/note.ts";
+export {
+  formatVerifierKey,
+  noteKeyId,
+  noteVerifier,
+  parseVerifierKey,
+  type NoteAlgorithm,
+  type NoteVerifier,
+} from "./notes/verifier-key.ts";
+export { openNote, type OpenedNote, type VerifiedSignature } from "./notes/open-note.ts";
+export { cosignatureLine, cosignatureMessage, parseCosignature } from "./notes/cosignature.ts";
+export {
+  formatCheckpoint,
+  openCheckpoint,
+  parseCheckpoint,
+  type Checkpoint,
+  type OpenedCheckpoint,
+} from "./notes/checkpoint.ts";
+export { formatTlogProof, parseTlogProof, type TlogProof } from "./notes/tlog-proof.ts";
+
+export {
+  PAYLOAD_TYPE,
+  PREDICATE_BACKUP,
+  PREDICATE_RESTORE_TEST,
+  receiptKind,
+  STATEMENT_TYPE,
+  type BackupPredicate,
+  type BackupStatement,
+  type CheckOutcome,
+  type ReceiptKind,
+  type RestoreTestPredicate,
+  type RestoreTestStatement,
+  type Statement,
+} from "./receipts/statement.ts";
+export { formatStatement, parseStatement, type ParsedStatement } from "./receipts/parse-statement.ts";
+export {
+  bundleFromJson,
+  MAX_BUNDLE_SIZE,
+  parseBundle,
+  parseReceipt,
+  type Receipt,
+  type ReceiptBundle,
+} from "./receipts/bundle.ts";
+export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
+export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";

@@ -39,7 +39,8 @@ export function formatCheckpoint(checkpoint: {
 }): string {
   const { origin, size, rootHash } = checkpoint;
   const text = `${origin}\n${size}\n${toBase64(rootHash)}\n`;
-  parseCheckpoint(text);
+  const parsed = parseCheckpoint(text);
+  if (parsed.origin !== origin || parsed.extensions.length > 0) refuse("its origin is not one line");
   return text;
 }
 

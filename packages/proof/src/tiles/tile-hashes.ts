@@ -39,7 +39,7 @@ export function nodeFromTile(tile: Uint8Array, { offset, count }: Pick<TileNode,
       "malformed_tile",
       `a tile of ${tile.length} bytes does not hold the hashes ${offset} to ${offset + count - 1}`,
     );
-  let hashes = Array.from({ length: count }, (_, i) =>
+  let hashes: Hash[] = Array.from({ length: count }, (_, i) =>
     tile.slice((offset + i) * HASH_SIZE, (offset + i + 1) * HASH_SIZE),
   );
   while (hashes.length > 1) {

@@ -1,0 +1,73 @@
+import { MAX_ENVELOPE_SIZE, envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
+import { anyObject, listOf, members, nonEmptyText, requireShape, wholeNumber } from "../json/shape.ts";
+import { isObject, parseJson } from "../json/strict-json.ts";
+import { parsePublicKeyWire } from "../keys/public-key.ts";
+import { leafFromJson, type Leaf } from "../log/leaf.ts";
+import { parseVerifierKey } from "../notes/verifier-key.ts";
+import { ProofError } from "../proof-error.ts";
+import { base64Text, sha256Hex } from "../shapes.ts";
+
+/** A receipt with its proof that it is in the log: JSON. What it says of keys is a claim, never trusted. */
+export interface ReceiptBundle {
+  envelope: EnvelopeJson;
+  /** The agent's key in wire form: base64 of 32 bytes (Ed25519) or of a 91-byte SPKI (P-256). */
+  public_key: string;
+  leaf: Leaf;
+  /** Hashes in hex, the leaf's sibling first. */
+  inclusion_proof: { log_index: number; tree_size: number; hashes: string[] };
+  /** A signed note. */
+  checkpoint: string;
+  log: { origin: string; verifier_key: string };
+}
+
+/** Bytes of the JSON text. */
+export const MAX_BUNDLE_SIZE = 2 * MAX_ENVELOPE_SIZE;
+
+const BUNDLE = members({
+  envelope: anyObject,
+  public_key: base64Text,
+  leaf: anyObject,
+  inclusion_proof: members({
+    log_index: wholeNumber,
+    tree_size: wholeNumber,
+    hashes: listOf(sha256Hex, { max: 64 }),
+  }),
+  checkpoint: nonEmptyText,
+  log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
+});
+
+/** The JSON text of a bundle; its form only. Throws `malformed_*` of what is malformed. */
+export function parseBundle(source: string | Uint8Array): ReceiptBundle {
+  requireSize(source);
+  return bundleFromJson(parseJson(source));
+}
+
+export function bundleFromJson(value: unknown): ReceiptBundle {
+  requireShape(value, BUNDLE, "malformed_bundle", "the bundle");
+  const bundle = value as ReceiptBundle;
+  envelopeFromJson(bundle.envelope);
+  leafFromJson(bundle.leaf);
+  parsePublicKeyWire(bundle.public_key);
+  parseVerifierKey(bundle.log.verifier_key);
+  return bundle;
+}
+
+export type Receipt = { envelope: Envelope } | { bundle: ReceiptBundle };
+
+/**
+ * A file that holds an envelope or a bundle, told apart by their members. Throws `not_a_receipt`, `malformed_json` or
+ * `malformed_utf8` when it is neither, and else what is malformed in it.
+ */
+export function parseReceipt(source: string | Uint8Array): Receipt {
+  requireSize(source);
+  const value = parseJson(source);
+  if (isObject(value) && "envelope" in value) return { bundle: bundleFromJson(value) };
+  if (isObject(value) && "payload" in value && "signatures" in value)
+    return { envelope: envelopeFromJson(value) };
+  throw new ProofError("not_a_receipt", "neither a DSSE envelope nor a receipt bundle");
+}
+
+function requireSize(source: string | Uint8Array): void {
+  if (source.length > MAX_BUNDLE_SIZE)
+    throw new ProofError("not_a_receipt", `larger than ${MAX_BUNDLE_SIZE} bytes: no receipt or bundle is`);
+}

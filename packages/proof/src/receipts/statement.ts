@@ -1,0 +1,75 @@
+/** DSSE payload type of in-toto. */
+export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
+export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
+export const PREDICATE_BACKUP = "https://attestore.dev/backup/v1";
+export const PREDICATE_RESTORE_TEST = "https://attestore.dev/restore-test/v1";
+
+/** in-toto attestation v1, about one backup. */
+export type Statement = BackupStatement | RestoreTestStatement;
+export type BackupStatement = StatementOf<typeof PREDICATE_BACKUP, BackupPredicate>;
+export type RestoreTestStatement = StatementOf<typeof PREDICATE_RESTORE_TEST, RestoreTestPredicate>;
+
+interface StatementOf<Type extends string, Predicate> {
+  _type: typeof STATEMENT_TYPE;
+  /** The backup: its id, and the SHA-256 of its ciphertext in hex. */
+  subject: [{ name: string; digest: { sha256: string } }];
+  predicateType: Type;
+  predicate: Predicate;
+}
+
+interface Run {
+  org_id: string;
+  agent_id: string;
+  source_id: string;
+  /** The same as the subject's name. */
+  backup_id: string;
+  /** RFC 3339, UTC, milliseconds, as all times here. */
+  started_at: string;
+  finished_at: string;
+  agent_version: string;
+  /** SHA-256 (hex) of the payload of the receipt that this agent made before; null for its first. */
+  previous_receipt_sha256: string | null;
+}
+
+export interface BackupPredicate extends Run {
+  /** Of the ciphertext. */
+  size_bytes: number;
+  cipher: { name: string; recipients: string[] };
+  source_metadata: {
+    engine: string;
+    engine_version: string;
+    dump_format: string;
+    schema_hash: string;
+    [more: string]: unknown;
+  };
+}
+
+export interface RestoreTestPredicate extends Run {
+  runtime: {
+    kind: "container" | "process" | "uri";
+    engine: string;
+    engine_version: string;
+    image_digest?: string;
+  };
+  result: "passed" | "failed";
+  reason?: string;
+  phases?: { download_ms: number; decrypt_ms: number; restore_ms: number; checks_ms: number };
+  checks: CheckOutcome[];
+}
+
+export interface CheckOutcome {
+  id: string;
+  /** Of the check as the agent's host defines it, in hex. */
+  definition_sha256: string;
+  observed: Record<string, unknown>;
+  expectation: string;
+  result: "passed" | "failed";
+  duration_ms: number;
+}
+
+/** Of a receipt's record, its leaf and its list filter. */
+export type ReceiptKind = "backup" | "restore_test";
+
+export function receiptKind(statement: Statement): ReceiptKind {
+  return statement.predicateType === PREDICATE_BACKUP ? "backup" : "restore_test";
+}

@@ -1,0 +1,89 @@
+import { envelopeFromJson, type Envelope } from "../dsse/envelope.ts";
+import { formatPublicKeyWire, parsePublicKeyWire, type PublicKey } from "../keys/public-key.ts";
+import { sshFingerprint } from "../keys/ssh.ts";
+import type { NoteVerifier } from "../notes/verifier-key.ts";
+import type { ReceiptBundle } from "./bundle.ts";
+import { type CheckId, failed, held, notChecked, type ReceiptCheck } from "./check.ts";
+import { checkEnvelope } from "./check-envelope.ts";
+import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
+import type { Statement } from "./statement.ts";
+
+export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBundle }) & {
+  /** The agent's, from whoever is trusted to know it; never from the bundle. Without it nothing can be true. */
+  publicKey?: PublicKey | undefined;
+  /** The log's, likewise. */
+  logKey?: NoteVerifier | undefined;
+  /** Hex SHA-256 of the ciphertext at hand, to compare with the subject's digest. */
+  ciphertextSha256?: string | undefined;
+  /** Whether `true` needs the log's part too. Default: of a bundle yes, of an envelope, which has no such part, no. */
+  requireLog?: boolean | undefined;
+};
+
+export interface ReceiptVerdict {
+  /**
+   * `false`: something was checked and did not hold. `true`: everything asked for was checked and held. `cannot_tell`:
+   * nothing failed, but something needed was missing. It is about the receipt: a true receipt may say that a test failed.
+   */
+  verdict: "true" | "false" | "cannot_tell";
+  /** Only when the signature over it holds. */
+  statement?: Statement;
+  checks: ReceiptCheck[];
+}
+
+/** Checks a receipt against keys from outside it. Never throws over what the receipt holds. */
+export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptVerdict> {
+  const bundle = "bundle" in input ? input.bundle : undefined;
+  const envelope = "bundle" in input ? envelopeFromJson(input.bundle.envelope) : input.envelope;
+  const { checks: signed, statement } = await checkEnvelope(envelope, input.publicKey);
+  const logged = bundle
+    ? [
+        checkPublicKey(bundle, input.publicKey),
+        checkLeaf(bundle, envelope, statement),
+        checkLogKey(bundle, input.logKey),
+        ...(await checkInclusion(bundle, input.logKey)),
+      ]
+    : [notChecked("inclusion", "an envelope alone does not carry its proof: the receipt's bundle is needed")];
+  const checks = [...signed, checkCiphertext(statement, input.ciphertextSha256), ...logged];
+  const verdict = decide(checks, {
+    requireLog: input.requireLog ?? bundle !== undefined,
+    requireCiphertext: input.ciphertextSha256 !== undefined,
+  });
+  return statement === undefined ? { verdict, checks } : { verdict, statement, checks };
+}
+
+const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion"];
+
+/** One that failed decides; else one that is needed and was not checked does. */
+function decide(
+  checks: readonly ReceiptCheck[],
+  { requireLog, requireCiphertext }: { requireLog: boolean; requireCiphertext: boolean },
+): ReceiptVerdict["verdict"] {
+  if (checks.some(({ result }) => result === "failed")) return "false";
+  const isNeeded = (id: CheckId): boolean => {
+    if (id === "ciphertext") return requireCiphertext;
+    return requireLog || !LOG_CHECKS.includes(id);
+  };
+  return checks.every(({ id, result }) => result === "held" || !isNeeded(id)) ? "true" : "cannot_tell";
+}
+
+function checkPublicKey({ public_key }: ReceiptBundle, key: PublicKey | undefined): ReceiptCheck {
+  const claimed = sshFingerprint(parsePublicKeyWire(public_key));
+  if (key === undefined)
+    return notChecked(
+      "public_key",
+      `the bundle claims ${claimed}; that is not evidence: give the agent's key`,
+    );
+  return public_key === formatPublicKeyWire(key)
+    ? held("public_key", claimed)
+    : failed("public_key", `the bundle says ${claimed}, you said ${sshFingerprint(key)}`);
+}
+
+function checkCiphertext(statement: Statement | undefined, sha256: string | undefined): ReceiptCheck {
+  if (sha256 === undefined) return notChecked("ciphertext", "the ciphertext's file is needed");
+  if (statement === undefined)
+    return notChecked("ciphertext", "there is no valid statement to compare it with");
+  const expected = statement.subject[0].digest.sha256;
+  return sha256 === expected
+    ? held("ciphertext", `SHA-256 ${sha256}`)
+    : failed("ciphertext", `its SHA-256 is ${sha256}, the receipt is about ${expected}`);
+}
