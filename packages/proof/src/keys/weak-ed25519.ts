@@ -16,6 +16,6 @@ const SMALL_ORDER_Y = new Set([
 
 /** Whether 32 bytes are the encoding of a point of small order, or not the one encoding of its point (y not reduced). */
 export function isWeakEd25519(bytes: Uint8Array): boolean {
-  const y = BigInt.asUintN(255, toBigInt(bytes.slice().reverse()));
+  const y = BigInt.asUintN(255, toBigInt(bytes.toReversed()));
   return y >= P || SMALL_ORDER_Y.has(y);
 }
