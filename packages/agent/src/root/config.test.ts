@@ -1,0 +1,107 @@
+import { expect, it } from "vitest";
+import { ConfigError, parseConfig } from "./config.ts";
+
+const FILE = "/r/config.yaml";
+
+function issuesOf(text: string): string[] {
+  try {
+    parseConfig(text, FILE, "/r");
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split("\n");
+    throw error;
+  }
+  return [];
+}
+
+it("reads the whole file, with paths relative to the root", () => {
+  const config = parseConfig(
+    `service: { url: "https://localhost:8443", ca_file: keys/ca.pem }
+agent: { id: agent_01jd5wz5pqe6m8n0t4c3x7r2ka, org_id: org_01jd5wz5pqe6m8n0t4c3x7r2ka, name: db-1 }
+encryption:
+  recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
+  identity_files: [keys/age.key, /etc/other.key]
+defaults: { source: invoices, json: true }
+sources:
+  invoices:
+    engine: sqlite
+    path: data/invoices.db
+    checks:
+      - { id: rows, query: "select count(*) as n from t", expect: "n >= 1" }
+`,
+    FILE,
+    "/r",
+  );
+  expect(config.service?.url.href).toBe("https://localhost:8443/");
+  expect(config.service?.caFile).toBe("/r/keys/ca.pem");
+  expect(config.agent?.name).toBe("db-1");
+  expect(config.identityFiles).toEqual(["/r/keys/age.key", "/etc/other.key"]);
+  expect(config.defaults).toEqual({ source: "invoices", json: true });
+  expect(config.sources.get("invoices")).toMatchObject({ engine: "sqlite", path: "/r/data/invoices.db" });
+});
+
+it("takes an empty file, and a block with nothing under it, for nothing said", () => {
+  for (const text of ["", "# only a comment\n", "sources:\n", "{}"]) {
+    const config = parseConfig(text, FILE, "/r");
+    expect(config.service).toBeNull();
+    expect(config.sources.size).toBe(0);
+  }
+});
+
+it("names an unknown key's line and column and the nearest right name", () => {
+  expect(issuesOf("service:\n  ulr: https://x\n  url: https://x\n")).toEqual([
+    `${FILE}:2:3: service.ulr is not known here; did you mean "url"?`,
+  ]);
+  expect(issuesOf("# hello\nsoruces: {}\n")).toEqual([
+    `${FILE}:2:1: soruces is not known here; did you mean "sources"?`,
+  ]);
+  expect(issuesOf("defaults: { flavour: vanilla }")[0]).toMatch(
+    /^\/r\/config\.yaml:1:13: defaults\.flavour is not known here; there are source, /,
+  );
+});
+
+it("says all that is wrong at once, in the order of the file", () => {
+  const issues = issuesOf(`service: { url: http://x }
+agent: { id: agent_1 }
+nonsense: 1
+`);
+  expect(issues.map((line) => line.slice(FILE.length + 1))).toEqual([
+    "1:12: service.url must be https://HOST or https://HOST:PORT",
+    "2:1: agent.org_id is missing",
+    "2:10: agent.id must be the agent's id, agent_…",
+    "3:1: nonsense is not known here; there are service, agent, encryption, defaults, sources",
+  ]);
+});
+
+it("places the issues of a source", () => {
+  expect(
+    issuesOf(`sources:
+  a:
+    engine: sqlite
+    path: x
+    checks:
+      - { id: one, query: "select 1", expect: "1 = 1" }
+      - id: two
+        querry: "select 1"
+        query: "select 1"
+        expect: ""
+`).map((line) => line.slice(FILE.length + 1)),
+  ).toEqual([
+    "8:9: sources.a.checks[1].querry not a field of a check; it takes id, query, expect",
+    "10:9: sources.a.checks[1].expect must be a non-empty text",
+  ]);
+});
+
+it("refuses a default source that does not exist, a key twice, and what is not YAML", () => {
+  expect(issuesOf("defaults: { source: ordrs }\nsources: { orders: { engine: files, path: /x } }")).toEqual([
+    `${FILE}:1:13: defaults.source no source is named "ordrs"; did you mean "orders"?`,
+  ]);
+  expect(issuesOf("service: {}\nservice: {}\n")[0]).toMatch(/config\.yaml:2:1: /);
+  expect(issuesOf("service: [\n")[0]).toMatch(/config\.yaml:\d+:\d+: /);
+  expect(issuesOf("- a\n- b\n")[0]).toMatch(/config\.yaml:1:1: must be object/);
+});
+
+it("does not repeat a secret that stands where a reference belongs", () => {
+  const issues = issuesOf("sources: { a: { engine: postgresql, connection: 'postgresql://u:hunter2@h/d' } }");
+  expect(issues).toHaveLength(1);
+  expect(issues.join()).not.toContain("hunter2");
+});

@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { makeDirectory } from "./durable-write.ts";
+
+/** Where everything lies below the install root. Directories are 0700, files 0600. */
+export interface Layout {
+  readonly root: string;
+  readonly config: string;
+  /** Signing key, age identity, token, the service's CA, the log's verifier key. */
+  readonly keys: string;
+  readonly signingKey: string;
+  readonly publicKey: string;
+  readonly token: string;
+  readonly ageIdentity: string;
+  readonly ca: string;
+  readonly logKey: string;
+  /** An attach that was started and whose answer is not on disk yet. */
+  readonly pendingAttach: string;
+  /** Ciphertexts on their way to the object store, each with `<sha256>.json` once it is whole. */
+  readonly blobs: string;
+  /** Accepted receipts with their proofs. */
+  readonly receipts: string;
+  readonly receiptsWaiting: string;
+  readonly receiptsRefused: string;
+  /** Answers of the service to receipts and events that did not verify. */
+  readonly alarms: string;
+  readonly events: string;
+  readonly eventsWaiting: string;
+  readonly eventsRefused: string;
+  /** Commands that the service gave us and that are not done. */
+  readonly commands: string;
+  readonly commandsDone: string;
+  /** The log as this agent, its witness, has seen it. */
+  readonly log: string;
+  readonly logHead: string;
+  readonly logAlarm: string;
+  readonly logAlarmsCleared: string;
+  /** Files that the kernel locks; never removed. */
+  readonly locks: string;
+  /** Where restore tests work; empty whenever none runs. */
+  readonly scratch: string;
+  /** Slug to id, as the service told it. */
+  readonly sources: string;
+  /** When the service last answered. */
+  readonly lastHeartbeat: string;
+}
+
+export function layoutOf(root: string): Layout {
+  const keys = join(root, "keys");
+  const receipts = join(root, "receipts");
+  const events = join(root, "events");
+  const commands = join(root, "commands");
+  const log = join(root, "log");
+  return {
+    root,
+    config: join(root, "config.yaml"),
+    keys,
+    signingKey: join(keys, "agent.key"),
+    publicKey: join(keys, "agent.pub"),
+    token: join(keys, "token"),
+    ageIdentity: join(keys, "age.key"),
+    ca: join(keys, "ca.pem"),
+    logKey: join(keys, "log.vkey"),
+    pendingAttach: join(keys, "attach.pending.json"),
+    blobs: join(root, "blobs"),
+    receipts,
+    receiptsWaiting: join(receipts, "waiting"),
+    receiptsRefused: join(receipts, "refused"),
+    alarms: join(log, "alarms"),
+    events,
+    eventsWaiting: join(events, "waiting"),
+    eventsRefused: join(events, "refused"),
+    commands,
+    commandsDone: join(commands, "done"),
+    log,
+    logHead: join(log, "head.json"),
+    logAlarm: join(log, "alarm.json"),
+    logAlarmsCleared: join(log, "cleared"),
+    locks: join(root, "locks"),
+    scratch: join(root, "scratch"),
+    sources: join(log, "sources.json"),
+    lastHeartbeat: join(log, "heartbeat.json"),
+  };
+}
+
+/** Makes what is missing of the layout. */
+export async function makeLayout(layout: Layout): Promise<void> {
+  for (const directory of [
+    layout.root,
+    layout.keys,
+    layout.blobs,
+    layout.receiptsWaiting,
+    layout.receiptsRefused,
+    layout.alarms,
+    layout.eventsWaiting,
+    layout.eventsRefused,
+    layout.commandsDone,
+    layout.logAlarmsCleared,
+    layout.locks,
+    layout.scratch,
+  ]) {
+    await makeDirectory(directory);
+  }
+}

@@ -1,0 +1,34 @@
+export type UserErrorCode =
+  /** No install root was found, or the one that was named is not one. */
+  | "root_missing"
+  /** The root is there and can't be used: permissions, not a directory. */
+  | "root_unusable"
+  /** config.yaml is missing, or something in it is wrong. */
+  | "config_invalid"
+  /** Another process works on this root. */
+  | "locked"
+  | "not_attached"
+  | "already_attached"
+  /** A file below keys/ is missing, unreadable or not what it should be. */
+  | "key_file"
+  /** A flag, or its ATTESTORE_* twin, is missing or makes no sense. */
+  | "usage"
+  | "source_unknown"
+  /** There is no backup that the restore test could take. */
+  | "backup_unknown"
+  /** The log showed something that it must never show; nothing is signed until a person has looked. */
+  | "log_alarm";
+
+/**
+ * Something that the person at the keyboard can put right: shown as its message alone, exit code 2. A defect of ours is
+ * any other error.
+ */
+export class UserError extends Error {
+  readonly code: UserErrorCode;
+
+  constructor(code: UserErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "UserError";
+    this.code = code;
+  }
+}
