@@ -21,10 +21,14 @@ async function mustLock(role: "serve" | "command"): Promise<DirectoryLock> {
 
 test("one holder at a time, who is named to the others, and free again after release", async () => {
   const first = await mustLock("serve");
-  expect(await tryLockDirectory(directory, "command")).toEqual({ holder: { pid: process.pid, role: "serve" } });
+  expect(await tryLockDirectory(directory, "command")).toEqual({
+    holder: { pid: process.pid, role: "serve" },
+  });
   await first.release();
   const second = await mustLock("command");
-  expect(await tryLockDirectory(directory, "serve")).toEqual({ holder: { pid: process.pid, role: "command" } });
+  expect(await tryLockDirectory(directory, "serve")).toEqual({
+    holder: { pid: process.pid, role: "command" },
+  });
   await second.release();
 });
 
@@ -40,7 +44,9 @@ test("kill -9 of the holder frees the lock although its file stays", async () =>
   const script = `const { tryLockDirectory } = await import(${module});
     globalThis.kept = await tryLockDirectory(${JSON.stringify(directory)}, "serve");
     process.stdout.write("held"); setInterval(() => {}, 1000);`;
-  const holder = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+  const holder = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await once(holder.stdout, "data");
   expect(await tryLockDirectory(directory, "serve")).toEqual({ holder: { pid: holder.pid, role: "serve" } });
   holder.kill("SIGKILL");

@@ -48,14 +48,21 @@ export async function tryLockDirectory(directory: string, role: LockRole): Promi
 /** Node has no flock(2): a child takes the lock on the file it inherits, and the open file, lock included, stays ours. */
 async function flock(file: FileHandle): Promise<boolean> {
   const exitCode = await new Promise<number | null>((resolve, reject) => {
-    const child = spawn("flock", ["--exclusive", "--nonblock", "--conflict-exit-code", String(FLOCK_BUSY), "3"], {
-      stdio: ["ignore", "ignore", "ignore", file.fd],
-    });
+    const child = spawn(
+      "flock",
+      ["--exclusive", "--nonblock", "--conflict-exit-code", String(FLOCK_BUSY), "3"],
+      {
+        stdio: ["ignore", "ignore", "ignore", file.fd],
+      },
+    );
     child.once("error", reject);
     child.once("exit", resolve);
   }).catch((error: unknown) => {
     if (errorCode(error) !== "ENOENT") throw error;
-    throw new UserError("data_directory", "The program flock is missing. Install util-linux (apt-get install util-linux).");
+    throw new UserError(
+      "data_directory",
+      "The program flock is missing. Install util-linux (apt-get install util-linux).",
+    );
   });
   if (exitCode === 0) return true;
   if (exitCode === FLOCK_BUSY) return false;

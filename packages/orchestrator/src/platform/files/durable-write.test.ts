@@ -2,7 +2,13 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createFile, makeDirectory, replaceFile, sweepTemporaryFiles, temporaryName } from "./durable-write.ts";
+import {
+  createFile,
+  makeDirectory,
+  replaceFile,
+  sweepTemporaryFiles,
+  temporaryName,
+} from "./durable-write.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -28,7 +34,9 @@ test("replaceFile that cannot rename removes its temporary file and keeps what w
 
 test("createFile lets exactly one of many win, and the others see its content", async () => {
   const path = join(directory, "once");
-  const results = await Promise.all(Array.from({ length: 16 }, (_, index) => createFile(path, `writer ${index}`)));
+  const results = await Promise.all(
+    Array.from({ length: 16 }, (_, index) => createFile(path, `writer ${index}`)),
+  );
   expect(results.filter(Boolean)).toHaveLength(1);
   expect(await readFile(path, "utf8")).toBe(`writer ${results.indexOf(true)}`);
   expect(await readdir(directory)).toEqual(["once"]);

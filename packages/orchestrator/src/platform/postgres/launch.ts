@@ -18,7 +18,8 @@ export interface LaunchCommand {
   args: string[];
 }
 
-const MOUNT_SCRIPT = 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; shift; exec "$@"';
+const MOUNT_SCRIPT =
+  'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 1; shift 2; done; shift; exec "$@"';
 
 /**
  * The command line that runs a program as the unprivileged user and tells the kernel to interrupt it when we die. Each step replaces
@@ -30,13 +31,32 @@ export function launchCommand(context: LaunchContext, program: string, args: str
     context.user === null
       ? []
       : [
-          ...["--reuid", String(context.user.uid), "--regid", String(context.user.gid), "--clear-groups"],
-          ...["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs"],
+          "--reuid",
+          String(context.user.uid),
+          "--regid",
+          String(context.user.gid),
+          "--clear-groups",
+          "--inh-caps=-all",
+          "--bounding-set=-all",
+          "--no-new-privs",
         ];
   const setpriv = ["setpriv", ...drop, "--pdeathsig", "INT", "--", program, ...args];
   if (context.mounts.length === 0) return split(setpriv);
   const pairs = context.mounts.flatMap((mount) => [mount.from, mount.to]);
-  return split(["unshare", "--mount", "--propagation", "private", "--", "sh", "-c", MOUNT_SCRIPT, "sh", ...pairs, "--", ...setpriv]);
+  return split([
+    "unshare",
+    "--mount",
+    "--propagation",
+    "private",
+    "--",
+    "sh",
+    "-c",
+    MOUNT_SCRIPT,
+    "sh",
+    ...pairs,
+    "--",
+    ...setpriv,
+  ]);
 }
 
 function split([file = "", ...args]: string[]): LaunchCommand {
@@ -44,7 +64,11 @@ function split([file = "", ...args]: string[]): LaunchCommand {
 }
 
 /** Whether the program's user can do what `test` asks ("-x", "-r") at a path. Asked of the kernel, so ACLs and the like count. */
-export async function canAccess(context: LaunchContext, question: "-x" | "-r", path: string): Promise<boolean> {
+export async function canAccess(
+  context: LaunchContext,
+  question: "-x" | "-r",
+  path: string,
+): Promise<boolean> {
   const { file, args } = launchCommand(context, "test", [question, path]);
   return (await runProgram(file, args)).exitCode === 0;
 }

@@ -1,9 +1,8 @@
-import { lstat, rm, rmdir } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { syncDirectory } from "../files/durable-write.ts";
 import type { Logger } from "../logging/logger.ts";
-import { isRuntimeDirectory, removeRuntimeDirectory } from "./runtime-directory.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { processState, processesWorkingIn } from "./process-state.ts";
 
@@ -28,7 +27,10 @@ export async function clearOrphan(clusterDirectory: string, log: Logger): Promis
   if ((await processesWorkingIn(clusterDirectory)).length > 0) return; // Its last processes are ending; the start retries.
   await rm(join(clusterDirectory, "postmaster.pid"), { force: true });
   await syncDirectory(clusterDirectory);
-  if (left.socketDirectory !== null) await removeSocket(left.socketDirectory, left.port);
+  if (left.socketDirectory === null) return;
+  // The socket's lock file names the same pid, and blocks in the same way.
+  await rm(join(left.socketDirectory, `.s.PGSQL.${left.port}`), { force: true });
+  await rm(join(left.socketDirectory, `.s.PGSQL.${left.port}.lock`), { force: true });
 }
 
 async function stopOrphan(clusterDirectory: string, pid: number): Promise<void> {
@@ -52,12 +54,4 @@ async function stopOrphan(clusterDirectory: string, pid: number): Promise<void> 
     }
     if (await ended(withinMs)) return;
   }
-}
-
-async function removeSocket(socketDirectory: string, port: number): Promise<void> {
-  const inside = await lstat(socketDirectory).catch(() => null);
-  if (inside === null || !inside.isDirectory()) return;
-  await rm(join(socketDirectory, `.s.PGSQL.${port}`), { force: true });
-  await rm(join(socketDirectory, `.s.PGSQL.${port}.lock`), { force: true });
-  if (isRuntimeDirectory(socketDirectory)) await removeRuntimeDirectory(socketDirectory).catch(() => rmdir(socketDirectory));
 }

@@ -25,6 +25,7 @@ export interface Placement extends LaunchContext {
  * reach; nobody's permissions are changed.
  */
 export async function place(home: string, binaries: string, user: PostgresUser | null): Promise<Placement> {
+  await removeRuntimeDirectory(home);
   const inPlace = user === null || (await isReachable(user, home, binaries));
   const ownSocketDirectory = join(home, "run");
   if (inPlace && fitsSocket(ownSocketDirectory)) {
@@ -32,12 +33,20 @@ export async function place(home: string, binaries: string, user: PostgresUser |
     await chmod(ownSocketDirectory, 0o700);
     if (user !== null) await chown(ownSocketDirectory, user.uid, user.gid);
     const environment = await environmentFor(home, binaries, home, binaries);
-    return { user, mounts: [], home, binaries, environment, socketDirectory: ownSocketDirectory, dispose: nothing };
+    return {
+      user,
+      mounts: [],
+      home,
+      binaries,
+      environment,
+      socketDirectory: ownSocketDirectory,
+      dispose: nothing,
+    };
   }
 
-  const runtime = await makeRuntimeDirectory(user);
+  const runtime = await makeRuntimeDirectory(home, user);
   const socketDirectory = join(runtime, "socket");
-  const dispose = (): Promise<void> => removeRuntimeDirectory(socketDirectory);
+  const dispose = (): Promise<void> => removeRuntimeDirectory(home);
   try {
     if (inPlace) {
       const environment = await environmentFor(home, binaries, home, binaries);
@@ -63,14 +72,26 @@ export async function place(home: string, binaries: string, user: PostgresUser |
 const nothing = (): Promise<void> => Promise.resolve();
 
 /** Nothing of our own environment: PG* variables and locales of the caller must not change the server. */
-async function environmentFor(home: string, binaries: string, seenHome: string, seenBinaries: string): Promise<NodeJS.ProcessEnv> {
+async function environmentFor(
+  home: string,
+  binaries: string,
+  seenHome: string,
+  seenBinaries: string,
+): Promise<NodeJS.ProcessEnv> {
   const linked = await linkLibraries(binaries, seenBinaries, join(home, "library-links"));
-  const base = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C", TZ: "UTC" };
+  const base = {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    LC_ALL: "C",
+    TZ: "UTC",
+  };
   return linked ? { ...base, LD_LIBRARY_PATH: join(seenHome, "library-links") } : base;
 }
 
 async function isReachable(user: PostgresUser, home: string, binaries: string): Promise<boolean> {
-  return (await firstBarred(user, home)) === null && (await firstBarred(user, join(binaries, "bin", "postgres"))) === null;
+  return (
+    (await firstBarred(user, home)) === null &&
+    (await firstBarred(user, join(binaries, "bin", "postgres"))) === null
+  );
 }
 
 /** The outermost directory on the way that the user may not enter, or null. */
@@ -81,7 +102,8 @@ async function firstBarred(user: PostgresUser, path: string): Promise<string | n
 }
 
 async function unreachable(user: PostgresUser, home: string, binaries: string): Promise<UserError> {
-  const barred = (await firstBarred(user, home)) ?? (await firstBarred(user, join(binaries, "bin", "postgres")));
+  const barred =
+    (await firstBarred(user, home)) ?? (await firstBarred(user, join(binaries, "bin", "postgres")));
   return new UserError(
     "data_directory",
     `PostgreSQL runs as the user ${user.name}, who may not enter ${barred ?? home}, and this system does not allow a private mount. ` +

@@ -15,7 +15,10 @@ const CANDIDATES = ["postgres", "nobody"];
  * The user to drop to before PostgreSQL starts, or null when we are not root: PostgreSQL refuses to run as root. A cluster
  * that exists decides by its owner, so that installing Debian's PostgreSQL later does not change the user of ours.
  */
-export async function choosePostgresUser(clusterDirectory: string, wanted?: string): Promise<PostgresUser | null> {
+export async function choosePostgresUser(
+  clusterDirectory: string,
+  wanted?: string,
+): Promise<PostgresUser | null> {
   const own = process.geteuid?.();
   const owner = await ownerOf(clusterDirectory);
   if (own !== 0) {

@@ -10,16 +10,25 @@ export interface ProgramResult {
 }
 
 /** Runs a program to its end with a clean environment. Never rejects: what went wrong is in the result. */
-export function runProgram(file: string, args: string[], options: { env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<ProgramResult> {
+export function runProgram(
+  file: string,
+  args: string[],
+  options: { env?: NodeJS.ProcessEnv; cwd?: string } = {},
+): Promise<ProgramResult> {
   return new Promise((resolve) => {
-    execFile(file, args, { env: options.env ?? process.env, cwd: options.cwd ?? "/", maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
-      const code = error?.code;
-      resolve({
-        exitCode: error === null ? 0 : typeof code === "number" ? code : null,
-        stdout,
-        stderr,
-        startError: typeof code === "string" ? code : null,
-      });
-    });
+    execFile(
+      file,
+      args,
+      { env: options.env ?? process.env, cwd: options.cwd ?? "/", maxBuffer: 1 << 24 },
+      (error, stdout, stderr) => {
+        const code = error?.code;
+        resolve({
+          exitCode: error === null ? 0 : typeof code === "number" ? code : null,
+          stdout,
+          stderr,
+          startError: typeof code === "string" ? code : null,
+        });
+      },
+    );
   });
 }

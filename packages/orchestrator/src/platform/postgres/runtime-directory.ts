@@ -1,11 +1,24 @@
-import { access, chmod, chown, constants, mkdir, mkdtemp, rmdir } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  rmdir,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { UserError } from "../errors/user-error.ts";
 import type { PostgresUser } from "./postgres-user.ts";
 
 /** sockaddr_un holds 108 bytes with the closing NUL. */
 const SOCKET_PATH_LIMIT = 107;
+/** File in our `postgres/` that names the runtime directory, so that one left by a killed service is found again. */
+const NOTE = "runtime";
 const NAME = /^attestore-[A-Za-z0-9]{6}$/;
 /** Empty directories, over which the server's own mount namespace puts what its user cannot reach otherwise. */
 const MOUNT_POINTS = ["postgres", "binaries"];
@@ -18,18 +31,22 @@ export function fitsSocket(directory: string): boolean {
  * A private directory with a short name, for a socket whose own place has a too long or an unreachable path. Its random name
  * cannot be taken by somebody else beforehand; others learn it from postmaster.pid.
  */
-export async function makeRuntimeDirectory(user: PostgresUser | null): Promise<string> {
+export async function makeRuntimeDirectory(home: string, user: PostgresUser | null): Promise<string> {
   const bases = user === null ? [tmpdir(), "/tmp"] : ["/run", tmpdir(), "/tmp"];
   for (const base of bases) {
     if (!fitsSocket(join(base, "attestore-XXXXXX", "socket")) || !(await isUsable(base))) continue;
     const directory = await mkdtemp(join(base, "attestore-"));
+    await writeFile(join(home, NOTE), directory);
     await chmod(directory, user === null ? 0o700 : 0o711);
     await mkdir(join(directory, "socket"), { mode: 0o700 });
     if (user !== null) await chown(join(directory, "socket"), user.uid, user.gid);
     for (const name of MOUNT_POINTS) await mkdir(join(directory, name), { mode: 0o711 });
     return directory;
   }
-  throw new UserError("data_directory", `No directory for PostgreSQL's socket: none of ${bases.join(", ")} can be written to.`);
+  throw new UserError(
+    "data_directory",
+    `No directory for PostgreSQL's socket: none of ${bases.join(", ")} can be written to.`,
+  );
 }
 
 async function isUsable(path: string): Promise<boolean> {
@@ -39,14 +56,15 @@ async function isUsable(path: string): Promise<boolean> {
   );
 }
 
-/** Whether a socket directory lies in a directory that makeRuntimeDirectory made. */
-export function isRuntimeDirectory(socketDirectory: string): boolean {
-  return basename(socketDirectory) === "socket" && NAME.test(basename(dirname(socketDirectory)));
-}
-
-/** rmdir only: if anything is in it, it stays. */
-export async function removeRuntimeDirectory(socketDirectory: string): Promise<void> {
-  const root = dirname(socketDirectory);
-  for (const name of ["socket", ...MOUNT_POINTS]) await rmdir(join(root, name)).catch(() => undefined);
-  await rmdir(root).catch(() => undefined);
+/** Removes the runtime directory of an earlier run. rmdir only: if anything else is in it, it stays. */
+export async function removeRuntimeDirectory(home: string): Promise<void> {
+  const directory = await readFile(join(home, NOTE), "utf8").catch(() => null);
+  if (directory === null) return;
+  if (NAME.test(basename(directory))) {
+    await rm(join(directory, "socket", ".s.PGSQL.5432"), { force: true });
+    await rm(join(directory, "socket", ".s.PGSQL.5432.lock"), { force: true });
+    for (const name of ["socket", ...MOUNT_POINTS]) await rmdir(join(directory, name)).catch(() => undefined);
+    await rmdir(directory).catch(() => undefined);
+  }
+  await rm(join(home, NOTE), { force: true });
 }

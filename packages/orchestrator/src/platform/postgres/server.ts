@@ -55,14 +55,24 @@ function settingArguments(socketDirectory: string): string[] {
  * @param cluster the cluster's path as we see it
  * @throws ServerStartFailed
  */
-export async function startServer(cluster: string, seenCluster: string, placement: Placement, log: Logger): Promise<Server> {
+export async function startServer(
+  cluster: string,
+  seenCluster: string,
+  placement: Placement,
+  log: Logger,
+): Promise<Server> {
   const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), [
     "-D",
     seenCluster,
     ...settingArguments(placement.socketDirectory),
   ]);
   // Its own session: Ctrl-C in a terminal reaches us alone, and the database outlives the requests that we still finish.
-  const child = spawn(file, args, { cwd: "/", env: placement.environment, detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(file, args, {
+    cwd: "/",
+    env: placement.environment,
+    detached: true,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   const complaints: string[] = [];
   forwardLog(child.stderr, log, (line) => {
     complaints.push(line);
@@ -82,7 +92,10 @@ export async function startServer(cluster: string, seenCluster: string, placemen
     const status = await readPostmasterPid(cluster);
     if (status !== null && status.pid === child.pid && status.ready) break;
     if (Date.now() > nextNotice) {
-      log.info({ waited_ms: Date.now() - started }, "PostgreSQL is still starting (recovering after a crash takes a while)");
+      log.info(
+        { waited_ms: Date.now() - started },
+        "PostgreSQL is still starting (recovering after a crash takes a while)",
+      );
       nextNotice += SLOW_START_MS;
     }
   }

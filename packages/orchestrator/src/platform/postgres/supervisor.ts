@@ -6,7 +6,13 @@ import type { DirectoryLock } from "../files/directory-lock.ts";
 import { makeDirectory } from "../files/durable-write.ts";
 import type { Logger } from "../logging/logger.ts";
 import { findBinaries } from "./binaries.ts";
-import { clusterDirectory, DATABASE_NAME, DATABASE_ROLE, ensureCluster, writeAccessRules } from "./cluster.ts";
+import {
+  clusterDirectory,
+  DATABASE_NAME,
+  DATABASE_ROLE,
+  ensureCluster,
+  writeAccessRules,
+} from "./cluster.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { requireDurableEmbedded } from "./durability.ts";
 import { clearOrphan } from "./orphan.ts";
@@ -54,7 +60,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const binaries = await findBinaries(options.binaries);
   await clearOrphan(cluster, log);
   const placement = await place(home, binaries, user);
-  const connection = { host: placement.socketDirectory, port: PORT, user: DATABASE_ROLE, database: DATABASE_NAME };
+  const connection = {
+    host: placement.socketDirectory,
+    port: PORT,
+    user: DATABASE_ROLE,
+    database: DATABASE_NAME,
+  };
   const stopping = new AbortController();
 
   const start = async (): Promise<Server> => {
@@ -76,12 +87,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 
   const keepRunning = async (first: Server): Promise<void> => {
-    for (let server = first; ; ) {
+    for (let server = first; ;) {
       become(server);
       const end = await server.ended;
       become(null);
       if (stopping.signal.aborted) return;
-      log.error({ exit_code: end.exitCode, signal: end.signal }, "PostgreSQL ended by itself; starting it again");
+      log.error(
+        { exit_code: end.exitCode, signal: end.signal },
+        "PostgreSQL ended by itself; starting it again",
+      );
       const next = await startAgain(start, stopping.signal, log);
       if (next === null) return;
       server = next;
@@ -96,7 +110,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   } catch (error) {
     await placement.dispose();
     if (error instanceof ServerStartFailed) {
-      throw new UserError("database_unusable", `PostgreSQL does not start in ${cluster}: ${error.complaint}`, { cause: error });
+      throw new UserError(
+        "database_unusable",
+        `PostgreSQL does not start in ${cluster}: ${error.complaint}`,
+        { cause: error },
+      );
     }
     throw error;
   }
@@ -116,8 +134,13 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
 }
 
-async function startPatiently(cluster: string, placement: Placement, log: Logger, signal: AbortSignal): Promise<Server> {
-  for (const until = Date.now() + RETRY_START_FOR_MS; ; ) {
+async function startPatiently(
+  cluster: string,
+  placement: Placement,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Server> {
+  for (const until = Date.now() + RETRY_START_FOR_MS; ;) {
     try {
       return await startServer(cluster, clusterDirectory(placement.home), placement, log);
     } catch (error) {
@@ -130,7 +153,11 @@ async function startPatiently(cluster: string, placement: Placement, log: Logger
 }
 
 /** With growing pauses for as long as it takes; requests get 503 meanwhile. Null when told to stop. */
-async function startAgain(start: () => Promise<Server>, signal: AbortSignal, log: Logger): Promise<Server | null> {
+async function startAgain(
+  start: () => Promise<Server>,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<Server | null> {
   for (let pause = BACKOFF_MS.first; ; pause = Math.min(pause * 2, BACKOFF_MS.most)) {
     await delay(pause, undefined, { signal }).catch(() => undefined);
     if (signal.aborted) return null;
@@ -140,7 +167,10 @@ async function startAgain(start: () => Promise<Server>, signal: AbortSignal, log
       await server.stop();
       return null;
     } catch (error) {
-      log.error({ reason: errorMessage(error), retry_in_ms: pause * 2 }, "PostgreSQL could not be started again");
+      log.error(
+        { reason: errorMessage(error), retry_in_ms: pause * 2 },
+        "PostgreSQL could not be started again",
+      );
     }
   }
 }

@@ -1,0 +1,52 @@
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import type { Logger } from "../logging/logger.ts";
+import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { Database, Schema } from "./schema.ts";
+import { typeParsers } from "./type-parsers.ts";
+
+export interface DatabaseAccess {
+  /** For the hot path's plain SQL. */
+  pool: pg.Pool;
+  /** The same connections, typed. */
+  database: Database;
+  /** Waits for the queries that run. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseAccessOptions {
+  connection: ConnectionSettings;
+  log: Logger;
+  /** Most connections at once. */
+  connections?: number;
+}
+
+/** One pool for the process. Connects on use, so a database that is down shows in the first query (see unavailable.ts). */
+export function connectDatabase({
+  connection,
+  log,
+  connections = 10,
+}: DatabaseAccessOptions): DatabaseAccess {
+  const pool = new pg.Pool({
+    ...connection,
+    max: connections,
+    types: typeParsers,
+    application_name: "attestore-server",
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
+  pool.on("error", (error) => log.warn({ reason: error.message }, "an idle database connection broke"));
+  pool.on("connect", (client) => {
+    // A connection that breaks while it is in use fails its query, and says it here once more.
+    client.on("error", () => undefined);
+  });
+  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    pool,
+    database,
+    close: () => database.destroy().then(() => (pool.ended ? undefined : pool.end())),
+  };
+}

@@ -1,0 +1,121 @@
+import { createHash } from "node:crypto";
+import { readFile, readdir } from "node:fs/promises";
+import pg from "pg";
+import { UserError } from "../errors/user-error.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import { typeParsers } from "./type-parsers.ts";
+
+export interface Migration {
+  version: number;
+  /** File name, such as 0001_initial.sql. */
+  name: string;
+  sql: string;
+  sha256: string;
+}
+
+interface AppliedMigration {
+  version: number;
+  name: string;
+  sha256: string;
+}
+
+const DIRECTORY = new URL("./migrations/", import.meta.url);
+const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
+/** Any constant that nobody else uses: "atst" as a number. */
+const ADVISORY_LOCK = 0x61747374;
+
+/** The migrations of this version of the code, in order: 0001, 0002, … without a gap. */
+export async function readMigrations(directory: URL = DIRECTORY): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(FILE_NAME.exec(name)?.[1]);
+      if (version !== index + 1)
+        throw new Error(`migrations must be numbered without a gap; ${name} is number ${index + 1}`);
+      const sql = await readFile(new URL(name, directory), "utf8");
+      return { version, name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
+    }),
+  );
+}
+
+/**
+ * Brings the database to this version of the code: forward only, each migration in a transaction of its own, together with the row
+ * that says it ran, so a crash leaves it done or not begun. Any number of replicas may start at once: each
+ * transaction takes the same lock first and then looks again at what is left to do.
+ *
+ * @returns the versions applied now
+ * @throws UserError when the database is of newer code, or was migrated by other files than these
+ */
+export async function migrate(
+  connection: ConnectionSettings,
+  log: Logger,
+  migrations?: Migration[],
+): Promise<number[]> {
+  const known = migrations ?? (await readMigrations());
+  const client = new pg.Client({
+    ...connection,
+    types: typeParsers,
+    application_name: "attestore-server migrate",
+  });
+  client.on("error", () => undefined); // The query that fails reports it.
+  await client.connect();
+  try {
+    const done: number[] = [];
+    for (;;) {
+      const version = await applyNext(client, known);
+      if (version === null) return done;
+      done.push(version);
+      log.info({ migration: known[version - 1]?.name }, "migrated the database");
+    }
+  } finally {
+    await client.end();
+  }
+}
+
+async function applyNext(client: pg.Client, known: Migration[]): Promise<number | null> {
+  await client.query("begin");
+  try {
+    await client.query("select pg_advisory_xact_lock($1)", [ADVISORY_LOCK]);
+    await client.query(
+      `create table if not exists schema_migrations (
+        version integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())`,
+    );
+    const applied = await client.query<AppliedMigration>(
+      "select version, name, sha256 from schema_migrations order by version",
+    );
+    const next = nextMigration(known, applied.rows);
+    if (next !== null) {
+      await client.query(next.sql);
+      await client.query("insert into schema_migrations (version, name, sha256) values ($1, $2, $3)", [
+        next.version,
+        next.name,
+        next.sha256,
+      ]);
+    }
+    await client.query("commit");
+    return next?.version ?? null;
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined); // The connection may be what broke; the first error counts.
+    throw error;
+  }
+}
+
+function nextMigration(known: Migration[], applied: AppliedMigration[]): Migration | null {
+  applied.forEach((row, index) => {
+    const migration = known[index];
+    if (migration === undefined) {
+      throw new UserError(
+        "database_unusable",
+        `The database is at version ${applied.length}, and this program knows only ${known.length}: a newer version made it. Run that version. Nothing was changed.`,
+      );
+    }
+    if (row.version !== migration.version || row.sha256 !== migration.sha256) {
+      throw new UserError(
+        "database_unusable",
+        `The database was migrated by another ${row.name} than this program's ${migration.name}. Run the program that made it. Nothing was changed.`,
+      );
+    }
+  });
+  return known[applied.length] ?? null;
+}

@@ -1,0 +1,59 @@
+import { readFile } from "node:fs/promises";
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openTestDatabase } from "./test-database.ts";
+import type { TestDatabase } from "./test-database.ts";
+import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
+
+let server: TestDatabase;
+beforeAll(async () => {
+  server = await openTestDatabase();
+});
+afterAll(() => server.close());
+
+async function failure(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => {
+      throw new Error("it should have failed");
+    },
+    (error: unknown) => error,
+  );
+}
+
+test("a socket that is not there and a port that refuses are unavailable", async () => {
+  for (const connection of [
+    { host: "/nonexistent" },
+    { host: "127.0.0.1", port: 1 },
+    { host: "localhost", port: 1 },
+  ]) {
+    const error = await failure(new pg.Client(connection).connect());
+    expect(asDatabaseUnavailable(error), String(error)).toBeInstanceOf(DatabaseUnavailable);
+  }
+});
+
+test("a connection that the server cuts is unavailable, in the query and after it", async () => {
+  const client = await server.pool.connect();
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const sleeping = failure(client.query("select pg_sleep(30)"));
+  await server.pool.query("select pg_terminate_backend($1)", [rows[0]?.pid]);
+  expect(asDatabaseUnavailable(await sleeping)).toBeInstanceOf(DatabaseUnavailable);
+  expect(asDatabaseUnavailable(await failure(client.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+  client.release(true);
+});
+
+test("a pool that has no connection left in time is unavailable", async () => {
+  const pool = new pg.Pool({ ...server.connection, max: 1, connectionTimeoutMillis: 50 });
+  const held = await pool.connect();
+  expect(asDatabaseUnavailable(await failure(pool.query("select 1")))).toBeInstanceOf(DatabaseUnavailable);
+  held.release();
+  await pool.end();
+});
+
+test("errors of the statement, of files and of our own are not", async () => {
+  for (const statement of ["select 1/0", "selec", "insert into orgs (id) values (null)"]) {
+    expect(asDatabaseUnavailable(await failure(server.pool.query(statement)))).toBeNull();
+  }
+  expect(asDatabaseUnavailable(await failure(readFile("/nonexistent")))).toBeNull();
+  expect(asDatabaseUnavailable(new TypeError("a defect"))).toBeNull();
+  expect(asDatabaseUnavailable("text")).toBeNull();
+});

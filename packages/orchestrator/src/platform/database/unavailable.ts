@@ -1,0 +1,59 @@
+import { errorCode, errorMessage } from "../errors/errno.ts";
+
+/** The database cannot be reached or is restarting: nothing is wrong with the request, and it may be sent again. */
+export class DatabaseUnavailable extends Error {
+  readonly code = "database_unavailable";
+
+  constructor(cause: unknown) {
+    super(`The database cannot be reached (${errorCode(cause) ?? "connection lost"}).`, { cause });
+    this.name = "DatabaseUnavailable";
+  }
+}
+
+/** PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: going down, crashed, starting. */
+const SQL_STATES = /^(08...|57P0[1-5]|53300|25006)$/;
+const SYSTEM_CODES = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ENOENT",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EHOSTDOWN",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+]);
+/** node-postgres has no codes for its own. */
+const DRIVER_MESSAGES =
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|connection timeout)/i;
+
+/**
+ * The typed error for a query that failed because of the connection; null if it failed for another reason. A commit
+ * that failed so may have happened or not: only the idempotency record tells, which is why callers are told to try again with
+ * the same key.
+ */
+export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | null {
+  if (error instanceof DatabaseUnavailable) return error;
+  if (error instanceof AggregateError && error.errors.some((one) => asDatabaseUnavailable(one) !== null)) {
+    return new DatabaseUnavailable(error);
+  }
+  const code = errorCode(error);
+  // A system error of a socket has a `syscall` of connecting, reading or writing; ENOENT of a file is not ours.
+  const isSocketError = code !== undefined && SYSTEM_CODES.has(code) && hasSocketCall(error);
+  const isSqlState =
+    code !== undefined && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
+  if (isSocketError || isSqlState || DRIVER_MESSAGES.test(errorMessage(error)))
+    return new DatabaseUnavailable(error);
+  return null;
+}
+
+function hasSocketCall(error: unknown): boolean {
+  if (typeof error !== "object" || error === null || !("syscall" in error)) return false;
+  return ["connect", "read", "write", "getaddrinfo"].includes(String(error.syscall));
+}
+
+function isDatabaseError(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "severity" in error;
+}

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { errorCode } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import { tryLockDirectory } from "../files/directory-lock.ts";
+import type { DirectoryLock, LockHolder, LockRole } from "../files/directory-lock.ts";
+import { makeDirectory } from "../files/durable-write.ts";
+import { clusterDirectory, DATABASE_NAME, DATABASE_ROLE } from "./cluster.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
+import { requireDurableExternal } from "./durability.ts";
+import { readPostmasterPid } from "./postmaster-pid.ts";
+import { startEmbeddedPostgres } from "./supervisor.ts";
+import type { EmbeddedPostgresOptions } from "./supervisor.ts";
+
+export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock"> {
+  /** A PostgreSQL of the user's own, instead of the embedded one. */
+  databaseUrl?: string | undefined;
+  /** `serve` owns the data directory until `close`; `command` shares the database of a service that runs on it. */
+  role: LockRole;
+  /** How long to wait for a command that has the data directory, or for a service that is starting. 30 s unless told. */
+  waitMs?: number;
+}
+
+export interface OpenDatabase {
+  connection: ConnectionSettings;
+  /** False while the embedded server is down; always true for a DATABASE_URL, whose state only a query tells. */
+  isReady(): boolean;
+  close(): Promise<void>;
+}
+
+/** Makes the database reachable: the one of `databaseUrl`, that of a service which runs on the data directory, or our own. */
+export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  await makeDirectory(options.dataDirectory, process.geteuid?.() === 0 ? 0o711 : 0o700);
+  if (options.databaseUrl !== undefined) return openExternal(options.databaseUrl, options);
+  const owned = await lockOrJoin(options);
+  if ("connection" in owned)
+    return { connection: owned.connection, isReady: () => true, close: () => Promise.resolve() };
+  return closingLock(owned.lock, async () => {
+    const server = await startEmbeddedPostgres({ ...options, lock: owned.lock });
+    return { connection: server.connection, isReady: () => server.isReady(), close: () => server.stop() };
+  });
+}
+
+async function openExternal(connectionString: string, options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  const open = async (): Promise<OpenDatabase> => {
+    await requireDurableExternal({ connectionString }, options.log);
+    return { connection: { connectionString }, isReady: () => true, close: () => Promise.resolve() };
+  };
+  if (options.role === "command") return open();
+  // A service's keys and objects are in its data directory, so that still has one owner.
+  const owned = await lockOrJoin(options);
+  if ("connection" in owned) throw new Error("a service never joins another");
+  return closingLock(owned.lock, open);
+}
+
+/** Gives the lock back last, when nothing of ours touches the directory any more, and at once if opening fails. */
+async function closingLock(lock: DirectoryLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
+  try {
+    const opened = await open();
+    const close = async (): Promise<void> => {
+      try {
+        await opened.close();
+      } finally {
+        await lock.release();
+      }
+    };
+    return { ...opened, close };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+async function lockOrJoin(
+  options: OpenDatabaseOptions,
+): Promise<{ lock: DirectoryLock } | { connection: ConnectionSettings }> {
+  for (const until = Date.now() + (options.waitMs ?? 30_000); ; await delay(100)) {
+    const attempt = await tryLockDirectory(options.dataDirectory, options.role);
+    if ("lock" in attempt) return attempt;
+    const { holder } = attempt;
+    if (holder?.role === "serve") {
+      if (options.role === "serve") throw inUse(options.dataDirectory, holder);
+      const connection = await connectionOfRunning(options.dataDirectory);
+      if (connection !== null) return { connection };
+    }
+    if (Date.now() > until) throw inUse(options.dataDirectory, holder);
+  }
+}
+
+/** What the server says about itself, if it really answers: what is written may be left from an earlier run. */
+async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSettings | null> {
+  const status = await readPostmasterPid(clusterDirectory(join(dataDirectory, "postgres")));
+  if (status === null || !status.ready || status.socketDirectory === null) return null;
+  const connection = {
+    host: status.socketDirectory,
+    port: status.port,
+    user: DATABASE_ROLE,
+    database: DATABASE_NAME,
+  };
+  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return connection;
+  } catch (error) {
+    if (errorCode(error) !== "28000") return null;
+    throw new UserError(
+      "database_unusable",
+      `The service that runs on ${dataDirectory} does not take commands from this user. Run the command as the user of the service, or as root.`,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function inUse(directory: string, holder: LockHolder | null): UserError {
+  const who = holder === null ? "another process" : `process ${holder.pid}`;
+  return new UserError(
+    "data_directory_in_use",
+    holder?.role === "command"
+      ? `A command (${who}) is still working on the data directory ${directory}. Try again when it is done.`
+      : `The data directory ${directory} is in use by a service that runs (${who}). Stop it first, or choose another directory with ATTESTORE_DATA. If it runs with DATABASE_URL, set the same DATABASE_URL here.`,
+  );
+}
