@@ -1,0 +1,76 @@
+import { AGENT_TOKEN } from "@attestore/contract";
+import type { Database } from "../database/schema.ts";
+import { credentialHash, unauthenticated } from "./bearer.ts";
+import { agentRevoked } from "./lock-active-agent.ts";
+import type { AgentPrincipal } from "./principal.ts";
+
+const FRESH_MS = 5000;
+const MAX_KEPT = 50_000;
+
+interface Known {
+  principal: AgentPrincipal;
+  revoked: boolean;
+  readAt: number;
+}
+
+/**
+ * Finds the agent of a token: SHA-256 of the token by unique index, so no secret is ever compared byte by byte.
+ *
+ * `lookUp` asks the database each time. `lookUpRecent` may answer from up to five seconds ago and is only for routes
+ * whose own transaction looks at agents.status again (submissions): a revocation is then immediate on every replica,
+ * because what was read here only chooses the key to verify with.
+ */
+export class AgentCredentials {
+  readonly #db: Database;
+  readonly #kept = new Map<string, Known>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can be attributed. */
+  async lookUp(token: string): Promise<Known> {
+    if (!AGENT_TOKEN.test(token)) throw unauthenticated();
+    const credential = credentialHash(token);
+    const row = await this.#db
+      .selectFrom("agents")
+      .select(["id", "org_id", "name", "public_key", "key_fingerprint", "status"])
+      .where("token_sha256", "=", credential)
+      .executeTakeFirst();
+    if (row === undefined) throw unauthenticated();
+    const principal: AgentPrincipal = {
+      kind: "agent",
+      id: row.id,
+      orgId: row.org_id,
+      name: row.name,
+      publicKey: row.public_key,
+      keyFingerprint: row.key_fingerprint,
+      credential,
+    };
+    const known = { principal, revoked: row.status === "revoked", readAt: performance.now() };
+    this.#keep(token, known);
+    return known;
+  }
+
+  async lookUpRecent(token: string): Promise<Known> {
+    const known = this.#kept.get(credentialKey(token));
+    if (known !== undefined && performance.now() - known.readAt < FRESH_MS) return known;
+    return this.lookUp(token);
+  }
+
+  #keep(token: string, known: Known): void {
+    // Emptied rather than evicted one by one: it refills within seconds.
+    if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+    this.#kept.set(credentialKey(token), known);
+  }
+}
+
+/** The map's key is the hash, too: tokens don't stay in memory. */
+function credentialKey(token: string): string {
+  return credentialHash(token).toString("base64");
+}
+
+/** Throws 401 `agent_revoked` where the token was right and the agent is not. */
+export function assertActive(known: Known): void {
+  if (known.revoked) throw agentRevoked();
+}

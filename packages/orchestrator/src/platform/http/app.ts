@@ -1,0 +1,91 @@
+import { fastify, type FastifyInstance } from "fastify";
+import { MAX_BODY_BYTES, newId } from "@attestore/contract";
+import type { ServerOptions } from "node:https";
+import type { Database } from "../database/schema.ts";
+import type { Logger } from "../logging/logger.ts";
+import { AgentCredentials } from "./agent-credentials.ts";
+import { AuditLog } from "./audit-log.ts";
+import { auditRow } from "./audit-row.ts";
+import { sendError, toApiError } from "./error-answer.ts";
+import { acceptJsonOnly } from "./json-body.ts";
+import { answerMalformedHttp } from "./malformed-http.ts";
+import { mountRoute } from "./mount-route.ts";
+import { DatabaseRateLimits, MemoryRateLimits } from "./rate-limit-store.ts";
+import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
+import { newRequestState } from "./request-state.ts";
+import type { Route } from "./route.ts";
+import type { Sealer } from "./sealer.ts";
+import { unknownPath } from "./unknown-path.ts";
+import { ajvOptions } from "./validate.ts";
+
+const MAX_HEADER_BYTES = 16 * 1024;
+const REQUEST_TIMEOUT_MS = 60_000;
+
+export interface AppOptions {
+  db: Database;
+  sealer: Sealer;
+  logger: Logger;
+  /** Key, certificate, protocol and suites. */
+  tls: ServerOptions;
+  routes: readonly Route[];
+  /** Aborted when the service begins to shut down: requests that are being held end then. */
+  shutdown: AbortSignal;
+  /** Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of the proxies. */
+  trustProxy?: readonly string[];
+  rateLimits?: RateLimitTable;
+}
+
+/**
+ * The service's HTTPS server, not yet listening. Every answer is the contract's: X-Request-Id, JSON, and for a refusal
+ * an error of its table. `close()` waits for running requests and writes the audit rows that wait.
+ */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { db, sealer, logger } = options;
+  const app = fastify({
+    https: { ...options.tls, maxHeaderSize: MAX_HEADER_BYTES },
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
+    return503OnClosing: false,
+    genReqId: () => newId("request"),
+    ajv: ajvOptions,
+    clientErrorHandler: answerMalformedHttp,
+    frameworkErrors: (error, request, reply) => {
+      sendError(reply, request, toApiError(error, request, logger));
+    },
+  }) as unknown as FastifyInstance;
+
+  const audit = new AuditLog(db, logger);
+  const limiting = {
+    table: options.rateLimits ?? RATE_LIMITS,
+    stores: { memory: new MemoryRateLimits(), database: new DatabaseRateLimits(db) },
+  };
+  const deps = { db, sealer, logger, limiting, agents: new AgentCredentials(db), shutdown: options.shutdown };
+
+  acceptJsonOnly(app);
+  app.decorateRequest("state");
+  app.addHook("onRequest", (request, reply, done) => {
+    request.state = newRequestState(request);
+    reply.headers({
+      "x-request-id": request.id,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+    if (options.shutdown.aborted) reply.header("connection", "close");
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    const { state } = request;
+    // Calls that nobody can be named for and that changed nothing are not recorded: no organisation could list them.
+    if (!state.audited && state.subject.id !== null) audit.record(auditRow(request, reply.statusCode));
+    done();
+  });
+  app.addHook("onClose", () => audit.flush());
+  app.setErrorHandler((error, request, reply) =>
+    sendError(reply, request, toApiError(error, request, logger)),
+  );
+  const refuse = unknownPath(options.routes);
+  app.setNotFoundHandler((request, reply) => sendError(reply, request, refuse(request)));
+  for (const route of options.routes) mountRoute(app, deps, route);
+  return app;
+}

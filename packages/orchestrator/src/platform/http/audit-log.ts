@@ -1,0 +1,69 @@
+import type { Database } from "../database/schema.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { AuditRow } from "./audit-row.ts";
+
+const MAX_WAITING = 20_000;
+const BATCH = 500;
+const FLUSH_MS = 1000;
+
+/**
+ * The audit rows of calls that changed nothing: gathered and written some hundred at a time, up to a second later. A crash loses
+ * that second, which is allowed here and only here: a call with an effect has its row in the effect's transaction.
+ */
+export class AuditLog {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  #waiting: AuditRow[] = [];
+  #dropped = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> | null = null;
+
+  constructor(db: Database, logger: Logger) {
+    this.#db = db;
+    this.#logger = logger;
+  }
+
+  record(row: AuditRow): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(row);
+    if (this.#waiting.length >= BATCH) void this.flush();
+    else this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+  }
+
+  /** Writes what waits. Never rejects: rows that could not be written wait for the next time. */
+  async flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH);
+      try {
+        await this.#db.insertInto("api_logs").values(batch).execute();
+      } catch (error) {
+        this.#waiting.unshift(...batch);
+        this.#logger.warn(
+          { err: error, waiting: this.#waiting.length },
+          "audit rows could not be written; trying again",
+        );
+        this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
+        return;
+      }
+    }
+    if (this.#dropped > 0) {
+      this.#logger.error(
+        { dropped: this.#dropped },
+        "audit rows of reads were dropped while the database was away",
+      );
+      this.#dropped = 0;
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { FastifyRequest } from "fastify";
+import type { Database } from "../database/schema.ts";
+import { assertActive, type AgentCredentials } from "./agent-credentials.ts";
+import { authenticateAuthKey } from "./auth-key-credentials.ts";
+import { bearerOf, credentialHash, unauthenticated } from "./bearer.ts";
+import { type Principal, subjectOf } from "./principal.ts";
+import type { Route } from "./route.ts";
+
+/** Turns a request's credential into who it is, for the kind of credential that the route takes. Throws 401 or 403. */
+export async function authenticate(
+  deps: { db: Database; agents: AgentCredentials },
+  route: Route,
+  request: FastifyRequest,
+): Promise<Principal> {
+  const { state } = request;
+  const principal = await findPrincipal(deps, route, request);
+  state.principal = principal;
+  state.subject = subjectOf(principal);
+  return principal;
+}
+
+async function findPrincipal(
+  deps: { db: Database; agents: AgentCredentials },
+  route: Route,
+  request: FastifyRequest,
+): Promise<Principal> {
+  const { state } = request;
+  const bearer = bearerOf(request.headers.authorization);
+  switch (route.credential) {
+    case "anonymous":
+      return { kind: "anonymous", credential: credentialHash(state.address) };
+    case "auth_key":
+      return authenticateAuthKey(deps.db, bearer, (subject) => {
+        state.subject = subject;
+      });
+    case "agent": {
+      if (bearer === null) throw unauthenticated();
+      const known = await (route.mode === "submit"
+        ? deps.agents.lookUpRecent(bearer)
+        : deps.agents.lookUp(bearer));
+      state.subject = subjectOf(known.principal);
+      assertActive(known);
+      return known.principal;
+    }
+  }
+}

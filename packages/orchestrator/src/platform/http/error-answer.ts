@@ -1,0 +1,60 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
+import { MAX_BODY_BYTES } from "@attestore/contract";
+import type { Logger } from "../logging/logger.ts";
+import { isDatabaseAway } from "./database-away.ts";
+import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "./errors.ts";
+import { invalidJson, unsupportedMediaType } from "./json-body.ts";
+import { validationError } from "./validate.ts";
+
+/** Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id. */
+export function toApiError(error: unknown, request: FastifyRequest, logger: Logger): ApiError {
+  if (error instanceof ApiError) return error;
+  if (isDatabaseAway(error)) {
+    logger.warn({ err: error, request_id: request.id }, "the database is away");
+    return unavailable("The service cannot reach its database right now.");
+  }
+  if (isFastifyError(error)) {
+    if (error.validation !== undefined) return validationError(error.validationContext, error.validation);
+    const known = frameworkError(error.code, request);
+    if (known !== null) return known;
+    if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
+      return invalidRequest("The request could not be read.", []);
+  }
+  logger.error({ err: error, request_id: request.id, route: request.state?.route?.path }, "a request failed");
+  return new ApiError("internal", "Something went wrong on our side. Tell us the request id if it goes on.");
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && ("validation" in error || "statusCode" in error);
+}
+
+function frameworkError(code: string, request: FastifyRequest): ApiError | null {
+  switch (code) {
+    case "FST_ERR_CTP_BODY_TOO_LARGE": {
+      const limit = request.routeOptions.bodyLimit ?? MAX_BODY_BYTES;
+      return new ApiError("payload_too_large", `The body is larger than ${limit} bytes.`, {
+        limit_bytes: limit,
+      });
+    }
+    case "FST_ERR_CTP_INVALID_MEDIA_TYPE":
+      return unsupportedMediaType();
+    case "FST_ERR_CTP_INVALID_JSON_BODY":
+    case "FST_ERR_CTP_EMPTY_JSON_BODY":
+      return invalidJson("The body is not JSON.");
+    case "FST_ERR_BAD_URL":
+    case "FST_ERR_MAX_PARAM_LENGTH":
+      return notFound("path");
+    default:
+      return null;
+  }
+}
+
+/** Sends an error's answer. `X-Request-Id` is set here too, since some errors come before the first hook. */
+export function sendError(reply: FastifyReply, request: FastifyRequest, error: ApiError): FastifyReply {
+  return reply
+    .code(error.status)
+    .header("x-request-id", request.id)
+    .headers(error.headers)
+    .type("application/json; charset=utf-8")
+    .send(Buffer.from(JSON.stringify(errorBody(error, request.id))));
+}

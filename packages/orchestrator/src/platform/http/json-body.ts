@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ApiError } from "./errors.ts";
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Takes application/json and nothing else. The body's bytes are kept for the idempotency fingerprint. Bytes that are not
+ * UTF-8, a byte order mark, and keys that would reach an object's prototype are refused as `invalid_json`.
+ */
+export function acceptJsonOnly(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser("error", "error");
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body, done) => {
+    try {
+      assertPlainUtf8(request);
+    } catch (error) {
+      done(error as ApiError);
+      return;
+    }
+    // parseAs makes it a Buffer; the type allows for text
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    request.state.rawBody = bytes;
+    if (bytes.length === 0) {
+      done(null, undefined);
+      return;
+    }
+    let text: string;
+    try {
+      text = strictUtf8.decode(bytes);
+    } catch {
+      done(invalidJson("The body is not UTF-8."));
+      return;
+    }
+    void parse(request, text, (error, value) => {
+      if (error === null || error === undefined) done(null, value);
+      else done(invalidJson("The body is not JSON that this service takes."));
+    });
+  });
+}
+
+/** JSON is UTF-8 (RFC 8259 section 8.1), and no content coding is taken. */
+function assertPlainUtf8(request: FastifyRequest): void {
+  const type = request.headers["content-type"] ?? "";
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1];
+  if (charset !== undefined && charset.toLowerCase() !== "utf-8") throw unsupportedMediaType();
+  const coding = request.headers["content-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "identity") throw unsupportedMediaType();
+}
+
+export function invalidJson(message: string): ApiError {
+  return new ApiError("invalid_json", message);
+}
+
+export function unsupportedMediaType(): ApiError {
+  return new ApiError(
+    "unsupported_media_type",
+    "Send the body as application/json in UTF-8, without a content coding.",
+  );
+}

@@ -1,0 +1,169 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
+import type { Database } from "../database/schema.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { AgentCredentials } from "./agent-credentials.ts";
+import { toWire, type WireAnswer } from "./answer.ts";
+import { auditRow, pathOf } from "./audit-row.ts";
+import { authenticate } from "./authenticate.ts";
+import { ApiError, invalidRequest } from "./errors.ts";
+import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
+import { invalidJson } from "./json-body.ts";
+import { mayDo } from "./policy.ts";
+import { applyRateLimits, countFailure, type RateLimiting } from "./rate-limit.ts";
+import type { Call, Route, SubmissionRecord } from "./route.ts";
+import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
+import type { Sealer } from "./sealer.ts";
+import { schemaOf } from "./validate.ts";
+
+export interface PipelineDeps {
+  db: Database;
+  sealer: Sealer;
+  logger: Logger;
+  limiting: RateLimiting;
+  agents: AgentCredentials;
+  shutdown: AbortSignal;
+}
+
+/**
+ * A request's way, in this order: authenticate, authorise, rate limit (before the body is read), validate, idempotency,
+ * handler in its transaction, answer, audit.
+ */
+export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Route): void {
+  app.route({
+    method: route.method,
+    url: route.path,
+    config: { route },
+    schema: schemaOf(route),
+    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    onRequest: (request, reply) => admit(deps, route, request, reply),
+    preValidation: (request, _reply, done) => {
+      try {
+        request.state.idempotencyKey =
+          route.mode === "read" ? null : readIdempotencyKey(request.headers["idempotency-key"]);
+        assertBodyWhereNeeded(route, request);
+        done();
+      } catch (error) {
+        done(error as ApiError);
+      }
+    },
+    handler: async (request, reply) => send(reply, await perform(deps, route, request)),
+  });
+}
+
+async function admit(
+  deps: PipelineDeps,
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  const { state } = request;
+  await applyRateLimits(deps.limiting, "address", route, state, reply);
+  try {
+    const principal = await authenticate(deps, route, request);
+    if (!mayDo(principal.kind, route.action))
+      throw new ApiError("forbidden", "Your role does not allow this.");
+  } catch (error) {
+    if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);
+    throw error;
+  }
+  await applyRateLimits(deps.limiting, "credential", route, state, reply);
+}
+
+function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
+  const { body } = request;
+  if (route.body !== undefined) {
+    if (body === undefined || body === null) {
+      if (request.state.rawBody.length === 0) throw invalidJson("This call needs a JSON body.");
+    }
+    return;
+  }
+  if (body === undefined || body === null) return;
+  const empty = typeof body === "object" && !Array.isArray(body) && Object.keys(body).length === 0;
+  if (!empty)
+    throw invalidRequest("This call takes no body.", [{ path: "", message: "has to be absent or {}" }]);
+}
+
+async function perform(deps: PipelineDeps, route: Route, request: FastifyRequest): Promise<WireAnswer> {
+  const { state } = request;
+  const call = callOf(deps, request);
+  if (route.mode === "read") return toWire(await route.handle(call));
+  const record = recordOf(route, request, call);
+  const answer = await (route.mode === "write"
+    ? runWrite(deps, route, call, record)
+    : submit(deps, route, call, record));
+  state.audited = !answer.replayed;
+  return answer;
+}
+
+async function submit(
+  deps: PipelineDeps,
+  route: Extract<Route, { mode: "submit" }>,
+  call: Call,
+  record: SubmissionRecord,
+): Promise<WireAnswer> {
+  try {
+    return await route.handle(call, record);
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isRemembered(error)) throw error;
+    return rememberRefusal(deps, call, record, error);
+  }
+}
+
+function callOf(deps: PipelineDeps, request: FastifyRequest): Call {
+  const { state } = request;
+  if (state.principal === null) throw new Error("a handler was reached without authentication");
+  return {
+    requestId: request.id,
+    principal: state.principal,
+    address: state.address,
+    body: request.body,
+    rawBody: state.rawBody,
+    query: request.query,
+    params: request.params,
+    logger: deps.logger,
+    get signal() {
+      return AbortSignal.any([deps.shutdown, request.signal]);
+    },
+  };
+}
+
+function recordOf(route: Route, request: FastifyRequest, call: Call): SubmissionRecord {
+  const key = request.state.idempotencyKey;
+  const createdAt = new Date();
+  const window_s = route.idempotencyWindow_s ?? IDEMPOTENCY_WINDOW_S;
+  return {
+    idempotency:
+      key === null
+        ? null
+        : {
+            scopeSha256: idempotencyScope({
+              credential: call.principal.credential,
+              method: request.method,
+              path: pathOf(request.url),
+              key,
+            }),
+            fingerprint: bodyFingerprint(call.rawBody),
+            createdAt,
+            expiresAt: new Date(createdAt.getTime() + window_s * 1000),
+          },
+    auditRow: (status) => auditRow(request, status),
+  };
+}
+
+function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
+  reply.code(answer.status).type("application/json; charset=utf-8");
+  if (answer.replayed) {
+    reply.header("idempotent-replayed", "true");
+    // A remembered refusal names the request that it was the answer to; the header goes on agreeing with the body.
+    const first = answer.status >= 400 ? requestIdIn(answer.body) : null;
+    if (first !== null) reply.header("x-request-id", first);
+  }
+  return reply.send(answer.body);
+}
+
+function requestIdIn(body: Buffer): string | null {
+  const parsed: unknown = JSON.parse(body.toString());
+  if (typeof parsed !== "object" || parsed === null || !("request_id" in parsed)) return null;
+  return typeof parsed.request_id === "string" ? parsed.request_id : null;
+}

@@ -1,0 +1,72 @@
+import type { FastifyReply } from "fastify";
+import { clientNetwork } from "./client-network.ts";
+import { ApiError } from "./errors.ts";
+import type { RateLimit, RateLimitName, RateLimitTable } from "./rate-limits.ts";
+import type { RateLimitStore, WindowCount } from "./rate-limit-store.ts";
+import type { RequestState } from "./request-state.ts";
+import type { Route } from "./route.ts";
+
+export interface RateLimiting {
+  table: RateLimitTable;
+  stores: Readonly<Record<RateLimit["kept"], RateLimitStore>>;
+}
+
+/**
+ * Applies the limits per address, before a credential is looked at, or those per credential, after. A limit on
+ * failures is only read here: a blocked address is refused with the right secret too, or it could go on guessing.
+ */
+export async function applyRateLimits(
+  limiting: RateLimiting,
+  per: RateLimit["per"],
+  route: Route,
+  state: RequestState,
+  reply: FastifyReply,
+): Promise<void> {
+  for (const name of route.rateLimits) {
+    const limit = limiting.table[name];
+    if (limit.per !== per) continue;
+    const store = limiting.stores[limit.kept];
+    const bucket = bucketOf(name, limit, state);
+    const onlyRead = limit.counts === "failures";
+    const count = await (onlyRead ? store.read(bucket, limit.window_s) : store.add(bucket, limit.window_s));
+    describe(reply, name, limit, count);
+    if (onlyRead ? count.hits >= limit.limit : count.hits > limit.limit) throw rateLimited(reply, count);
+  }
+}
+
+/** Counts a refused credential against the limits on failures. */
+export async function countFailure(
+  limiting: RateLimiting,
+  route: Route,
+  state: RequestState,
+  reply: FastifyReply,
+): Promise<void> {
+  for (const name of route.rateLimits) {
+    const limit = limiting.table[name];
+    if (limit.counts !== "failures") continue;
+    const count = await limiting.stores[limit.kept].add(bucketOf(name, limit, state), limit.window_s);
+    describe(reply, name, limit, count);
+  }
+}
+
+function bucketOf(name: RateLimitName, limit: RateLimit, state: RequestState): string {
+  const whose =
+    limit.per === "credential" && state.principal !== null && state.principal.kind !== "anonymous"
+      ? state.principal.credential.toString("base64url")
+      : clientNetwork(state.address);
+  return `${name}:${whose}`;
+}
+
+/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
+function describe(reply: FastifyReply, name: RateLimitName, limit: RateLimit, count: WindowCount): void {
+  const left = Math.max(0, limit.limit - count.hits);
+  reply.header("ratelimit-policy", `"${name}";q=${limit.limit};w=${limit.window_s}`);
+  reply.header("ratelimit", `"${name}";r=${left};t=${count.resets_s}`);
+}
+
+function rateLimited(reply: FastifyReply, count: WindowCount): ApiError {
+  reply.header("retry-after", String(count.resets_s));
+  return new ApiError("rate_limited", `Too many requests. Try again in ${count.resets_s} seconds.`, {
+    retry_after_s: count.resets_s,
+  });
+}

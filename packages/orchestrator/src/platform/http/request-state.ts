@@ -1,0 +1,42 @@
+import type { FastifyRequest } from "fastify";
+import type { Principal, Subject } from "./principal.ts";
+import type { Route } from "./route.ts";
+
+/** What the steps of a request's way leave for the later ones. */
+export interface RequestState {
+  startedAt: number;
+  address: string;
+  /** Null on paths that no route has. */
+  route: Route | null;
+  principal: Principal | null;
+  subject: Subject;
+  rawBody: Buffer;
+  idempotencyKey: string | null;
+  /** Whether the audit row is already committed, with the effect it tells of. */
+  audited: boolean;
+}
+
+declare module "fastify" {
+  interface FastifyRequest {
+    state: RequestState;
+  }
+  interface FastifyContextConfig {
+    route?: Route;
+  }
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+export function newRequestState(request: FastifyRequest): RequestState {
+  return {
+    startedAt: performance.now(),
+    // gone with a socket that was closed meanwhile
+    address: request.ip ?? "unknown",
+    route: request.routeOptions.config.route ?? null,
+    principal: null,
+    subject: { kind: "anonymous", id: null, orgId: null },
+    rawBody: NO_BODY,
+    idempotencyKey: null,
+    audited: false,
+  };
+}

@@ -1,0 +1,142 @@
+import type { Static, TSchema } from "@fastify/type-provider-typebox";
+import type { Logger } from "../logging/logger.ts";
+import type { DatabaseTransaction } from "../database/schema.ts";
+import type { Answer, WireAnswer } from "./answer.ts";
+import type { AuditRow } from "./audit-row.ts";
+import type { Action } from "./policy.ts";
+import type { PrincipalKind, PrincipalOf } from "./principal.ts";
+import type { RateLimitName } from "./rate-limits.ts";
+
+/** A call after authentication, authorisation, rate limit and validation. */
+export interface Call<
+  Kind extends PrincipalKind = PrincipalKind,
+  Body = unknown,
+  Query = unknown,
+  Params = unknown,
+> {
+  requestId: string;
+  principal: PrincipalOf<Kind>;
+  /** Client address without port. */
+  address: string;
+  body: Body;
+  /** The body's bytes as they came; empty where there was none. */
+  rawBody: Buffer;
+  query: Query;
+  params: Params;
+  logger: Logger;
+  /** Aborted when the client has gone or the service shuts down. */
+  signal: AbortSignal;
+}
+
+/** What a submission's own transaction has to commit together with its effect. */
+export interface SubmissionRecord {
+  /**
+   * Null where the call carried no Idempotency-Key. Otherwise the transaction, after it has taken the lock that orders the
+   * organisation's submissions, looks the scope up (rows past `expires_at` don't count): the same fingerprint is answered
+   * with the stored status and body and `replayed: true`; another is `keyReused()`; none is inserted with the answer.
+   */
+  idempotency: { scopeSha256: Buffer; fingerprint: Buffer; createdAt: Date; expiresAt: Date } | null;
+  /** The row of api_logs for an answer of this status. Not for replays: those are recorded by the pipeline. */
+  auditRow(status: number): AuditRow;
+}
+
+interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema> {
+  method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With `:name` for parameters, e.g. `/v1/backups/:id/download-url`. */
+  path: string;
+  action: Action;
+  /** The credential that the route takes. */
+  credential: Kind;
+  /** Refused with 404: a malformed identifier names nothing. */
+  params?: P;
+  /** Without one, no query parameter is allowed. */
+  query?: Q;
+  /** Without one, no body or an empty object is allowed. */
+  body?: B;
+  bodyLimit?: number;
+  /** Limits that this call counts against, besides none. */
+  rateLimits: readonly RateLimitName[];
+  /** How long an Idempotency-Key is remembered; 24 hours unless told. */
+  idempotencyWindow_s?: number;
+}
+
+/** Changes nothing; its audit row is written later, in a batch. */
+export interface ReadRoute<
+  Kind extends PrincipalKind = PrincipalKind,
+  B extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  P extends TSchema = TSchema,
+> extends RouteShape<Kind, B, Q, P> {
+  mode: "read";
+  handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer>;
+}
+
+/**
+ * Changes something in one transaction that the pipeline opens and commits, together with the idempotency record and the audit row. An
+ * ApiError of `handle` undoes what it wrote and is still remembered. `handle` may run again after a serialisation failure:
+ * effects outside the database belong into `prepare`, which runs before the transaction.
+ */
+export interface WriteRoute<
+  Kind extends PrincipalKind = PrincipalKind,
+  B extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  P extends TSchema = TSchema,
+  Prepared = unknown,
+> extends RouteShape<Kind, B, Q, P> {
+  mode: "write";
+  /** The answer holds a secret: it is sealed where it is remembered. */
+  secret?: boolean;
+  prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
+  handle(
+    call: Call<Kind, Static<B>, Static<Q>, Static<P>>,
+    tx: DatabaseTransaction,
+    prepared: Prepared,
+  ): Promise<Answer>;
+}
+
+/**
+ * Commits by itself, e.g. through the log's sequencer. The agent's record may be some seconds old here (one that was
+ * revoked meanwhile still arrives), so the transaction has to look at agents.status again, after the same lock that a
+ * revocation takes, and refuse with `agentRevoked()`.
+ */
+export interface SubmitRoute<
+  Kind extends PrincipalKind = PrincipalKind,
+  B extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  P extends TSchema = TSchema,
+> extends RouteShape<Kind, B, Q, P> {
+  mode: "submit";
+  handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>, record: SubmissionRecord): Promise<WireAnswer>;
+}
+
+export type Route = ReadRoute | WriteRoute | SubmitRoute;
+
+export function readRoute<K extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
+  route: Omit<ReadRoute<K, B, Q, P>, "mode">,
+): Route {
+  return erased({ ...route, mode: "read" });
+}
+
+export function writeRoute<
+  K extends PrincipalKind,
+  B extends TSchema,
+  Q extends TSchema,
+  P extends TSchema,
+  Prepared = undefined,
+>(route: Omit<WriteRoute<K, B, Q, P, Prepared>, "mode">): Route {
+  return erased({ ...route, mode: "write" });
+}
+
+export function submitRoute<K extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
+  route: Omit<SubmitRoute<K, B, Q, P>, "mode">,
+): Route {
+  return erased({ ...route, mode: "submit" });
+}
+
+/**
+ * Forgets a route's own types, so that the pipeline can hold them all. What the pipeline hands to a handler has passed the
+ * route's credential and schemas, which is what those types say.
+ */
+function erased(route: object): Route {
+  return route as Route;
+}

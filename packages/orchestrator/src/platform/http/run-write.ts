@@ -1,0 +1,111 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database/schema.ts";
+import { errorCode } from "../errors/errno.ts";
+import { toWire, type WireAnswer } from "./answer.ts";
+import { ApiError, errorBody } from "./errors.ts";
+import { lockActiveAgent } from "./lock-active-agent.ts";
+import { claimKey, rememberAnswer } from "./remembered-answers.ts";
+import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
+import type { Sealer } from "./sealer.ts";
+
+const ATTEMPTS = 4;
+/** Refusals that a repaired request under the same key may follow (contract, section 3). */
+const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
+
+export function isRemembered(error: ApiError): boolean {
+  return error.status < 500 && !FORGOTTEN.has(error.status);
+}
+
+/**
+ * Runs a handler that changes something. One transaction holds its effect, the remembered answer and the audit row, so a
+ * crash leaves all of them or none. A refusal of the handler undoes its writes (savepoint) and keeps the other two.
+ */
+export async function runWrite(
+  deps: { db: Database; sealer: Sealer },
+  route: WriteRoute,
+  call: Call,
+  record: SubmissionRecord,
+): Promise<WireAnswer> {
+  let prepared: unknown;
+  let refusal: ApiError | null = null;
+  if (route.prepare !== undefined) {
+    try {
+      prepared = await route.prepare(call);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      refusal = error;
+    }
+  }
+  const run = async (tx: DatabaseTransaction): Promise<Answered> =>
+    refusal === null ? attempt(tx, call, () => route.handle(call, tx, prepared)) : refused(refusal, call);
+  return retried(() => commit(deps, route.secret === true, record, run));
+}
+
+/** Keeps the refusal of a handler that commits by itself; an answer kept before wins over it. */
+export async function rememberRefusal(
+  deps: { db: Database; sealer: Sealer },
+  call: Call,
+  record: SubmissionRecord,
+  error: ApiError,
+): Promise<WireAnswer> {
+  return retried(() => commit(deps, false, record, () => Promise.resolve(refused(error, call))));
+}
+
+interface Answered {
+  answer: WireAnswer;
+  /** Set where the answer is an error. */
+  error: ApiError | null;
+}
+
+function refused(error: ApiError, call: Call): Answered {
+  return { answer: toWire({ status: error.status, body: errorBody(error, call.requestId) }), error };
+}
+
+async function attempt(
+  tx: DatabaseTransaction,
+  call: Call,
+  handle: () => Promise<Parameters<typeof toWire>[0]>,
+): Promise<Answered> {
+  if (call.principal.kind === "agent") await lockActiveAgent(tx, call.principal.id);
+  await sql`savepoint handler`.execute(tx);
+  try {
+    return { answer: toWire(await handle()), error: null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    await sql`rollback to savepoint handler`.execute(tx);
+    return refused(error, call);
+  }
+}
+
+async function commit(
+  deps: { db: Database; sealer: Sealer },
+  secret: boolean,
+  record: SubmissionRecord,
+  run: (tx: DatabaseTransaction) => Promise<Answered>,
+): Promise<WireAnswer> {
+  return deps.db.transaction().execute(async (tx) => {
+    if (record.idempotency !== null) {
+      const earlier = await claimKey(tx, record.idempotency, deps.sealer);
+      if (earlier !== null) return earlier;
+    }
+    const { answer, error } = await run(tx);
+    // Nothing to commit: the whole transaction goes, and with it the claim on the key.
+    if (error !== null && !isRemembered(error)) throw error;
+    if (record.idempotency !== null)
+      await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
+    await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
+    return answer;
+  });
+}
+
+/** Again after a deadlock or a serialisation failure: PostgreSQL undid everything and asks for it. */
+async function retried<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      const code = errorCode(error);
+      if (attempt === ATTEMPTS || (code !== "40001" && code !== "40P01")) throw error;
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Issue } from "@attestore/contract";
+import type { FastifySchema, FastifySchemaValidationError, FastifyServerOptions } from "fastify";
+import { invalidRequest, notFound, type ApiError } from "./errors.ts";
+import type { Route } from "./route.ts";
+
+const MAX_ISSUES = 20;
+const NOTHING = { type: "object", additionalProperties: false } as const;
+
+/**
+ * ajv reports every issue of a body, changes nothing in it and coerces nothing. With `allErrors` its work grows with the
+ * number of wrong elements, which the body limit bounds.
+ */
+export const ajvOptions: NonNullable<FastifyServerOptions["ajv"]> = {
+  customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
+};
+
+/** What Fastify validates of a request before the handler. */
+export function schemaOf(route: Route): FastifySchema {
+  return {
+    ...(route.params === undefined ? {} : { params: route.params }),
+    querystring: route.query ?? NOTHING,
+    ...(route.body === undefined ? {} : { body: route.body }),
+  };
+}
+
+/** The answer to what ajv found. `part` is where: a wrong path parameter names nothing, the rest is a bad request. */
+export function validationError(
+  part: string | undefined,
+  errors: readonly FastifySchemaValidationError[],
+): ApiError {
+  if (part === "params") return notFound("record");
+  const where = part === "querystring" ? "query" : "body";
+  const issues = errors.slice(0, MAX_ISSUES).map((error) => issueOf(error));
+  return invalidRequest(`The ${where} does not have the form that this call takes.`, issues);
+}
+
+function issueOf(error: FastifySchemaValidationError): Issue {
+  const { additionalProperty } = error.params;
+  const message = error.message ?? "is not valid";
+  if (typeof additionalProperty !== "string") return { path: error.instancePath, message };
+  return {
+    path: `${error.instancePath}/${pointerToken(additionalProperty)}`,
+    message: "is not a known field",
+  };
+}
+
+/** RFC 6901 section 3; long names are cut, they come from the caller. */
+function pointerToken(name: string): string {
+  return name.slice(0, 100).replaceAll("~", "~0").replaceAll("/", "~1");
+}
