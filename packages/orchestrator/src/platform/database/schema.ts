@@ -211,6 +211,7 @@ export interface LogTilesTable {
   org_id: string;
   level: number;
   tile_index: number;
+  root_hash: Buffer;
   hashes: Buffer;
 }
 
@@ -223,6 +224,7 @@ export interface LogHeadsTable {
 
 export interface LogEmissionsTable {
   org_id: string;
+  hour: Timestamp;
   emitted_at: Timestamp;
   tree_size: number;
   root_hash: Buffer;
@@ -265,7 +267,10 @@ export interface IdempotencyKeysTable {
   scope_sha256: Buffer;
   fingerprint: Buffer;
   status: number;
-  body: Buffer;
+  /** Null where the answer is an entry of the log: then it follows from log_index and tree_size. */
+  body: Nullable<Buffer>;
+  log_index: Nullable<number>;
+  tree_size: Nullable<number>;
   sealed: Generated<boolean>;
   created_at: Timestamp;
   expires_at: Timestamp;

@@ -39,6 +39,8 @@ async function findAnswer(
     .executeTakeFirst();
   if (row === undefined) return null;
   if (!row.fingerprint.equals(key.fingerprint)) throw keyReused();
+  // A replica logged this very submission meanwhile. Its answer follows from the log; the next try gets it there.
+  if (row.body === null) throw keyInProgress();
   const body = row.sealed ? sealer.open(row.body, PURPOSE) : row.body;
   return { status: row.status, body, replayed: true };
 }
@@ -54,6 +56,8 @@ export async function rememberAnswer(
     fingerprint: key.fingerprint,
     status: answer.status,
     body: sealer === null ? answer.body : sealer.seal(answer.body, PURPOSE),
+    log_index: null,
+    tree_size: null,
     sealed: sealer !== null,
     created_at: key.createdAt,
     expires_at: key.expiresAt,

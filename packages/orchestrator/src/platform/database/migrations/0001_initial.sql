@@ -167,17 +167,20 @@ create index backups_org on backups (org_id, id);
 create index backups_source on backups (source_id, id);
 
 -- The log: one row an organisation. Its size and root are the only truth about how far the log is.
+-- The tables of the log, receipts and events name organisations, agents, sources and backups without foreign keys: these
+-- records are never deleted, each transaction looks them up before it writes, and a check per row and key would
+-- cost as much as the rows themselves.
 create table logs (
   org_id text collate "C" primary key references orgs (id),
   origin text not null unique,
-  tree_size bigint not null default 0,
-  root_hash bytea not null,
+  tree_size bigint not null default 0 check (tree_size >= 0),
+  root_hash bytea not null check (length(root_hash) = 32),
   -- hashes of the perfect subtrees that make up the tree, largest first
-  right_edge bytea not null default ''
+  right_edge bytea not null default '' check (length(right_edge) % 32 = 0)
 ) with (fillfactor = 50);
 
 create table log_leaves (
-  org_id text collate "C" not null references logs (org_id),
+  org_id text collate "C" not null,
   log_index bigint not null,
   leaf_hash bytea not null,
   leaf bytea not null,
@@ -185,11 +188,13 @@ create table log_leaves (
 );
 create index log_leaves_hash on log_leaves (org_id, leaf_hash);
 
--- Full tiles only (C2SP tlog-tiles): written once and never changed. Partial ones follow from leaves and full tiles.
+-- Full tiles only (C2SP tlog-tiles): written once and never changed. Partial ones follow from leaves and the full tiles
+-- of the level below, of which only root_hash is needed: the hash of the perfect subtree that the tile spans.
 create table log_tiles (
-  org_id text collate "C" not null references logs (org_id),
+  org_id text collate "C" not null,
   level smallint not null,
   tile_index bigint not null,
+  root_hash bytea not null check (length(root_hash) = 32),
   hashes bytea not null check (length(hashes) = 8192),
   primary key (org_id, level, tile_index)
 );
@@ -197,52 +202,55 @@ alter table log_tiles alter column hashes set storage external;
 
 -- Every head that may have been signed, written in the transaction that made its root true.
 create table log_heads (
-  org_id text collate "C" not null references logs (org_id),
+  org_id text collate "C" not null,
   tree_size bigint not null,
-  root_hash bytea not null,
+  root_hash bytea not null check (length(root_hash) = 32),
   recorded_at timestamptz not null,
   primary key (org_id, tree_size)
 );
 
--- The hourly heads, with the note's and the time's signature.
+-- The hourly heads, with the note's and the time's signature. `hour` is the hour that the emission is for.
 create table log_emissions (
-  org_id text collate "C" not null references logs (org_id),
+  org_id text collate "C" not null,
+  hour timestamptz not null,
   emitted_at timestamptz not null,
   tree_size bigint not null,
-  root_hash bytea not null,
+  root_hash bytea not null check (length(root_hash) = 32),
   checkpoint text not null,
-  primary key (org_id, emitted_at)
+  primary key (org_id, hour)
 );
 
 create table receipts (
   id text collate "C" primary key,
-  org_id text collate "C" not null references orgs (id),
+  org_id text collate "C" not null,
   kind text not null check (kind in ('backup', 'restore_test')),
-  source_id text collate "C" not null references sources (id),
-  agent_id text collate "C" not null references agents (id),
-  backup_id text collate "C" not null references backups (id),
+  source_id text collate "C" not null,
+  agent_id text collate "C" not null,
+  backup_id text collate "C" not null,
   result text check (result in ('passed', 'failed')),
   -- SHA-256 over DSSE's pre-authentication encoding and the signature: one submission, however its JSON was written
   envelope_sha256 bytea not null,
   payload_sha256 bytea not null,
   previous_receipt_sha256 bytea,
+  -- the request's body, byte for byte
   envelope bytea not null,
   log_index bigint not null,
   leaf_hash bytea not null,
   created_at timestamptz not null
 );
-create unique index receipts_envelope on receipts (agent_id, envelope_sha256);
+-- Not per agent: the statement names the agent that submits it, so no two agents can have the same one.
+create unique index receipts_envelope on receipts (envelope_sha256);
 create index receipts_org on receipts (org_id, id);
 create index receipts_source on receipts (source_id, id);
 create index receipts_backup on receipts (backup_id, id);
 
 create table events (
   id text collate "C" primary key,
-  org_id text collate "C" not null references orgs (id),
+  org_id text collate "C" not null,
   kind text not null,
-  source_id text collate "C" references sources (id),
-  backup_id text collate "C" references backups (id),
-  command_id text collate "C" references commands (id),
+  source_id text collate "C",
+  backup_id text collate "C",
+  command_id text collate "C",
   actor_id text not null,
   occurred_at timestamptz not null,
   -- the JCS bytes that the leaf's body_sha256 covers
@@ -260,10 +268,15 @@ create table idempotency_keys (
   -- SHA-256 of the request's raw body
   fingerprint bytea not null,
   status smallint not null,
-  body bytea not null,
+  -- The answer's bytes; or null where it is an entry of the log, whose answer follows, byte for byte, from its place
+  -- and the size of the tree at that time. It holds a signature that does not exist yet when this row commits.
+  body bytea,
+  log_index bigint,
+  tree_size bigint,
   sealed boolean not null default false,
   created_at timestamptz not null,
-  expires_at timestamptz not null
+  expires_at timestamptz not null,
+  check ((body is null) = (log_index is not null) and (body is null) = (tree_size is not null))
 );
 create index idempotency_keys_expiry on idempotency_keys (expires_at);
 
