@@ -1,7 +1,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { MAX_BODY_BYTES } from "@attestore/contract";
 import type { Logger } from "../logging/logger.ts";
-import { isDatabaseAway } from "./database-away.ts";
+import { asDatabaseUnavailable } from "../database/unavailable.ts";
 import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "./errors.ts";
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
@@ -9,7 +9,7 @@ import { validationError } from "./validate.ts";
 /** Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id. */
 export function toApiError(error: unknown, request: FastifyRequest, logger: Logger): ApiError {
   if (error instanceof ApiError) return error;
-  if (isDatabaseAway(error)) {
+  if (asDatabaseUnavailable(error) !== null) {
     logger.warn({ err: error, request_id: request.id }, "the database is away");
     return unavailable("The service cannot reach its database right now.");
   }

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "./errors.ts";
+import { problemOf } from "./json-values.ts";
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Takes application/json and nothing else. The body's bytes are kept for the idempotency fingerprint. Bytes that are not
- * UTF-8, a byte order mark, and keys that would reach an object's prototype are refused as `invalid_json`.
+ * UTF-8, a byte order mark, keys that would reach an object's prototype and the values that json-values.ts names are refused as `invalid_json`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
@@ -32,8 +33,9 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       return;
     }
     void parse(request, text, (error, value) => {
-      if (error === null || error === undefined) done(null, value);
-      else done(invalidJson("The body is not JSON that this service takes."));
+      const problem = error ? "is not JSON" : problemOf(value);
+      if (problem === null) done(null, value);
+      else done(invalidJson(`The body ${problem}.`));
     });
   });
 }

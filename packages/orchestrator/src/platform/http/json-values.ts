@@ -1,0 +1,35 @@
+const MAX_DEPTH = 64;
+
+/**
+ * What is wrong with a parsed JSON value that JSON itself allows and that would fail later, as a defect of ours: text with NUL or
+ * half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript reads as infinite, nesting that
+ * exhausts the stack. Null where nothing is.
+ */
+export function problemOf(value: unknown): string | null {
+  // A stack of our own: the nesting is the caller's choice.
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === "string") {
+        if (!isStorable(item)) return "holds text with NUL or half of a surrogate pair";
+      } else if (typeof item === "number") {
+        if (!Number.isFinite(item)) return "holds a number that is too large";
+      } else if (Array.isArray(item)) {
+        for (const element of item) next.push(element);
+      } else if (typeof item === "object" && item !== null) {
+        for (const [key, member] of Object.entries(item)) {
+          if (!isStorable(key)) return "holds a name with NUL or half of a surrogate pair";
+          next.push(member);
+        }
+      }
+    }
+    level = next;
+  }
+  return null;
+}
+
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes("\0");
+}
