@@ -1,0 +1,79 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  envelopeFromJson,
+  parseStatement,
+  type Envelope,
+  type ReceiptKind,
+  type Statement,
+} from "@attestore/proof";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+
+/** `accepted`: in the log, with its proof. `waiting`: signed, to be submitted. `refused`: the service will not have it. */
+export type ReceiptState = "accepted" | "waiting" | "refused";
+
+/** A receipt's file. Receipts are numbered in the order in which they were signed. */
+export interface ReceiptFile {
+  readonly sequence: number;
+  readonly kind: ReceiptKind;
+  readonly state: ReceiptState;
+  readonly path: string;
+}
+
+const NAME = /^(\d{8})-(backup|restore-test)\.json$/;
+const KINDS: Readonly<Record<string, ReceiptKind>> = { backup: "backup", "restore-test": "restore_test" };
+
+/** Such as `00000012-restore-test.json`. */
+export function receiptFileName(sequence: number, kind: ReceiptKind): string {
+  return `${String(sequence).padStart(8, "0")}-${kind.replace("_", "-")}.json`;
+}
+
+export function receiptDirectory(layout: Layout, state: ReceiptState): string {
+  switch (state) {
+    case "accepted":
+      return layout.receipts;
+    case "waiting":
+      return layout.receiptsWaiting;
+    case "refused":
+      return layout.receiptsRefused;
+  }
+}
+
+/** The receipts in one state, oldest first. */
+export async function listReceipts(layout: Layout, state: ReceiptState): Promise<ReceiptFile[]> {
+  const directory = receiptDirectory(layout, state);
+  const found: ReceiptFile[] = [];
+  for (const name of (await readdir(directory)).toSorted()) {
+    const [, digits = "", word = ""] = NAME.exec(name) ?? [];
+    const kind = KINDS[word];
+    if (kind !== undefined)
+      found.push({ sequence: Number(digits), kind, state, path: join(directory, name) });
+  }
+  return found;
+}
+
+/**
+ * All receipts, newest first. One that a crash left in two places counts once: what is accepted or refused is no longer
+ * waiting.
+ */
+export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
+  const bySequence = new Map<number, ReceiptFile>();
+  for (const state of ["waiting", "refused", "accepted"] as const)
+    for (const file of await listReceipts(layout, state)) bySequence.set(file.sequence, file);
+  return [...bySequence.values()].toSorted((a, b) => b.sequence - a.sequence);
+}
+
+/** The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has damaged it. */
+export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
+  const value = await readJson(file.path);
+  if (typeof value !== "object" || value === null || !("envelope" in value))
+    throw new Error(`${file.path} is not a receipt's file`);
+  return envelopeFromJson(value.envelope);
+}
+
+/** What the receipt says; null if its payload is not a statement (any more). */
+export async function readStatement(file: ReceiptFile): Promise<Statement | null> {
+  const parsed = parseStatement((await readEnvelope(file)).payload);
+  return parsed.ok ? parsed.statement : null;
+}

@@ -1,0 +1,71 @@
+import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@attestore/proof";
+import type { Layout } from "../root/layout.ts";
+import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
+
+/** The receipts on this host are its memory of what it has done: each says itself what it is about. */
+export interface Remembered<S> {
+  readonly file: ReceiptFile;
+  readonly statement: S;
+}
+
+/** The newest backup of a source that this agent made. */
+export async function newestBackup(
+  layout: Layout,
+  sourceId: string,
+): Promise<Remembered<BackupStatement> | null> {
+  return findBackup(layout, ({ predicate }) => predicate.source_id === sourceId);
+}
+
+/** This agent's own record of one backup, whatever its age. */
+export async function backupById(
+  layout: Layout,
+  backupId: string,
+): Promise<Remembered<BackupStatement> | null> {
+  return findBackup(layout, ({ predicate }) => predicate.backup_id === backupId);
+}
+
+/** The newest restore test of a source, passed or not. */
+export async function newestRestoreTest(
+  layout: Layout,
+  sourceId: string,
+): Promise<Remembered<RestoreTestStatement> | null> {
+  return findRestoreTest(layout, ({ predicate }) => predicate.source_id === sourceId);
+}
+
+/** The newest restore test of a source that passed. */
+export async function newestPassedRestoreTest(
+  layout: Layout,
+  sourceId: string,
+): Promise<Remembered<RestoreTestStatement> | null> {
+  return findRestoreTest(
+    layout,
+    ({ predicate }) => predicate.source_id === sourceId && predicate.result === "passed",
+  );
+}
+
+async function findBackup(
+  layout: Layout,
+  wanted: (statement: BackupStatement) => boolean,
+): Promise<Remembered<BackupStatement> | null> {
+  for (const file of await listAllReceipts(layout)) {
+    if (file.kind !== "backup") continue;
+    const statement = await readStatement(file);
+    if (statement === null || receiptKind(statement) !== "backup") continue;
+    if (wanted(statement as BackupStatement)) return { file, statement: statement as BackupStatement };
+  }
+  return null;
+}
+
+async function findRestoreTest(
+  layout: Layout,
+  wanted: (statement: RestoreTestStatement) => boolean,
+): Promise<Remembered<RestoreTestStatement> | null> {
+  for (const file of await listAllReceipts(layout)) {
+    if (file.kind !== "restore_test") continue;
+    const statement = await readStatement(file);
+    if (statement === null || receiptKind(statement) !== "restore_test") continue;
+    if (wanted(statement as RestoreTestStatement))
+      return { file, statement: statement as RestoreTestStatement };
+  }
+  return null;
+}

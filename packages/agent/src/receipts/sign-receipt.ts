@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import {
+  envelopeToJson,
+  formatStatement,
+  PAYLOAD_TYPE,
+  receiptKind,
+  sha256,
+  signEnvelope,
+  toHex,
+  type EnvelopeJson,
+  type Statement,
+} from "@attestore/proof";
+import { writeJsonDurably } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import type { SigningKey } from "../root/signing-key.ts";
+import { requireNoLogAlarm } from "../service/log-alarm.ts";
+import { listAllReceipts, readEnvelope, receiptFileName, type ReceiptFile } from "./receipt-files.ts";
+
+/** A receipt that waits: everything that its submission needs, in one file, written once. */
+export interface WaitingReceipt {
+  readonly v: 1;
+  /** One for the life of the receipt, so that a repeated submission is the same submission. */
+  readonly idempotency_key: string;
+  readonly signed_at: string;
+  /** The command whose outcome it is. */
+  readonly command_id: string | null;
+  readonly envelope: EnvelopeJson;
+}
+
+export interface SignReceiptOptions {
+  readonly commandId: string | null;
+}
+
+/**
+ * Signs a statement as the next of this agent's chain and puts it into the spool, in one atomic step: before it there is
+ * no receipt, after it there is one that will be submitted. The caller holds the `work` lock, which fixes the order.
+ * @throws LogAlarmError; ProofError `statement_invalid` if the statement is not one, a defect
+ */
+export async function signReceipt(
+  layout: Layout,
+  key: SigningKey,
+  statementAfter: (previousReceiptSha256: string | null) => Statement,
+  { commandId }: SignReceiptOptions,
+): Promise<ReceiptFile> {
+  await requireNoLogAlarm(layout);
+  const [newest] = await listAllReceipts(layout);
+  const previous = newest === undefined ? null : toHex(sha256((await readEnvelope(newest)).payload));
+  const statement = statementAfter(previous);
+  const envelope = await signEnvelope({
+    payloadType: PAYLOAD_TYPE,
+    payload: formatStatement(statement),
+    keyid: key.fingerprint,
+    sign: key.sign,
+  });
+  const kind = receiptKind(statement);
+  const sequence = (newest?.sequence ?? 0) + 1;
+  const path = join(layout.receiptsWaiting, receiptFileName(sequence, kind));
+  const waiting: WaitingReceipt = {
+    v: 1,
+    idempotency_key: randomUUID(),
+    signed_at: new Date().toISOString(),
+    command_id: commandId,
+    envelope: envelopeToJson(envelope),
+  };
+  await writeJsonDurably(path, waiting);
+  return { sequence, kind, state: "waiting", path };
+}

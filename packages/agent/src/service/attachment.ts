@@ -1,0 +1,65 @@
+import { parseVerifierKey, ProofError, type NoteVerifier } from "@attestore/proof";
+import { readAgentToken } from "../root/agent-token.ts";
+import type { Config } from "../root/config.ts";
+import type { Layout } from "../root/layout.ts";
+import { readText } from "../root/read-json.ts";
+import { readSigningKey, type SigningKey } from "../root/signing-key.ts";
+import { UserError } from "../root/user-error.ts";
+import { openService, type Service } from "./service.ts";
+
+/** This host as an agent of an organisation: who it is, what it signs with, whom it talks to, which log it watches. */
+export interface Attachment {
+  readonly layout: Layout;
+  readonly agentId: string;
+  readonly orgId: string;
+  readonly key: SigningKey;
+  readonly logKey: NoteVerifier;
+  readonly service: Service;
+}
+
+/** @throws UserError not_attached, key_file */
+export async function openAttachment(layout: Layout, config: Config): Promise<Attachment> {
+  if (config.service === null || config.agent === null) {
+    throw new UserError(
+      "not_attached",
+      `${layout.config} names no ${config.service === null ? "service" : "agent"}: this host is not attached. ` +
+        "Run `attestore init --service URL`.",
+    );
+  }
+  const [token, key, logKey, pinnedCa] = await Promise.all([
+    readAgentToken(layout),
+    readSigningKey(layout),
+    readLogKey(layout),
+    readPinnedCa(config.service.caFile),
+  ]);
+  return {
+    layout,
+    agentId: config.agent.id,
+    orgId: config.agent.orgId,
+    key,
+    logKey,
+    service: openService({ url: config.service.url, pinnedCa, token }),
+  };
+}
+
+/** PEM, or null where the public CAs are to be trusted. @throws UserError key_file */
+export async function readPinnedCa(path: string | null): Promise<string | null> {
+  if (path === null) return null;
+  const pem = await readText(path);
+  if (pem === null) throw new UserError("key_file", `the CA file ${path} does not exist`);
+  if (!pem.includes("-----BEGIN CERTIFICATE-----"))
+    throw new UserError("key_file", `${path} holds no certificate in PEM`);
+  return pem;
+}
+
+async function readLogKey(layout: Layout): Promise<NoteVerifier> {
+  const text = await readText(layout.logKey);
+  if (text === null)
+    throw new UserError("not_attached", `${layout.logKey} does not exist. Run \`attestore init\`.`);
+  try {
+    return parseVerifierKey(text.trim());
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    throw new UserError("key_file", `${layout.logKey}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,41 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { isTransient, ServiceError } from "./service-error.ts";
+
+export interface Backoff {
+  /** All in all, the first one included. */
+  readonly tries: number;
+  readonly first_ms: number;
+  readonly longest_ms: number;
+}
+
+/** For a person who waits: gives up after about half a minute. */
+export const PATIENT: Backoff = { tries: 6, first_ms: 500, longest_ms: 10_000 };
+
+/**
+ * How long to wait before try `attempt` + 1: doubling, between half and all of it at random so that a fleet does not
+ * come back in step, and never less than Retry-After asks.
+ */
+export function backoffDelay(backoff: Backoff, attempt: number, retryAfter_s: number | null): number {
+  const full = Math.min(backoff.longest_ms, backoff.first_ms * 2 ** Math.min(attempt - 1, 30));
+  return Math.max(full * (0.5 + Math.random() / 2), (retryAfter_s ?? 0) * 1000);
+}
+
+/**
+ * Repeats an idempotent call while its failure may pass. A Retry-After longer than the longest wait ends the tries:
+ * the caller has better things to do.
+ */
+export async function retrying<Result>(
+  backoff: Backoff,
+  signal: AbortSignal,
+  call: () => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || !isTransient(error) || attempt >= backoff.tries) throw error;
+      if ((error.retryAfter_s ?? 0) * 1000 > backoff.longest_ms) throw error;
+      await pause(backoffDelay(backoff, attempt, error.retryAfter_s), undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { uptime } from "node:os";
+import type { HeartbeatResponse } from "@attestore/contract";
+import type { Config } from "../root/config.ts";
+import { writeDurably } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+import type { Attachment } from "./attachment.ts";
+import { hostFacts } from "./host-facts.ts";
+import { LogAlarmError } from "./log-alarm.ts";
+import { ServiceError } from "./service-error.ts";
+import { rememberSourceIds } from "./source-ids.ts";
+import { cosignKeptHead, observeHead } from "./witness.ts";
+
+export interface HeartbeatOptions {
+  readonly signal: AbortSignal;
+  /** Commands that are on disk here. */
+  readonly acks: readonly string[];
+  readonly once?: boolean;
+}
+
+export interface Heartbeat {
+  readonly response: HeartbeatResponse;
+  /** What stands between the head that came with it and our trust; null if nothing does. */
+  readonly headProblem: LogAlarmError | ServiceError | null;
+}
+
+/**
+ * One heartbeat: says what this host is and holds, hears what is to be done, and looks at the log's head as its witness.
+ * @throws ServiceError; the signal's reason
+ */
+export async function sendHeartbeat(
+  attachment: Attachment,
+  config: Config,
+  { signal, acks, once = false }: HeartbeatOptions,
+): Promise<Heartbeat> {
+  const { layout, service } = attachment;
+  const held = await cosignKeptHead(attachment);
+  const response = await service.heartbeat(
+    {
+      ...hostFacts(),
+      uptime_s: Math.floor(uptime()),
+      sources: [...config.sources.values()].map(({ slug, engine }) => ({ slug, engine })),
+      acks: acks.map((command_id) => ({ command_id })),
+      ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
+    },
+    { signal, once },
+  );
+  await rememberSourceIds(layout, [
+    ...(response.sources ?? []),
+    ...response.commands.map(({ source: { id, slug } }) => ({ id, slug })),
+  ]);
+  await writeDurably(
+    layout.lastHeartbeat,
+    JSON.stringify({ at: new Date().toISOString(), server_time: response.server_time }),
+  );
+  try {
+    await observeHead(attachment, response.log_head, signal);
+    return { response, headProblem: null };
+  } catch (error) {
+    if (error instanceof LogAlarmError || error instanceof ServiceError)
+      return { response, headProblem: error };
+    throw error;
+  }
+}
+
+/** When the service last answered a heartbeat, by this host's clock and by its own. */
+export async function readLastHeartbeat(layout: Layout): Promise<{ at: string; server_time: string } | null> {
+  return (await readJson(layout.lastHeartbeat)) as { at: string; server_time: string } | null;
+}

@@ -1,0 +1,13 @@
+import { arch, hostname, platform, release } from "node:os";
+import packageJson from "../../package.json" with { type: "json" };
+
+export const agentVersion: string = packageJson.version;
+
+/** What the service is told of this host. */
+export function hostFacts(): { agent_version: string; hostname: string; platform: string } {
+  return {
+    agent_version: agentVersion,
+    hostname: hostname().slice(0, 253) || "localhost",
+    platform: `${platform()} ${arch()} ${release()}`.slice(0, 64).trim(),
+  };
+}

@@ -1,0 +1,32 @@
+import { Agent, type AgentOptions } from "node:https";
+import { getCACertificates } from "node:tls";
+
+const KEEP_ALIVE: AgentOptions = {
+  keepAlive: true,
+  keepAliveMsecs: 30_000,
+  maxSockets: 8,
+  scheduling: "lifo",
+};
+
+/**
+ * Connections to the service: TLS 1.3, and with a pinned certificate nothing else is trusted. The pinned one may be a
+ * leaf as well as a CA.
+ */
+export function serviceConnections(pinnedCa: string | null): Agent {
+  return new Agent({
+    ...KEEP_ALIVE,
+    minVersion: "TLSv1.3",
+    ...(pinnedCa === null ? {} : { ca: pinnedCa, allowPartialTrustChain: true }),
+  });
+}
+
+/** Connections to object stores, which are the service itself or somebody with a public certificate. */
+export function objectConnections(pinnedCa: string | null): Agent {
+  return new Agent({
+    ...KEEP_ALIVE,
+    minVersion: "TLSv1.2",
+    ...(pinnedCa === null
+      ? {}
+      : { ca: [pinnedCa, ...getCACertificates("default")], allowPartialTrustChain: true }),
+  });
+}
