@@ -32,7 +32,8 @@ const { values } = parseArgs({
 if (values.ours === "seal") {
   const { writeBlob } = await import("../src/pipeline/blob.ts");
   const { seal } = await import("../src/pipeline/seal.ts");
-  const source = createReadStream(values.input, { highWaterMark: 1 << 20 });
+  const { readFilePieces } = await import("../src/pipeline/file-pieces.ts");
+  const source = readFilePieces(values.input);
   const started = performance.now();
   const blob = await writeBlob(seal(source, [values.key]), values.output, new AbortController().signal);
   report(started, { path: blob.path, sha256: blob.sha256 });

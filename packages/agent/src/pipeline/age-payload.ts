@@ -1,44 +1,37 @@
 import { createCipheriv, createDecipheriv } from "node:crypto";
+import { BlockPool, cutIntoBlocks, release } from "./blocks.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
 /** STREAM (C2SP age.md, "Payload"): ChaCha20-Poly1305 in chunks of 64 KiB; the nonce is a counter and a last-chunk flag. */
 const CHUNK_BYTES = 64 * 1024;
 const TAG_BYTES = 16;
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;
+const CHUNKS_AT_ONCE = 16;
 const CIPHER = "chacha20-poly1305";
 const CIPHER_OPTIONS = { authTagLength: TAG_BYTES };
 
 type Flag = "more" | "last";
 
-/** Seals a stream. Output comes in pieces of many chunks, one for each piece of input. */
+/**
+ * Seals a stream. A piece of output (many chunks) is valid until the next one is asked for: its memory is used again,
+ * because fresh memory costs more than the cipher does.
+ */
 export async function* encryptPayload(
   source: AsyncIterable<Uint8Array>,
   key: Buffer,
 ): AsyncGenerator<Buffer, void, undefined> {
+  const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * SEALED_CHUNK_BYTES);
   let counter = 0;
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of source) {
-    const input =
-      rest.length === 0
-        ? Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-        : Buffer.concat([rest, piece]);
-    // A full chunk is held back too: only what follows tells whether it is the last one.
-    const chunks = Math.max(0, Math.ceil(input.length / CHUNK_BYTES) - 1);
-    if (chunks > 0) {
-      const output = Buffer.allocUnsafe(chunks * SEALED_CHUNK_BYTES);
-      for (let chunk = 0; chunk < chunks; chunk++) {
-        const plain = input.subarray(chunk * CHUNK_BYTES, (chunk + 1) * CHUNK_BYTES);
-        sealChunk(key, counter, "more", plain, output.subarray(chunk * SEALED_CHUNK_BYTES));
-        counter += 1;
-      }
-      yield output;
+  for await (const { block, last } of blocksAndTheirLast(source, CHUNKS_AT_ONCE * CHUNK_BYTES)) {
+    let filled = 0;
+    for (let from = 0; from < block.length || (last && from === 0); from += CHUNK_BYTES) {
+      const plain = block.subarray(from, from + CHUNK_BYTES);
+      const flag = last && from + CHUNK_BYTES >= block.length ? "last" : "more";
+      filled += sealChunk(key, counter, flag, plain, output.subarray(filled));
+      counter += 1;
     }
-    // A copy: the piece belongs to whoever made it, and this outlives the turn.
-    rest = Buffer.from(input.subarray(chunks * CHUNK_BYTES));
+    yield output.subarray(0, filled);
   }
-  const output = Buffer.allocUnsafe(rest.length + TAG_BYTES);
-  sealChunk(key, counter, "last", rest, output);
-  yield output;
 }
 
 /**
@@ -51,32 +44,41 @@ export async function* decryptPayload(
   key: Buffer,
 ): AsyncGenerator<Buffer, void, undefined> {
   let counter = 0;
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of source) {
-    const input =
-      rest.length === 0
-        ? Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-        : Buffer.concat([rest, piece]);
-    const chunks = Math.max(0, Math.ceil(input.length / SEALED_CHUNK_BYTES) - 1);
-    if (chunks > 0) {
-      const output = Buffer.allocUnsafe(chunks * CHUNK_BYTES);
-      for (let chunk = 0; chunk < chunks; chunk++) {
-        const sealed = input.subarray(chunk * SEALED_CHUNK_BYTES, (chunk + 1) * SEALED_CHUNK_BYTES);
-        const plain = openChunk(key, counter, "more", sealed);
-        if (plain === null) throw damagedChunk(key, counter, sealed);
-        plain.copy(output, chunk * CHUNK_BYTES);
-        counter += 1;
+  for await (const { block, last } of blocksAndTheirLast(source, CHUNKS_AT_ONCE * SEALED_CHUNK_BYTES)) {
+    const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * CHUNK_BYTES);
+    let filled = 0;
+    for (let from = 0; from < block.length || (last && from === 0); from += SEALED_CHUNK_BYTES) {
+      const sealed = block.subarray(from, from + SEALED_CHUNK_BYTES);
+      const flag = last && from + SEALED_CHUNK_BYTES >= block.length ? "last" : "more";
+      const plain = openChunk(key, counter, flag, sealed);
+      if (plain === null)
+        throw flag === "last" ? damagedEnd(key, counter, sealed) : damagedChunk(key, counter, sealed);
+      if (plain.length === 0 && counter > 0) {
+        throw new DamagedCiphertext("payload_damaged", "the age payload ends in an empty chunk");
       }
-      yield output;
+      filled += plain.copy(output, filled);
+      release(plain);
+      counter += 1;
     }
-    rest = Buffer.from(input.subarray(chunks * SEALED_CHUNK_BYTES));
+    yield output.subarray(0, filled);
   }
-  const last = rest.length < TAG_BYTES ? null : openChunk(key, counter, "last", rest);
-  if (last === null) throw damagedEnd(key, counter, rest);
-  if (last.length === 0 && counter > 0) {
-    throw new DamagedCiphertext("payload_damaged", "the age payload ends in an empty chunk");
+}
+
+/** Blocks of `size`, one held back: only what follows tells whether a block is the last. An empty stream has an empty one. */
+async function* blocksAndTheirLast(
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<{ block: Buffer; last: boolean }, void, undefined> {
+  const pool = new BlockPool(size);
+  let held: Buffer | null = null;
+  for await (const block of cutIntoBlocks(source, size, pool)) {
+    if (held !== null) {
+      yield { block: held, last: false };
+      pool.give(held);
+    }
+    held = block;
   }
-  yield last;
+  yield { block: held ?? Buffer.alloc(0), last: true };
 }
 
 function damagedChunk(key: Buffer, counter: number, sealed: Buffer): DamagedCiphertext {
@@ -108,15 +110,19 @@ function chunkNonce(counter: number, flag: Flag): Buffer {
   return nonce;
 }
 
-function sealChunk(key: Buffer, counter: number, flag: Flag, plain: Buffer, output: Buffer): void {
+function sealChunk(key: Buffer, counter: number, flag: Flag, plain: Buffer, output: Buffer): number {
   const cipher = createCipheriv(CIPHER, key, chunkNonce(counter, flag), CIPHER_OPTIONS);
-  cipher.update(plain).copy(output);
+  const sealed = cipher.update(plain);
+  sealed.copy(output);
+  release(sealed);
   cipher.final();
   cipher.getAuthTag().copy(output, plain.length);
+  return plain.length + TAG_BYTES;
 }
 
 /** The chunk's plaintext, or null if it does not authenticate. */
 function openChunk(key: Buffer, counter: number, flag: Flag, sealed: Buffer): Buffer | null {
+  if (sealed.length < TAG_BYTES) return null;
   const decipher = createDecipheriv(CIPHER, key, chunkNonce(counter, flag), CIPHER_OPTIONS);
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   const plain = decipher.update(sealed.subarray(0, sealed.length - TAG_BYTES));

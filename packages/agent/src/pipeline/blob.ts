@@ -1,10 +1,8 @@
-import { createHash } from "node:crypto";
-import { createWriteStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { randomBytes } from "node:crypto";
+import { createHash, type Hash, randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { isAlive, ownProcessTag } from "../processes/process-tag.ts";
+import { syncDirectory, writeFilePieces } from "./file-pieces.ts";
 
 export interface Blob {
   readonly path: string;
@@ -30,20 +28,8 @@ export async function writeBlob(
   await removeAbandonedPartials(blobsDir);
   const partial = join(blobsDir, `.partial-${ownProcessTag()}.${randomBytes(6).toString("hex")}`);
   const hash = createHash("sha256");
-  let sizeBytes = 0;
   try {
-    await pipeline(
-      ciphertext,
-      async function* (pieces: AsyncIterable<Uint8Array>) {
-        for await (const piece of pieces) {
-          hash.update(piece);
-          sizeBytes += piece.length;
-          yield piece;
-        }
-      },
-      createWriteStream(partial, { flags: "wx", mode: 0o600, highWaterMark: 2 << 20, flush: true }),
-      { signal },
-    );
+    const sizeBytes = await writeFilePieces(partial, holdingDigest(ciphertext, hash), signal);
     const sha256 = hash.digest("hex");
     const path = join(blobsDir, `${sha256}.age`);
     await rename(partial, path);
@@ -55,18 +41,19 @@ export async function writeBlob(
   }
 }
 
+async function* holdingDigest(
+  pieces: AsyncIterable<Uint8Array>,
+  hash: Hash,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of pieces) {
+    hash.update(piece);
+    yield piece;
+  }
+}
+
 async function removeAbandonedPartials(blobsDir: string): Promise<void> {
   for (const name of await readdir(blobsDir)) {
     const owner = PARTIAL.exec(name)?.[1];
     if (owner !== undefined && !isAlive(owner)) await rm(join(blobsDir, name), { force: true });
-  }
-}
-
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }

@@ -38,3 +38,12 @@ export async function* cutIntoBlocks(
   }
   if (filled > 0) yield block.subarray(0, filled);
 }
+
+/**
+ * Frees a buffer's memory now, if it is alone in it. The collector would come for it late, and would be called often:
+ * by what it counts as pressure, a stream of megabyte buffers is an emergency. Nothing may use the buffer afterwards.
+ */
+export function release(buffer: Buffer): void {
+  const memory = buffer.buffer;
+  if (memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize) memory.transfer(0);
+}

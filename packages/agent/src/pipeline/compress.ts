@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { constants, zstdCompress } from "node:zlib";
-import { BlockPool, cutIntoBlocks } from "./blocks.ts";
+import { BlockPool, cutIntoBlocks, release } from "./blocks.ts";
 import { mapInOrder } from "./map-in-order.ts";
 
 /** Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all cores both ways. */
@@ -20,6 +20,8 @@ const OPTIONS = {
 };
 
 /**
+ * A piece is valid until the next one is asked for.
+ *
  * A stream as independent zstd frames (RFC 8878) of 1 MiB of input each, which any zstd decoder reads one after another.
  * No input at all gives one empty frame: an empty file is not a zstd stream.
  */
@@ -34,6 +36,7 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
   })) {
     frames += 1;
     yield frame;
+    release(frame);
   }
   if (frames === 0) yield await compressFrame(Buffer.alloc(0), OPTIONS);
 }

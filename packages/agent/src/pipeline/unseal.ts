@@ -38,10 +38,11 @@ async function readStart(pieces: AsyncIterator<Buffer>): Promise<Buffer> {
   while (length < MAX_HEADER_BYTES + PAYLOAD_NONCE_BYTES) {
     const next = await pieces.next();
     if (next.done === true) break;
-    read.push(next.value);
+    // A copy: a piece is valid until the next one is asked for.
+    read.push(Buffer.from(next.value));
     length += next.value.length;
   }
-  return read.length === 1 && read[0] !== undefined ? read[0] : Buffer.concat(read);
+  return Buffer.concat(read);
 }
 
 async function* withStart(

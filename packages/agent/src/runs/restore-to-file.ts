@@ -1,11 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { syncDirectory } from "../pipeline/blob.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
+import { syncDirectory, writeFilePieces } from "../pipeline/file-pieces.ts";
 import { unseal } from "../pipeline/unseal.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted, systemCode } from "./could-not-run.ts";
 import type { OnProgress } from "./progress.ts";
@@ -35,20 +33,10 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
   const output = resolve(request.output);
   const partial = join(dirname(output), `.${basename(output)}.partial-${randomBytes(6).toString("hex")}`);
   const ciphertext = readCiphertext(request.ciphertext);
-  let sizeBytes = 0;
   try {
-    await pipeline(
-      unseal(sha256 === undefined ? ciphertext : holdToDigest(ciphertext, sha256), identities),
-      async function* (pieces: AsyncIterable<Buffer>) {
-        for await (const piece of pieces) {
-          sizeBytes += piece.length;
-          request.onProgress?.({ phase: "restore", bytes: sizeBytes });
-          yield piece;
-        }
-      },
-      createWriteStream(partial, { flags: "wx", mode: 0o600, highWaterMark: 4 << 20, flush: true }),
-      { signal },
-    );
+    const dump = unseal(sha256 === undefined ? ciphertext : holdToDigest(ciphertext, sha256), identities);
+    const onBytes = (bytes: number): void => request.onProgress?.({ phase: "restore", bytes });
+    const sizeBytes = await writeFilePieces(partial, dump, signal, onBytes);
     await rename(partial, output);
     await syncDirectory(dirname(output));
     return { sizeBytes };

@@ -1,0 +1,75 @@
+import { open } from "node:fs/promises";
+
+const READ_BYTES = 1 << 20;
+
+/**
+ * A file in pieces, reading on while the last piece is being worked on. A piece is valid until the next one is asked
+ * for: two buffers take turns, because fresh memory for each piece costs as much as reading it.
+ */
+export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void, undefined> {
+  const file = await open(path, "r");
+  const read = async (buffer: Buffer, position: number): Promise<Buffer> => {
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+    return buffer.subarray(0, bytesRead);
+  };
+  let buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  let other = Buffer.allocUnsafeSlow(READ_BYTES);
+  let position = 0;
+  let next = read(buffer, position);
+  try {
+    for (;;) {
+      const piece = await next;
+      if (piece.length === 0) return;
+      position += piece.length;
+      [buffer, other] = [other, buffer];
+      next = read(buffer, position);
+      // Its rejection is seen when its turn comes.
+      next.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    // Not closed while it is being read.
+    await next.catch(() => undefined);
+    await file.close();
+  }
+}
+
+/**
+ * Writes a new file (mode 0600), fsyncs it, and returns its length. Each piece is written before the next one is asked
+ * for. On any error, abort included, the file stays for the caller to remove.
+ */
+export async function writeFilePieces(
+  path: string,
+  pieces: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+  onBytes?: (bytes: number) => void,
+): Promise<number> {
+  signal.throwIfAborted();
+  const file = await open(path, "wx", 0o600);
+  let length = 0;
+  try {
+    for await (const piece of pieces) {
+      signal.throwIfAborted();
+      for (let from = 0; from < piece.length;) {
+        const { bytesWritten } = await file.write(piece, from, piece.length - from, length);
+        from += bytesWritten;
+        length += bytesWritten;
+      }
+      onBytes?.(length);
+    }
+    signal.throwIfAborted();
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return length;
+}
+
+export async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, "r");
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
