@@ -11,7 +11,7 @@ const SMALL_ORDER_Y = new Set([
   1n,
   P - 1n,
   0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
-  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd83d3d706a17c7n,
+  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
 ]);
 
 /** Whether 32 bytes are the encoding of a point of small order, or not the one encoding of its point (y not reduced). */
