@@ -1,0 +1,85 @@
+import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import { createFile, makeDirectory, replaceFile } from "../files/durable-write.ts";
+import { generateKeyPem, issueLeaf, selfSign } from "./local-ca.ts";
+import type { CertificateAuthority } from "./local-ca.ts";
+import type { ServerNames } from "./names.ts";
+
+/** A leaf is renewed when less than this is left of it. */
+const RENEW_BEFORE_MS = 90 * 24 * 60 * 60 * 1000;
+
+export interface LocalCertificate {
+  /** Private key and certificate, one after the other. */
+  pem: string;
+  /** What clients pin. */
+  caFile: string;
+  renewed: boolean;
+}
+
+/** The certificate from `tls/`: an authority made on the first start, and a leaf of it that names `names` and lasts a while yet. */
+export async function ensureLocalCertificate(
+  directory: string,
+  names: ServerNames,
+  now: Date,
+): Promise<LocalCertificate> {
+  await makeDirectory(directory, 0o755);
+  const caFile = join(directory, "ca.pem");
+  const ca = await ensureAuthority(directory, caFile, now);
+  const leafFile = join(directory, "server.pem");
+  const before = await readOptional(leafFile);
+  if (before !== null && isUsable(before, ca, names, now)) return { pem: before, caFile, renewed: false };
+  const pem = await issueLeaf(ca, names, now);
+  // Key and certificate are one file, so whichever of two writers is last, they belong together.
+  await replaceFile(leafFile, pem);
+  return { pem, caFile, renewed: true };
+}
+
+/**
+ * The key is written first. A crash between the two leaves a key without a certificate, which the next start signs; the
+ * other order could leave a certificate that agents pin and nobody has the key of.
+ */
+async function ensureAuthority(directory: string, caFile: string, now: Date): Promise<CertificateAuthority> {
+  const keyFile = join(directory, "ca.key");
+  if ((await readOptional(keyFile)) === null) {
+    if ((await readOptional(caFile)) !== null) {
+      throw new UserError(
+        "certificate",
+        `${keyFile} is missing and ${caFile} is there. Restore the key from a backup, or remove ${caFile} to begin with a new authority, which every agent then has to be given.`,
+      );
+    }
+    await createFile(keyFile, await generateKeyPem());
+  }
+  const keyPem = await readFile(keyFile, "utf8");
+  if ((await readOptional(caFile)) === null)
+    await createFile(caFile, `${await selfSign(keyPem, now)}\n`, { mode: 0o644 });
+  return { keyPem, certificatePem: await readFile(caFile, "utf8") };
+}
+
+function isUsable(pem: string, ca: CertificateAuthority, names: ServerNames, now: Date): boolean {
+  let leaf: X509Certificate;
+  try {
+    leaf = new X509Certificate(pem);
+    if (!leaf.verify(new X509Certificate(ca.certificatePem).publicKey)) return false;
+  } catch {
+    return false; // Damaged: a new one harms nobody.
+  }
+  if (new Date(leaf.validTo).getTime() - now.getTime() < RENEW_BEFORE_MS) return false;
+  const named = leaf.subjectAltName?.split(", ").length ?? 0;
+  return (
+    named === names.dns.length + names.ip.length &&
+    names.dns.every((name) => leaf.checkHost(name) !== undefined) &&
+    names.ip.every((ip) => leaf.checkIP(ip) !== undefined)
+  );
+}
+
+async function readOptional(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import type { SecureContextOptions } from "node:tls";
+import { errorMessage } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { Logger } from "../logging/logger.ts";
+import { ensureLocalCertificate } from "./certificate-files.ts";
+import { serverNames } from "./names.ts";
+
+/** TLS 1.3's own suites with AES-GCM or ChaCha20-Poly1305 (RFC 8446, section B.4); nothing of CCM. */
+const SUITES = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
+
+export interface TlsSettings {
+  /** `tls/` of the data directory. */
+  directory: string;
+  /** Further names and addresses that clients use for this service. */
+  hostnames: string[];
+  /** A certificate of the user's own (PEM, with its chain) and its key. */
+  certificateFile?: string | undefined;
+  keyFile?: string | undefined;
+}
+
+export interface ServerTls {
+  options: SecureContextOptions;
+  /** What clients of the local authority pin; null for a certificate of the user's own. */
+  caFile: string | null;
+}
+
+/** What the HTTPS server serves with. Called again later it gives the renewed certificate, for `setSecureContext`. */
+export async function loadServerTls(
+  settings: TlsSettings,
+  log: Logger,
+  now = new Date(),
+): Promise<ServerTls> {
+  if (settings.certificateFile !== undefined || settings.keyFile !== undefined) {
+    const { certificate, key } = await loadOwn(settings.certificateFile, settings.keyFile, log, now);
+    return { options: serverTlsOptions(certificate, key), caFile: null };
+  }
+  const local = await ensureLocalCertificate(settings.directory, serverNames(settings.hostnames), now);
+  if (local.renewed) {
+    const leaf = new X509Certificate(local.pem);
+    log.info(
+      { names: leaf.subjectAltName, valid_to: leaf.validTo, ca_file: local.caFile },
+      "made a server certificate",
+    );
+  }
+  return { options: serverTlsOptions(local.pem, local.pem), caFile: local.caFile };
+}
+
+export function serverTlsOptions(certificate: string, key: string): SecureContextOptions {
+  return { cert: certificate, key, minVersion: "TLSv1.3", maxVersion: "TLSv1.3", ciphers: SUITES.join(":") };
+}
+
+async function loadOwn(
+  certificateFile: string | undefined,
+  keyFile: string | undefined,
+  log: Logger,
+  now: Date,
+): Promise<{ certificate: string; key: string }> {
+  if (certificateFile === undefined || keyFile === undefined) {
+    throw new UserError(
+      "invalid_setting",
+      "ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY go together: set both or neither.",
+    );
+  }
+  const certificate = await readPem("ATTESTORE_TLS_CERT", certificateFile);
+  const key = await readPem("ATTESTORE_TLS_KEY", keyFile);
+  const leaf = parse("ATTESTORE_TLS_CERT", certificateFile, () => new X509Certificate(certificate));
+  const privateKey = parse("ATTESTORE_TLS_KEY", keyFile, () => createPrivateKey(key));
+  if (!leaf.checkPrivateKey(privateKey)) {
+    throw new UserError(
+      "certificate",
+      `The key in ${keyFile} (ATTESTORE_TLS_KEY) is not that of the first certificate in ${certificateFile} (ATTESTORE_TLS_CERT). The server's own certificate comes first, its chain after it.`,
+    );
+  }
+  if (new Date(leaf.validTo) < now) {
+    log.warn(
+      { certificate: certificateFile, valid_to: leaf.validTo },
+      "the server certificate has expired; clients will refuse it",
+    );
+  }
+  return { certificate, key };
+}
+
+async function readPem(setting: string, path: string): Promise<string> {
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw new UserError("certificate", `${setting}: ${path} cannot be read (${errorMessage(error)}).`, {
+      cause: error,
+    });
+  });
+}
+
+function parse<T>(setting: string, path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UserError("certificate", `${setting}: ${path} holds none in PEM that can be read.`, {
+      cause: error,
+    });
+  }
+}
