@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const checkout = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+
+/** The Node that the product is run with, whichever one runs the tests. */
+const NODE = checkout("node_modules/.bin/node");
+
+const MAIN = {
+  "attestore-server": checkout("packages/orchestrator/src/main.ts"),
+  attestore: checkout("packages/agent/src/main.ts"),
+  "attestore-verify": checkout("packages/verifier/src/main.ts"),
+};
+
+export type Program = keyof typeof MAIN;
+export type Environment = Record<string, string | undefined>;
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Running {
+  child: ChildProcess;
+  /** All that it has printed so far, both streams. */
+  talk: () => string;
+  finished: Promise<Finished>;
+}
+
+/** Without the settings of the shell that runs the tests. */
+function environment(extra: Environment): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith("ATTESTORE_") && name !== "DATABASE_URL" && !name.startsWith("VITEST"),
+  );
+  return { ...Object.fromEntries(inherited), NODE_ENV: undefined, ...extra };
+}
+
+export function start(program: Program, args: string[], env: Environment = {}, cwd?: string): Running {
+  const child = spawn(NODE, [MAIN[program], ...args], {
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const finished = once(child, "close").then(([code, signal]) => ({
+    code: code as number | null,
+    signal: signal as NodeJS.Signals | null,
+    stdout,
+    stderr,
+  }));
+  return { child, talk: () => stdout + stderr, finished };
+}
+
+/** Runs one of the programs to its end, as a person would in a shell. */
+export function run(
+  program: Program,
+  args: string[],
+  env: Environment = {},
+  cwd?: string,
+): Promise<Finished> {
+  return start(program, args, env, cwd).finished;
+}
+
+/** Runs a program that has to succeed, and reads what it prints as JSON. */
+export async function runJson<T>(program: Program, args: string[], env: Environment = {}): Promise<T> {
+  const { code, stdout, stderr } = await run(program, [...args, "--json"], env);
+  if (code !== 0)
+    throw new Error(`${program} ${args.join(" ")} --json: exit code ${code}\n${stdout}${stderr}`);
+  return JSON.parse(stdout) as T;
+}

@@ -1,0 +1,16 @@
+/** Asks again and again until the answer is neither undefined, null nor false; throws after the deadline. */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  deadline_s = 20,
+): Promise<Exclude<T, undefined | null | false>> {
+  const end = performance.now() + deadline_s * 1000;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== null && answer !== false) {
+      return answer as Exclude<T, undefined | null | false>;
+    }
+    if (performance.now() > end) throw new Error(`not within ${deadline_s} s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

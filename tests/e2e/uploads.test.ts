@@ -1,0 +1,357 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  CIPHER,
+  declareSource,
+  makeBackup,
+  put,
+  registration,
+  SOURCE_METADATA,
+  uploadUrl,
+  type BackupRecord,
+  type UploadUrl,
+} from "./harness/backups.ts";
+import { expectError } from "./harness/errors.ts";
+import { exchange, type Answer } from "./harness/https.ts";
+import { sha256Hex } from "./harness/merkle.ts";
+import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
+import { idOf, TIMESTAMP, unknownId } from "./harness/patterns.ts";
+import { startServer, type Server } from "./harness/server.ts";
+
+let server: Server;
+let agent: WireAgent;
+let stranger: WireAgent;
+let source: string;
+let strangersSource: string;
+
+beforeAll(async () => {
+  server = await startServer();
+  agent = await attach(await createOrganisation(server));
+  stranger = await attach(await createOrganisation(server));
+  source = await declareSource(agent);
+  strangersSource = await declareSource(stranger);
+});
+afterAll(() => server.remove());
+
+const bytes = randomBytes(5000);
+
+const refused = ({ status }: Answer): boolean => status >= 400 && status < 500;
+
+/** That nothing usable lies behind the upload: it cannot be registered, and the same URL still takes the right bytes. */
+async function expectNothingStored(upload: UploadUrl): Promise<void> {
+  expectError(await agent.call("POST", "/v1/backups", registration(upload, source)), "object_missing");
+  expect((await put(agent, upload, bytes)).status).toBeLessThan(300);
+  expect((await agent.call("POST", "/v1/backups", registration(upload, source))).status).toBe(201);
+}
+
+describe("an upload URL", () => {
+  it("names one key, valid for 15 minutes", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    expect(upload).toMatchObject({
+      upload_id: expect.stringMatching(idOf("upl")),
+      object_key: `${agent.orgId}/${source}/${upload.upload_id}.age`,
+      upload_url: expect.stringMatching(/^https:\/\//),
+      method: "PUT",
+      expires_at: expect.stringMatching(TIMESTAMP),
+    });
+    const lifetime_s = (Date.parse(upload.expires_at) - Date.now()) / 1000;
+    expect(lifetime_s).toBeGreaterThan(14.5 * 60);
+    expect(lifetime_s).toBeLessThanOrEqual(15 * 60);
+    const again = await uploadUrl(agent, source, bytes);
+    expect(again.object_key).not.toBe(upload.object_key);
+  });
+
+  it("refuses other bytes of the same length", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const other = Buffer.from(bytes);
+    other[2500] = (other[2500] ?? 0) ^ 1;
+    expect(refused(await put(agent, upload, other))).toBe(true);
+    await expectNothingStored(upload);
+  });
+
+  it.each([
+    ["shorter", bytes.subarray(0, -1)],
+    ["longer", Buffer.concat([bytes, Buffer.of(0)])],
+    ["none", Buffer.alloc(0)],
+  ])("refuses %s bytes", async (_name, other) => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const headers = Object.fromEntries(
+      Object.entries(upload.headers).filter(([name]) => name.toLowerCase() !== "content-length"),
+    );
+    expect(refused(await put(agent, { ...upload, headers }, other))).toBe(true);
+    await expectNothingStored(upload);
+  });
+
+  it("refuses bytes whose client asks for the checksum of others", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const other = randomBytes(bytes.length);
+    const headers = Object.fromEntries(
+      Object.entries(upload.headers).map(([name, value]) => [
+        name,
+        value.includes(Buffer.from(sha256Hex(bytes), "hex").toString("base64"))
+          ? Buffer.from(sha256Hex(other), "hex").toString("base64")
+          : value.replace(sha256Hex(bytes), sha256Hex(other)),
+      ]),
+    );
+    expect(refused(await put(agent, { ...upload, headers }, other))).toBe(true);
+    await expectNothingStored(upload);
+  });
+
+  it("refuses a chunked body that is longer", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const answer = await exchange(server, {
+      method: "PUT",
+      path: upload.upload_url,
+      headers: { "transfer-encoding": "chunked" },
+      body: Buffer.concat([bytes, bytes]),
+    });
+    expect(refused(answer)).toBe(true);
+    await expectNothingStored(upload);
+  });
+
+  it.each(["POST", "DELETE", "PATCH", "GET"])("refuses %s", async (method) => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const answer = await put(agent, { ...upload, method }, method === "GET" ? Buffer.alloc(0) : bytes);
+    expect(refused(answer)).toBe(true);
+    await expectNothingStored(upload);
+  });
+
+  it("refuses another key", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const other = await uploadUrl(agent, source, bytes);
+    const url = upload.upload_url.replaceAll(upload.upload_id, other.upload_id);
+    expect(url).not.toBe(upload.upload_url);
+    expect(refused(await put(agent, { ...upload, upload_url: url }, bytes))).toBe(true);
+    await expectNothingStored(upload);
+    await expectNothingStored(other);
+  });
+
+  it("refuses a key that walks out of the store", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    for (const key of ["../../escape.age", "..%2f..%2fescape.age", "%2e%2e/%2e%2e/escape.age", "a%00b.age"]) {
+      const url = new URL(upload.upload_url);
+      const path = url.pathname.replace(upload.object_key, key) + url.search;
+      const answer = await exchange(server, { method: "PUT", path, headers: upload.headers, body: bytes });
+      expect(refused(answer), `${path} → ${answer.status}`).toBe(true);
+    }
+    await expectNothingStored(upload);
+  });
+
+  it("refuses every change of what is in its query", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    const names = [...new Set(new URL(upload.upload_url).searchParams.keys())];
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) {
+      for (const change of [
+        (value: string) =>
+          /\d$/.test(value) ? value.slice(0, -1) + ((Number(value.slice(-1)) + 1) % 10) : `${value}0`,
+        (value: string) => `${value.startsWith("a") ? "b" : "a"}${value.slice(1)}`,
+        () => "",
+      ]) {
+        const url = new URL(upload.upload_url);
+        const value = url.searchParams.get(name) ?? "";
+        url.searchParams.set(name, change(value));
+        if (url.href === new URL(upload.upload_url).href) continue;
+        const answer = await put(agent, { ...upload, upload_url: url.href }, bytes);
+        expect(refused(answer), `${name}=${url.searchParams.get(name)} → ${answer.status}`).toBe(true);
+      }
+      const without = new URL(upload.upload_url);
+      without.searchParams.delete(name);
+      expect(refused(await put(agent, { ...upload, upload_url: without.href }, bytes)), name).toBe(true);
+    }
+    await expectNothingStored(upload);
+  });
+
+  it("is for a source of the organisation", async () => {
+    const body = { sha256: sha256Hex(bytes), size_bytes: bytes.length };
+    for (const source_id of [strangersSource, unknownId("src")]) {
+      expectError(await agent.call("POST", "/v1/backups/upload-url", { ...body, source_id }), "not_found");
+    }
+  });
+});
+
+describe("registering a backup", () => {
+  it("answers its record", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    await put(agent, upload, bytes);
+    const created_at = "2026-11-20T23:59:59.123Z";
+    const answer = await agent.call("POST", "/v1/backups", { ...registration(upload, source), created_at });
+    expect(answer.status).toBe(201);
+    expect(answer.json()).toEqual({
+      id: expect.stringMatching(idOf("bkp")),
+      created_at,
+      org_id: agent.orgId,
+      source_id: source,
+      agent_id: agent.id,
+      sha256: sha256Hex(bytes),
+      size_bytes: bytes.length,
+      cipher: CIPHER,
+      source_metadata: SOURCE_METADATA,
+      status: "available",
+      proven_at: null,
+      expires_at: null,
+    });
+  });
+
+  it("refuses an upload that never came", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    expectError(await agent.call("POST", "/v1/backups", registration(upload, source)), "object_missing");
+  });
+
+  it("refuses an upload of which nobody knows, of another source, and of another organisation", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    await put(agent, upload, bytes);
+    const body = registration(upload, source);
+    expectError(
+      await agent.call("POST", "/v1/backups", { ...body, upload_id: unknownId("upl") }),
+      "not_found",
+    );
+    expectError(await stranger.call("POST", "/v1/backups", body), "not_found");
+    expectError(
+      await stranger.call("POST", "/v1/backups", { ...body, source_id: strangersSource }),
+      "not_found",
+    );
+    const second = await declareSource(agent, "second");
+    const answer = await agent.call("POST", "/v1/backups", { ...body, source_id: second });
+    expect(refused(answer), answer.body.toString()).toBe(true);
+    expect((await agent.call("POST", "/v1/backups", body)).status).toBe(201);
+  });
+
+  it("makes one backup of one upload, asked twice or at once", async () => {
+    const upload = await uploadUrl(agent, source, bytes);
+    await put(agent, upload, bytes);
+    const body = registration(upload, source);
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => agent.call("POST", "/v1/backups", body)),
+    );
+    answers.push(await agent.call("POST", "/v1/backups", body));
+    const made = answers.filter(({ status }) => status < 300).map((answer) => answer.json<BackupRecord>().id);
+    expect(made.length).toBeGreaterThanOrEqual(1);
+    expect(new Set(made).size).toBe(1);
+    for (const answer of answers.filter(({ status }) => status >= 300)) {
+      expectError(answer, "already_exists", "conflict");
+    }
+  });
+
+  it("keeps a stored object as it is when its URL is used again", async () => {
+    const backup = await (async () => {
+      const upload = await uploadUrl(agent, source, bytes);
+      await put(agent, upload, bytes);
+      const record = (
+        await agent.call("POST", "/v1/backups", registration(upload, source))
+      ).json<BackupRecord>();
+      const again = await put(agent, upload, bytes);
+      expect(again.status).toBeLessThan(500);
+      expect(refused(await put(agent, upload, randomBytes(bytes.length)))).toBe(true);
+      return record;
+    })();
+    expect((await download(backup)).body.equals(bytes)).toBe(true);
+  });
+
+  it("takes an object of some megabytes, whole", async () => {
+    const large = randomBytes(9 * 1024 * 1024 + 7);
+    const backup = await makeBackup(agent, source, large);
+    const answer = await download(backup);
+    expect(answer.status).toBe(200);
+    expect(answer.body.equals(large)).toBe(true);
+  });
+});
+
+async function downloadUrl(backup: { id: string }): Promise<{ download_url: string; expires_at: string }> {
+  const answer = await agent.call("POST", `/v1/backups/${backup.id}/download-url`, {});
+  expect(answer.status, answer.body.toString()).toBeLessThan(300);
+  return answer.json();
+}
+
+async function download(backup: { id: string }, headers: Record<string, string> = {}): Promise<Answer> {
+  const { download_url } = await downloadUrl(backup);
+  return exchange(server, { method: "GET", path: download_url, headers });
+}
+
+describe("a download URL", () => {
+  it("gives the ciphertext for 15 minutes, with no credential", async () => {
+    const backup = await makeBackup(agent, source, bytes);
+    const url = await downloadUrl(backup);
+    expect(url).toMatchObject({
+      download_url: expect.stringMatching(/^https:\/\//),
+      expires_at: expect.stringMatching(TIMESTAMP),
+    });
+    const lifetime_s = (Date.parse(url.expires_at) - Date.now()) / 1000;
+    expect(lifetime_s).toBeGreaterThan(14.5 * 60);
+    expect(lifetime_s).toBeLessThanOrEqual(15 * 60);
+    const answer = await exchange(server, { method: "GET", path: url.download_url });
+    expect(answer.status).toBe(200);
+    expect(answer.body.equals(bytes)).toBe(true);
+    expect(answer.headers["content-length"]).toBe(String(bytes.length));
+  });
+
+  it("needs no body in its request", async () => {
+    const backup = await makeBackup(agent, source, bytes);
+    const answer = await agent.call("POST", `/v1/backups/${backup.id}/download-url`);
+    expect(answer.status, answer.body.toString()).toBeLessThan(300);
+  });
+
+  it.each([
+    ["bytes=0-0", 0, 1],
+    ["bytes=0-99", 0, 100],
+    ["bytes=100-199", 100, 200],
+    ["bytes=4900-", 4900, 5000],
+    ["bytes=-100", 4900, 5000],
+    ["bytes=4990-99999", 4990, 5000],
+  ])("answers the range %s", async (range, start, end) => {
+    const answer = await download(await makeBackup(agent, source, bytes), { range });
+    expect(answer.status).toBe(206);
+    expect(answer.body.equals(bytes.subarray(start, end))).toBe(true);
+    expect(answer.headers["content-range"]).toBe(`bytes ${start}-${end - 1}/5000`);
+  });
+
+  it.each(["bytes=5000-", "bytes=6000-7000", "bytes=-0"])("cannot answer the range %s", async (range) => {
+    const answer = await download(await makeBackup(agent, source, bytes), { range });
+    expect(answer.status).toBe(416);
+    expect(answer.headers["content-range"]).toBe("bytes */5000");
+  });
+
+  it.each(["bytes=abc", "bytes=9-3", "lines=1-2", "bytes="])(
+    "ignores the range %s, as RFC 9110 says",
+    async (range) => {
+      const answer = await download(await makeBackup(agent, source, bytes), { range });
+      expect([200, 416], String(answer.status)).toContain(answer.status);
+      if (answer.status === 200) expect(answer.body.equals(bytes)).toBe(true);
+    },
+  );
+
+  it("is good for nothing else", async () => {
+    const backup = await makeBackup(agent, source, bytes);
+    const other = await makeBackup(agent, source, randomBytes(300));
+    const url = (await downloadUrl(backup)).download_url;
+    for (const method of ["PUT", "DELETE", "POST"]) {
+      const answer = await exchange(server, {
+        method,
+        path: url,
+        body: method === "DELETE" ? undefined : bytes,
+      });
+      expect(refused(answer), `${method} → ${answer.status}`).toBe(true);
+    }
+    const otherKey = /\/(upl_[0-9a-z]{26})\.age/.exec((await downloadUrl(other)).download_url)?.[1] ?? "";
+    const ownKey = /\/(upl_[0-9a-z]{26})\.age/.exec(url)?.[1] ?? "";
+    expect(otherKey).not.toBe("");
+    expect(refused(await exchange(server, { method: "GET", path: url.replace(ownKey, otherKey) }))).toBe(
+      true,
+    );
+    for (const name of new URL(url).searchParams.keys()) {
+      const changed = new URL(url);
+      const value = changed.searchParams.get(name) ?? "";
+      changed.searchParams.set(name, `${value}1`);
+      expect(refused(await exchange(server, { method: "GET", path: changed.href })), name).toBe(true);
+    }
+    expect((await exchange(server, { method: "GET", path: url })).body.equals(bytes)).toBe(true);
+  });
+
+  it("is not given for a backup of another organisation, or for none", async () => {
+    const backup = await makeBackup(agent, source, bytes);
+    expectError(await stranger.call("POST", `/v1/backups/${backup.id}/download-url`, {}), "not_found");
+    expectError(await agent.call("POST", `/v1/backups/${unknownId("bkp")}/download-url`, {}), "not_found");
+    expectError(await agent.call("POST", `/v1/backups/${source}/download-url`, {}), "not_found");
+    expectError(await agent.call("POST", "/v1/backups/nonsense/download-url", {}), "not_found");
+  });
+});
