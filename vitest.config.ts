@@ -1,3 +1,4 @@
+import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
 
 const project = (name: string, include: string[], timeout_s: number) => ({
@@ -10,10 +11,46 @@ const project = (name: string, include: string[], timeout_s: number) => ({
   },
 });
 
+/** Debian's Chromium, which has no sandbox for root and no business on the network. */
+const chromium = playwright({
+  launchOptions: {
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  },
+});
+
+/** What runs in browsers is tested in one, by the same files. */
+const browser = {
+  test: {
+    name: "browser",
+    include: ["packages/proof/{src,test}/**/*.test.ts"],
+    exclude: ["packages/proof/test/node/**"],
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    browser: {
+      enabled: true,
+      headless: true,
+      screenshotFailures: false,
+      provider: chromium,
+      instances: [{ browser: "chromium" as const }],
+    },
+  },
+};
+
 export default defineConfig({
   test: {
     projects: [
       project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 60),
+      browser,
       project("e2e", ["tests/e2e/**/*.test.ts"], 180),
       project("interop", ["tests/interop/**/*.test.ts"], 300),
       project("chaos", ["tests/chaos/**/*.test.ts"], 600),

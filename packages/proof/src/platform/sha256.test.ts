@@ -30,3 +30,7 @@ describe.each([
     }
   });
 });
+
+it("is the written out one in a browser, and Node's own in Node", () => {
+  expect(sha256 === written).toBe("window" in globalThis);
+});
