@@ -1,0 +1,358 @@
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { fastify } from "fastify";
+import type { FastifyInstance } from "fastify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ApiError } from "../http/errors.ts";
+import { DiskStore } from "./disk-store.ts";
+import { objectRoutes } from "./object-routes.ts";
+import { signPermission } from "./signed-url.ts";
+
+const KEY = "org_1/src_1/upl_1.age";
+const HMAC_KEY = randomBytes(32);
+
+let directory: string;
+let app: FastifyInstance;
+let store: DiskStore;
+let port: number;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "objects-"));
+  port = await freePort();
+  store = new DiskStore({ directory, publicUrl: `http://127.0.0.1:${port}`, hmacKey: HMAC_KEY });
+  await store.prepare();
+  app = fastify({ forceCloseConnections: true, bodyLimit: 16 });
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof ApiError
+      ? reply.code(error.status).send({ error: error.code, message: error.message })
+      : reply.code(500).send({ error: "internal", message: String(error) }),
+  );
+  await app.register(objectRoutes(store));
+  await app.listen({ host: "127.0.0.1", port });
+});
+afterEach(async () => {
+  await app.close();
+  await rm(directory, { recursive: true });
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port: free } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return free;
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+function begin(method: string, url: string, headers: Record<string, string> = {}): ClientRequest {
+  // The path as it is, without what URL would tidy up.
+  return httpRequest({
+    host: "127.0.0.1",
+    port,
+    method,
+    path: url.replace(/^http:\/\/[^/]*/, ""),
+    headers,
+    agent: false,
+  });
+}
+
+async function answerTo(sent: ClientRequest): Promise<Answer> {
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+function send(
+  method: string,
+  url: string,
+  body?: Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const sent = begin(method, url, headers);
+  sent.end(body);
+  return answerTo(sent);
+}
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+async function putUrl(bytes: Uint8Array, key = KEY): Promise<string> {
+  return (
+    await store.presignPut({ key, sizeBytes: bytes.length, sha256: sha256(bytes), expiresInSeconds: 60 })
+  ).url;
+}
+
+async function getUrl(key = KEY): Promise<string> {
+  return (await store.presignGet({ key, expiresInSeconds: 60 })).url;
+}
+
+function* endless(blocks: number): Iterable<Buffer> {
+  const block = randomBytes(1 << 20);
+  for (let count = 0; count < blocks; count += 1) yield block;
+}
+
+const errorOf = (answer: Answer): unknown => (JSON.parse(answer.body.toString()) as { error: unknown }).error;
+const incoming = (): Promise<string[]> => readdir(join(directory, ".incoming"));
+
+test("what is put is got, with its length and digest known, as a plain file under its key", async () => {
+  const bytes = randomBytes(300_000);
+  const { url, headers, method } = await store.presignPut({
+    key: KEY,
+    sizeBytes: bytes.length,
+    sha256: sha256(bytes),
+    expiresInSeconds: 60,
+  });
+  expect((await send(method, url, bytes, headers)).status).toBe(200);
+  const got = await send("GET", await getUrl());
+  expect(got.status).toBe(200);
+  expect(got.body.equals(bytes)).toBe(true);
+  expect(got.headers["content-length"]).toBe(String(bytes.length));
+  expect((await readFile(join(directory, KEY))).equals(bytes)).toBe(true);
+  expect((await stat(join(directory, KEY))).mode & 0o777).toBe(0o600);
+  expect(await store.head(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
+  expect(await store.hash(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
+  expect(await incoming()).toEqual([]);
+});
+
+test("after a restart the digest is not vouched for, and can be had by reading", async () => {
+  const bytes = Buffer.from("ciphertext");
+  await send("PUT", await putUrl(bytes), bytes);
+  const restarted = new DiskStore({ directory, publicUrl: "http://x", hmacKey: HMAC_KEY });
+  expect(await restarted.head(KEY)).toEqual({ sizeBytes: bytes.length, sha256: null });
+  expect(await restarted.hash(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
+});
+
+test("an empty object, and the same PUT twice", async () => {
+  const empty = Buffer.alloc(0);
+  for (const _ of [1, 2]) expect((await send("PUT", await putUrl(empty), empty)).status).toBe(200);
+  const got = await send("GET", await getUrl());
+  expect([got.status, got.headers["content-length"], got.body.length]).toEqual([200, "0", 0]);
+});
+
+test("many PUTs of one key at once leave it whole", async () => {
+  const bytes = randomBytes(100_000);
+  const url = await putUrl(bytes);
+  const answers = await Promise.all(Array.from({ length: 8 }, () => send("PUT", url, bytes)));
+  expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(200));
+  expect(await store.hash(KEY)).toEqual({ sizeBytes: bytes.length, sha256: sha256(bytes) });
+  expect(await incoming()).toEqual([]);
+});
+
+test("other bytes of the right length, and other lengths, are refused and leave nothing", async () => {
+  const bytes = randomBytes(70_000);
+  const url = await putUrl(bytes);
+  const flipped = Buffer.from(bytes);
+  flipped.writeUInt8(flipped.readUInt8(40_000) ^ 1, 40_000);
+  for (const wrong of [flipped, bytes.subarray(1), Buffer.concat([bytes, bytes]), Buffer.alloc(0)]) {
+    for (const chunked of [false, true]) {
+      const sent = begin(
+        "PUT",
+        url,
+        chunked ? { "transfer-encoding": "chunked" } : { "content-length": String(wrong.length) },
+      );
+      sent.end(wrong);
+      const answer = await answerTo(sent);
+      expect([answer.status, errorOf(answer)], `${wrong.length} ${chunked}`).toEqual([
+        422,
+        "object_mismatch",
+      ]);
+    }
+  }
+  expect(await store.head(KEY)).toBeNull();
+  expect(await incoming()).toEqual([]);
+  const encoded = await send("PUT", url, bytes, { "content-encoding": "gzip" });
+  expect(errorOf(encoded)).toBe("object_mismatch");
+});
+
+test("a refusal reaches a client that sends far more than it may", async () => {
+  const sent = begin("PUT", await putUrl(Buffer.from("small")), { "transfer-encoding": "chunked" });
+  sent.on("error", () => undefined); // The connection may be cut after the answer.
+  const answer = answerTo(sent);
+  Readable.from(endless(40)).pipe(sent);
+  expect(errorOf(await answer)).toBe("object_mismatch");
+});
+
+test("only the method, key, length, digest and time of the URL are permitted", async () => {
+  const bytes = Buffer.from("ciphertext");
+  await send("PUT", await putUrl(bytes), bytes);
+  const put = await putUrl(bytes);
+  const get = await getUrl();
+  const otherKey = (url: string): string => url.replace("upl_1", "upl_2");
+  const expired = signPermission(
+    { method: "GET", key: KEY, expiresAt: new Date(Date.now() - 1000) },
+    HMAC_KEY,
+  );
+  const refused: [string, string, Uint8Array?][] = [
+    ["GET", put],
+    ["PUT", get, bytes],
+    ["PUT", otherKey(put), bytes],
+    ["GET", otherKey(get)],
+    ["PUT", put.replace(/size=\d+/, "size=11"), Buffer.from("ciphertext+")],
+    ["GET", get.replace(/expires=(\d+)/, "expires=9$1")],
+    ["GET", get.replace(/signature=./, "signature=~")],
+    ["GET", get.replace(/\?.*/, "")],
+    ["GET", `/objects/${KEY}?${expired}`],
+  ];
+  for (const [method, url, body] of refused) {
+    const answer = await send(method, url, body);
+    expect([answer.status, errorOf(answer)], `${method} ${url}`).toEqual([403, "forbidden"]);
+  }
+});
+
+test("no path leads out of the store", async () => {
+  await writeFile(join(directory, "..", "outside.age"), "secret").catch(() => undefined);
+  await writeFile(join(directory, ".incoming", "half"), "half");
+  for (const key of [
+    "../outside.age",
+    "%2e%2e/outside.age",
+    "a/../../outside.age",
+    ".incoming/half",
+    "a%00",
+    "a//b",
+    "",
+    "org_1",
+  ]) {
+    for (const method of ["GET", "PUT", "HEAD"]) {
+      const answer = await send(method, `/objects/${key}?expires=1&signature=x`);
+      expect([403, 404], `${method} ${key}`).toContain(answer.status);
+    }
+  }
+  await expect(store.presignGet({ key: "../outside.age", expiresInSeconds: 1 })).rejects.toThrow(RangeError);
+  await expect(store.head("a/../../outside.age")).rejects.toThrow(RangeError);
+  await expect(store.delete("../outside.age")).rejects.toThrow(RangeError);
+  await rm(join(directory, "..", "outside.age"), { force: true });
+});
+
+test("a directory is no object, nor is what is not there", async () => {
+  await send("PUT", await putUrl(Buffer.from("x")), Buffer.from("x"));
+  const signed = async (key: string): Promise<Answer> => send("GET", await getUrl(key));
+  for (const key of ["org_1", "org_1/src_1", "org_2/none.age", `${KEY}/below`]) {
+    expect((await signed(key)).status, key).toBe(404);
+    expect(await store.head(key), key).toBeNull();
+    expect(await store.hash(key), key).toBeNull();
+  }
+});
+
+test("single ranges, HEAD, and If-Range", async () => {
+  const bytes = randomBytes(1000);
+  await send("PUT", await putUrl(bytes), bytes);
+  const url = await getUrl();
+  const part = await send("GET", url, undefined, { range: "bytes=100-199" });
+  expect([part.status, part.headers["content-range"], part.headers["content-length"]]).toEqual([
+    206,
+    "bytes 100-199/1000",
+    "100",
+  ]);
+  expect(part.body.equals(bytes.subarray(100, 200))).toBe(true);
+  const tail = await send("GET", url, undefined, {
+    range: "bytes=-1",
+    "if-range": String(part.headers.etag),
+  });
+  expect(tail.body.equals(bytes.subarray(999))).toBe(true);
+  expect((await send("GET", url, undefined, { range: "bytes=-1", "if-range": '"other"' })).status).toBe(200);
+  const beyond = await send("GET", url, undefined, { range: "bytes=1000-" });
+  expect([beyond.status, beyond.headers["content-range"]]).toEqual([416, "bytes */1000"]);
+  const head = await send("HEAD", url);
+  expect([
+    head.status,
+    head.headers["content-length"],
+    head.headers["accept-ranges"],
+    head.body.length,
+  ]).toEqual([200, "1000", "bytes", 0]);
+});
+
+test("an upload that is cut off leaves nothing, and its URL still works", async () => {
+  const bytes = randomBytes(5_000_000);
+  const url = await putUrl(bytes);
+  const sent = begin("PUT", url, { "content-length": String(bytes.length) });
+  sent.on("error", () => undefined);
+  sent.write(bytes.subarray(0, 2_000_000));
+  while ((await incoming()).length === 0) await delay(5);
+  sent.destroy();
+  while ((await incoming()).length > 0) await delay(5);
+  expect(await store.head(KEY)).toBeNull();
+  expect((await send("PUT", url, bytes)).status).toBe(200);
+});
+
+test("what a killed service left of an upload is swept at the next start, and nothing else", async () => {
+  const bytes = Buffer.from("kept");
+  await send("PUT", await putUrl(bytes), bytes);
+  await writeFile(join(directory, ".incoming", "0123456789abcdef"), "half an upload");
+  await store.prepare();
+  expect(await incoming()).toEqual([]);
+  expect(await store.hash(KEY)).toEqual({ sizeBytes: 4, sha256: sha256(bytes) });
+});
+
+test("lists by prefix and deletes for good, repeatably", async () => {
+  const keys = ["org_1/src_1/upl_1.age", "org_1/src_2/upl_2.age", "org_2/src_3/upl_3.age"];
+  for (const key of keys) await send("PUT", await putUrl(Buffer.from(key), key), Buffer.from(key));
+  const listed = async (prefix: string): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const object of store.list(prefix)) found.push(`${object.key} ${object.sizeBytes}`);
+    return found.sort();
+  };
+  expect(await listed("")).toEqual(keys.map((key) => `${key} ${key.length}`));
+  expect(await listed("org_1/")).toHaveLength(2);
+  expect(await listed("org_9/")).toEqual([]);
+  for (const _ of [1, 2]) await store.delete("org_1/src_1/upl_1.age");
+  expect(await store.head("org_1/src_1/upl_1.age")).toBeNull();
+  expect(await listed("org_1/")).toEqual(["org_1/src_2/upl_2.age 21"]);
+});
+
+test("a disk that is full, from the start or in the middle: 503, nothing left, room again afterwards", async () => {
+  const run = promisify(execFile);
+  const disk = await mkdtemp(join(tmpdir(), "full-"));
+  await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
+  try {
+    const full = new DiskStore({
+      directory: disk,
+      publicUrl: "http://127.0.0.1",
+      hmacKey: HMAC_KEY,
+      reservedBytes: 0,
+    });
+    await full.prepare();
+    const refusal = (error: unknown): unknown => (error instanceof ApiError ? error.code : error);
+    const receive = (bytes: number, source: Readable, to = full): Promise<unknown> =>
+      to.receive(KEY, source, { sizeBytes: bytes, sha256: "0".repeat(64) }).then(() => "received", refusal);
+
+    expect(await receive(5 << 20, Readable.from([]))).toBe("unavailable");
+    const careful = new DiskStore({ directory: disk, publicUrl: "http://127.0.0.1", hmacKey: HMAC_KEY });
+    expect(await receive(10, Readable.from([]), careful)).toBe("unavailable");
+
+    async function* whileAnotherFillsTheDisk(): AsyncIterable<Buffer> {
+      yield randomBytes(1 << 20);
+      await writeFile(join(disk, "other"), randomBytes(2 << 20));
+      yield randomBytes(1 << 20);
+      yield randomBytes(1 << 20);
+    }
+    expect(await receive(3 << 20, Readable.from(whileAnotherFillsTheDisk()))).toBe("unavailable");
+    expect(await readdir(join(disk, ".incoming"))).toEqual([]);
+    expect(await full.head(KEY)).toBeNull();
+    await rm(join(disk, "other"));
+    await full.receive(KEY, Readable.from([Buffer.from("fits")]), {
+      sizeBytes: 4,
+      sha256: sha256(Buffer.from("fits")),
+    });
+    expect(await full.head(KEY)).toEqual({ sizeBytes: 4, sha256: sha256(Buffer.from("fits")) });
+  } finally {
+    await run("umount", [disk]);
+    await rm(disk, { recursive: true });
+  }
+});

@@ -1,0 +1,72 @@
+/** Where ciphertexts are kept: the disk of this machine, or S3. Agents move the bytes themselves, through URLs signed here. */
+export interface ObjectStore {
+  /** The largest object that one PUT takes, in bytes; above it `multipart` is used. Infinity where there is no limit. */
+  readonly singlePutLimitBytes: number;
+  /** Null where one PUT takes everything. */
+  readonly multipart: MultipartUploads | null;
+
+  /** The URL takes these bytes under this key and no others: length and SHA-256 are bound by its signature. */
+  presignPut(request: PutRequest): Promise<PresignedPut>;
+  presignGet(request: { key: string; expiresInSeconds: number }): Promise<PresignedGet>;
+  /** Null where there is no such object. */
+  head(key: string): Promise<StoredObject | null>;
+  /** Reads the whole object. Null where there is none. */
+  hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null>;
+  /** Nothing happens where there is none. */
+  delete(key: string): Promise<void>;
+  /** Every object whose key begins so, in no particular order. */
+  list(prefix: string): AsyncIterable<ListedObject>;
+}
+
+/** Parts are numbered from 1. What a part holds is not bound beyond its length: `hash` tells after completion. */
+export interface MultipartUploads {
+  create(request: { key: string; sizeBytes: number; expiresInSeconds: number }): Promise<MultipartUpload>;
+  /** May be repeated: true also if it was completed before. False where neither the upload nor the object is there. */
+  complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean>;
+  /** Nothing happens where there is none. */
+  abort(request: { key: string; uploadId: string }): Promise<void>;
+}
+
+export interface PutRequest {
+  key: string;
+  sizeBytes: number;
+  /** Lower-case hex. */
+  sha256: string;
+  expiresInSeconds: number;
+}
+
+export interface PresignedPut {
+  url: string;
+  method: "PUT";
+  /** To be sent exactly so. */
+  headers: Record<string, string>;
+  expiresAt: Date;
+}
+
+export interface PresignedGet {
+  url: string;
+  expiresAt: Date;
+}
+
+export interface StoredObject {
+  sizeBytes: number;
+  /** Lower-case hex, where the store itself has checked it against the bytes; null where it has not: then `hash`. */
+  sha256: string | null;
+}
+
+export interface ListedObject {
+  key: string;
+  sizeBytes: number;
+  modifiedAt: Date;
+}
+
+export interface MultipartUpload {
+  uploadId: string;
+  parts: (PresignedPut & { partNumber: number; sizeBytes: number })[];
+  expiresAt: Date;
+}
+
+export interface CompletedPart {
+  partNumber: number;
+  etag: string;
+}
