@@ -4,6 +4,7 @@ import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-wr
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { UserError } from "../root/user-error.ts";
+import { spoolEvent } from "../spool/spooled-event.ts";
 
 export type LogAlarmReason =
   /** A head without the log's own signature, or not a checkpoint. */
@@ -44,6 +45,12 @@ export class LogAlarmError extends UserError {
 export async function raiseLogAlarm(layout: Layout, alarm: LogAlarm): Promise<LogAlarmError> {
   const standing = await readLogAlarm(layout);
   if (standing !== null) return new LogAlarmError(standing);
+  // Reported first: a crash before the alarm itself meets the same head again at the next heartbeat.
+  await spoolEvent(layout, `log-alarm-${fileStamp(alarm.raised_at)}`, {
+    kind: "attestation_failed",
+    occurred_at: alarm.raised_at,
+    detail: { reason: alarm.reason, detail: alarm.detail, kept: alarm.kept, offered: alarm.offered },
+  });
   await writeJsonDurably(layout.logAlarm, alarm);
   return new LogAlarmError(alarm);
 }
@@ -70,7 +77,7 @@ export async function clearLogAlarm(
 ): Promise<string> {
   const alarm = await readLogAlarm(layout);
   if (alarm === null) throw new UserError("usage", "there is no alarm to clear");
-  const stem = alarm.raised_at.replaceAll(/[:.]/g, "-");
+  const stem = fileStamp(alarm.raised_at);
   const kept = join(layout.logAlarmsCleared, `${stem}.json`);
   const decided = { ...decision, cleared_at: new Date().toISOString() };
   await writeJsonDurably(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
@@ -78,4 +85,8 @@ export async function clearLogAlarm(
   // Last: a crash before it leaves the alarm standing.
   await moveDurably(layout.logAlarm, kept);
   return kept;
+}
+
+function fileStamp(timestamp: string): string {
+  return timestamp.toLowerCase().replaceAll(/[:.]/g, "-");
 }

@@ -1,0 +1,88 @@
+import {
+  PREDICATE_BACKUP,
+  PREDICATE_RESTORE_TEST,
+  STATEMENT_TYPE,
+  type BackupStatement,
+  type RestoreTestPredicate,
+  type RestoreTestStatement,
+} from "@attestore/proof";
+import { agentVersion } from "../service/host-facts.ts";
+import type { PendingBackup } from "../spool/pending-backup.ts";
+
+/** Who signs. */
+export interface Signatory {
+  readonly orgId: string;
+  readonly agentId: string;
+}
+
+/** That this agent made a backup, and of what. */
+export function backupStatement(
+  { orgId, agentId }: Signatory,
+  made: PendingBackup,
+  sourceId: string,
+  backupId: string,
+  previous: string | null,
+): BackupStatement {
+  return {
+    _type: STATEMENT_TYPE,
+    subject: [{ name: backupId, digest: { sha256: made.sha256 } }],
+    predicateType: PREDICATE_BACKUP,
+    predicate: {
+      org_id: orgId,
+      agent_id: agentId,
+      source_id: sourceId,
+      backup_id: backupId,
+      started_at: made.started_at,
+      finished_at: made.finished_at,
+      agent_version: agentVersion,
+      previous_receipt_sha256: previous,
+      size_bytes: made.size_bytes,
+      cipher: made.cipher,
+      source_metadata: made.source_metadata,
+    },
+  };
+}
+
+/** The backup that a restore test is about. */
+export interface TestedBackup {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly sha256: string;
+}
+
+export interface RestoreTestOutcome extends Pick<
+  RestoreTestPredicate,
+  "runtime" | "result" | "reason" | "phases" | "checks"
+> {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/** That this agent restored a backup, and what it found. */
+export function restoreTestStatement(
+  { orgId, agentId }: Signatory,
+  backup: TestedBackup,
+  { startedAt, finishedAt, runtime, result, reason, phases, checks }: RestoreTestOutcome,
+  previous: string | null,
+): RestoreTestStatement {
+  return {
+    _type: STATEMENT_TYPE,
+    subject: [{ name: backup.id, digest: { sha256: backup.sha256 } }],
+    predicateType: PREDICATE_RESTORE_TEST,
+    predicate: {
+      org_id: orgId,
+      agent_id: agentId,
+      source_id: backup.sourceId,
+      backup_id: backup.id,
+      started_at: startedAt,
+      finished_at: finishedAt,
+      agent_version: agentVersion,
+      previous_receipt_sha256: previous,
+      runtime,
+      result,
+      ...(reason === undefined ? {} : { reason }),
+      ...(phases === undefined ? {} : { phases }),
+      checks,
+    },
+  };
+}

@@ -1,0 +1,296 @@
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { makeCertificates } from "../../test/service/certificates.ts";
+import { failure, TestService } from "../../test/service/test-service.ts";
+import { fetchPinnedCertificate } from "./pin-certificate.ts";
+import { openService, type Service, type ServiceOptions } from "./service.ts";
+
+let fake: TestService;
+let directory: string;
+const signal = new AbortController().signal;
+
+beforeAll(async () => {
+  fake = await TestService.start();
+  directory = mkdtempSync(join(tmpdir(), "attestore-service-"));
+});
+afterAll(async () => {
+  await fake.stop();
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  fake.interfere = () => undefined;
+  fake.calls.length = 0;
+});
+
+async function withService<Result>(
+  use: (service: Service) => Promise<Result>,
+  changes: Partial<ServiceOptions> = {},
+): Promise<Result> {
+  const service = openService({
+    url: new URL(fake.url),
+    pinnedCa: fake.certificates.ca,
+    token: fake.token,
+    backoff: { tries: 3, first_ms: 1, longest_ms: 2_000 },
+    ...changes,
+  });
+  try {
+    return await use(service);
+  } finally {
+    service.close();
+  }
+}
+
+const beat = {
+  agent_version: "1",
+  hostname: "h",
+  platform: "p",
+  uptime_s: 1,
+  sources: [],
+  acks: [],
+};
+const heartbeat = (service: Service) => service.heartbeat(beat, { signal });
+
+it("trusts the pinned CA, and nothing else", async () => {
+  const answer = await withService(heartbeat);
+  expect(answer.next_interval_s).toBe(1);
+  const stranger = makeCertificates();
+  await expect(withService(heartbeat, { pinnedCa: stranger.ca })).rejects.toMatchObject({
+    code: "untrusted",
+  });
+  await expect(withService(heartbeat, { pinnedCa: null })).rejects.toMatchObject({ code: "untrusted" });
+});
+
+it("takes a pinned leaf too, and finds it by its fingerprint", async () => {
+  const url = new URL(fake.url);
+  const [leaf = ""] = /-----BEGIN[^]*?-----END CERTIFICATE-----\n/.exec(fake.certificates.cert) ?? [];
+  const der = Buffer.from(leaf.replace(/-----.*-----/g, ""), "base64");
+  const fingerprint = createHash("sha256").update(der).digest("hex");
+  const pinned = await fetchPinnedCertificate(url, fingerprint, signal);
+  expect(pinned).toBe(leaf);
+  await expect(withService(heartbeat, { pinnedCa: pinned })).resolves.toBeDefined();
+  await expect(fetchPinnedCertificate(url, "0".repeat(64), signal)).rejects.toMatchObject({ code: "usage" });
+  await expect(fetchPinnedCertificate(url, "abc", signal)).rejects.toMatchObject({ code: "usage" });
+});
+
+it("refuses a service that speaks TLS 1.2 only", async () => {
+  const { cert, key, ca } = fake.certificates;
+  const old = createServer({ cert, key, maxVersion: "TLSv1.2" });
+  old.listen(0, "localhost");
+  await once(old, "listening");
+  const url = new URL(`https://localhost:${(old.address() as AddressInfo).port}`);
+  await expect(withService(heartbeat, { url, pinnedCa: ca })).rejects.toMatchObject({ code: "untrusted" });
+  old.close();
+});
+
+it("repeats a call under one Idempotency-Key while its failure may pass", async () => {
+  let failures = 2;
+  fake.interfere = () =>
+    failures-- > 0 ? (failures === 1 ? "cut" : failure(503, "unavailable", "soon")) : undefined;
+  await withService(heartbeat);
+  expect(fake.calls).toHaveLength(3);
+  expect(new Set(fake.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  expect(fake.calls[0]?.idempotencyKey).toMatch(/^[0-9a-f]{8}-/);
+});
+
+it("has one effect where the answer was lost", async () => {
+  const before = fake.heartbeats.length;
+  let lost = false;
+  fake.interfere = () => {
+    if (lost) return undefined;
+    lost = true;
+    return "cut-after";
+  };
+  await withService(heartbeat);
+  expect(fake.calls).toHaveLength(2);
+  expect(fake.heartbeats.length - before).toBe(1);
+});
+
+it("waits as long as Retry-After asks, and hands on what is longer than it waits", async () => {
+  let busy = true;
+  fake.interfere = () => {
+    if (!busy) return undefined;
+    busy = false;
+    return { ...failure(429, "rate_limited", "slowly"), headers: { "retry-after": "1" } };
+  };
+  const started = performance.now();
+  await withService(heartbeat);
+  expect(performance.now() - started).toBeGreaterThan(950);
+
+  fake.calls.length = 0;
+  fake.interfere = () => ({ ...failure(429, "rate_limited", "slowly"), headers: { "retry-after": "3600" } });
+  await expect(withService(heartbeat)).rejects.toMatchObject({ code: "refused", retryAfter_s: 3600 });
+  expect(fake.calls).toHaveLength(1);
+});
+
+it("does not repeat what was refused for good, and says by whom and why", async () => {
+  await expect(withService(heartbeat, { token: `ats_${"x".repeat(43)}` })).rejects.toMatchObject({
+    code: "refused",
+    status: 401,
+    refusal: { error: "unauthenticated", requestId: expect.stringMatching(/^req_/) },
+  });
+  expect(fake.calls).toHaveLength(1);
+});
+
+it.each([
+  ["an HTML page", { status: 200, body: "<html>" }],
+  ["a proxy's error", { status: 403, body: "Forbidden by corporate policy" }],
+  ["a missing field", { status: 200, body: '{"server_time":"2026-01-01T00:00:00.000Z"}' }],
+  ["null", { status: 200, body: "null" }],
+  ["another status", { status: 204, body: "" }],
+  ["an error body that lacks a field", { status: 400, body: '{"error":"invalid_request","message":"x"}' }],
+])("does not take %s for an answer", async (_name, answer) => {
+  fake.interfere = () => answer;
+  await expect(withService(heartbeat)).rejects.toMatchObject({ code: "invalid_response", refusal: null });
+});
+
+it("does not read more than the contract's largest body", async () => {
+  fake.interfere = () => ({ status: 200, body: `"${"x".repeat(2 * 1024 * 1024)}"` });
+  await expect(withService(heartbeat)).rejects.toMatchObject({ code: "invalid_response" });
+});
+
+it("lets a newer service say more than this version knows", async () => {
+  const log_head = fake.log.checkpoint();
+  const body = { server_time: new Date().toISOString(), next_interval_s: 5, commands: [], log_head, news: 1 };
+  fake.interfere = () => ({ status: 200, body: JSON.stringify(body) });
+  expect(await withService(heartbeat)).not.toHaveProperty("news");
+});
+
+it("says that a service can't be reached, and stops when told", async () => {
+  const url = new URL("https://127.0.0.1:1");
+  await expect(withService(heartbeat, { url })).rejects.toMatchObject({ code: "unreachable" });
+  const stop = new AbortController();
+  fake.interfere = () => {
+    stop.abort();
+    return "cut";
+  };
+  await expect(
+    withService((service) => service.heartbeat(beat, { signal: stop.signal })),
+  ).rejects.toMatchObject({
+    name: "AbortError",
+  });
+});
+
+it("gives up on an answer that does not come", async () => {
+  const held = createServer(fake.certificates, () => undefined);
+  held.listen(0, "localhost");
+  await once(held, "listening");
+  const url = new URL(`https://localhost:${(held.address() as AddressInfo).port}`);
+  const call = withService((service) => service.heartbeat(beat, { signal, once: true }), {
+    url,
+    timeout_ms: 200,
+  });
+  await expect(call).rejects.toMatchObject({ code: "timeout" });
+  held.closeAllConnections();
+  held.close();
+});
+
+it("uploads a file and downloads it again, taking up a broken download where it broke", async () => {
+  const content = randomBytes(3_000_000);
+  const file = join(directory, "blob.age");
+  writeFileSync(file, content);
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  const received = join(directory, "received.age");
+  await withService(async (service) => {
+    const target = await service.uploadUrl(
+      { source_id: fake.sourceId("s"), sha256, size_bytes: content.length },
+      { signal },
+    );
+    const progress: number[] = [];
+    await service.upload({
+      url: target.upload_url,
+      headers: target.headers,
+      file,
+      offset: 0,
+      sizeBytes: content.length,
+      signal,
+      onProgress: (bytes) => progress.push(bytes),
+    });
+    expect(progress.at(-1)).toBe(content.length);
+    expect(fake.objects.get(target.upload_id)?.equals(content)).toBe(true);
+
+    const ranges = await brokenStore(content, async (url) => {
+      await service.download({ url, file: received, expectedBytes: content.length, signal });
+    });
+    expect(ranges.length).toBeGreaterThan(2);
+    expect(ranges[0]).toBeUndefined();
+    expect(ranges.slice(1).every((range) => /^bytes=[1-9]\d*-$/.test(range ?? ""))).toBe(true);
+    expect(readFileSync(received).equals(content)).toBe(true);
+  });
+});
+
+it("starts a download again when the store ignores the range", async () => {
+  const content = randomBytes(1_000_000);
+  const file = join(directory, "whole.age");
+  await withService(async (service) => {
+    await brokenStore(
+      content,
+      (url) => service.download({ url, file, expectedBytes: content.length, signal }),
+      { ranges: false },
+    );
+  });
+  expect(readFileSync(file).equals(content)).toBe(true);
+});
+
+it("takes at most a byte more than it expects", async () => {
+  fake.objects.set("big", randomBytes(500_000));
+  const file = join(directory, "big");
+  await withService((service) =>
+    service.download({ url: `${fake.url}/objects/big`, file, expectedBytes: 1000, signal }),
+  );
+  expect(readFileSync(file)).toHaveLength(1001);
+});
+
+it("says with which status an object store refused, and never sends to anything but https", async () => {
+  const file = join(directory, "none");
+  await withService(async (service) => {
+    const get = (url: string) => service.download({ url, file, expectedBytes: 1, signal });
+    await expect(get(`${fake.url}/objects/none?sig=hunter2`)).rejects.toMatchObject({
+      code: "object_refused",
+      status: 404,
+      message: expect.not.stringContaining("hunter2"),
+    });
+    await expect(get("http://localhost/x")).rejects.toMatchObject({ code: "invalid_response" });
+    await expect(get("nonsense")).rejects.toMatchObject({ code: "invalid_response" });
+  });
+});
+
+/** An object store whose connections break after 400 kB. @returns the Range headers that it saw. */
+async function brokenStore(
+  content: Buffer,
+  use: (url: string) => Promise<void>,
+  { ranges = true } = {},
+): Promise<(string | undefined)[]> {
+  const seen: (string | undefined)[] = [];
+  const store = createServer(fake.certificates, (request, response) => {
+    seen.push(request.headers.range);
+    const start = ranges ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
+    const headers = { etag: '"v1"', "content-length": content.length - start };
+    if (start > 0)
+      response.writeHead(206, {
+        ...headers,
+        "content-range": `bytes ${start}-${content.length - 1}/${content.length}`,
+      });
+    else response.writeHead(200, headers);
+    const breaks = ranges || seen.length === 1;
+    const part = content.subarray(start, breaks ? start + 400_000 : undefined);
+    response.write(part, () => {
+      if (start + part.length < content.length) response.destroy();
+      else response.end();
+    });
+  });
+  store.listen(0, "localhost");
+  await once(store, "listening");
+  try {
+    await use(`https://localhost:${(store.address() as AddressInfo).port}/object`);
+  } finally {
+    store.closeAllConnections();
+    store.close();
+  }
+  return seen;
+}

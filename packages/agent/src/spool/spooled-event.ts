@@ -1,0 +1,46 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { EventRequest } from "@attestore/contract";
+import { writeJsonDurably } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+
+/** An event that waits: everything that its submission needs, in one file, written once. */
+export interface WaitingEvent {
+  readonly v: 1;
+  readonly idempotency_key: string;
+  readonly event: EventRequest;
+}
+
+export interface EventFile {
+  /** Of the file, without `.json`. */
+  readonly name: string;
+  readonly path: string;
+}
+
+/**
+ * Puts an event into the spool. What happened is named by `name` (a command's id, a receipt's number), so that a
+ * failure that is met again after a crash is reported once.
+ */
+export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
+  const file = `${name}.json`;
+  const known = [layout.eventsWaiting, layout.events, layout.eventsRefused];
+  if (known.some((directory) => existsSync(join(directory, file)))) return;
+  const waiting: WaitingEvent = { v: 1, idempotency_key: randomUUID(), event };
+  await writeJsonDurably(join(layout.eventsWaiting, file), waiting);
+}
+
+/** The events in a directory, by name. */
+export async function listEvents(directory: string): Promise<EventFile[]> {
+  const names = (await readdir(directory)).filter((name) => /^[a-z0-9][\w.-]*\.json$/.test(name));
+  return names
+    .filter((name) => !name.endsWith(".answer.json"))
+    .toSorted()
+    .map((name) => ({ name: name.slice(0, -".json".length), path: join(directory, name) }));
+}
+
+export async function readWaitingEvent({ path }: EventFile): Promise<WaitingEvent> {
+  return (await readJson(path)) as WaitingEvent;
+}

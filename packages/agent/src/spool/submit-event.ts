@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
+import { observeHead } from "../service/witness.ts";
+import { readWaitingEvent, type EventFile } from "./spooled-event.ts";
+import type { Submitted, SubmitOptions } from "./submit-receipt.ts";
+import { requireProvenEvent, UnprovenAnswer } from "./verify-answer.ts";
+
+/** The same as `submitReceipt`, for an event. @throws ServiceError, LogAlarmError */
+export async function submitEvent(
+  attachment: Attachment,
+  file: EventFile,
+  { signal, once }: SubmitOptions,
+): Promise<Pick<Submitted, "outcome">> {
+  const { layout, service } = attachment;
+  const { event, idempotency_key: idempotencyKey } = await readWaitingEvent(file);
+  const name = `${file.name}.json`;
+  try {
+    const answer = await service.submitEvent(event, { signal, idempotencyKey, once });
+    try {
+      await requireProvenEvent(attachment, event, answer);
+    } catch (error) {
+      if (!(error instanceof UnprovenAnswer)) throw error;
+      // No event about an event: its own answer would be as little proven.
+      await writeJsonDurably(join(layout.alarms, `event-${name}`), {
+        at: new Date().toISOString(),
+        why: error.message,
+        answer,
+      });
+      return { outcome: "unproven" };
+    }
+    await observeHead(attachment, answer.checkpoint, signal);
+    await writeJsonDurably(join(layout.events, name), { v: 1, event, answer });
+    await removeDurably(file.path);
+    return { outcome: "accepted" };
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !isPermanentRefusal(error)) throw error;
+    const answer = { why: error.message, refusal: error.refusal, refused_at: new Date().toISOString() };
+    await writeJsonDurably(join(layout.eventsRefused, `${file.name}.answer.json`), answer);
+    await moveDurably(file.path, join(layout.eventsRefused, name));
+    return { outcome: "refused" };
+  }
+}

@@ -1,0 +1,106 @@
+import { join } from "node:path";
+import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { readJson } from "../root/read-json.ts";
+import type { ReceiptFile } from "../receipts/receipt-files.ts";
+import { receiptFileName } from "../receipts/receipt-files.ts";
+import type { WaitingReceipt } from "../receipts/sign-receipt.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
+import { observeHead } from "../service/witness.ts";
+import { finishCommand } from "./command-journal.ts";
+import { spoolEvent } from "./spooled-event.ts";
+import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
+
+/** How long a receipt is submitted; as long as the service remembers its Idempotency-Key. */
+export const SUBMIT_FOR_DAYS = 30;
+
+export interface SubmitOptions {
+  readonly signal: AbortSignal;
+  /** One try an entry; whoever calls comes back later. */
+  readonly once: boolean;
+}
+
+export type Submitted =
+  | { readonly outcome: "accepted"; readonly receiptId: string; readonly logIndex: number }
+  | { readonly outcome: "refused"; readonly why: string }
+  /** The answer did not prove what it said. The receipt goes on waiting. */
+  | { readonly outcome: "unproven"; readonly why: string };
+
+/**
+ * Submits one waiting receipt and acts on the answer. Repeatable after a crash between any two steps: the same bytes go
+ * under the same Idempotency-Key, and its waiting file goes last.
+ * @throws ServiceError when there was no answer, or none that says something of this receipt; LogAlarmError
+ */
+export async function submitReceipt(
+  attachment: Attachment,
+  file: ReceiptFile,
+  { signal, once }: SubmitOptions,
+): Promise<Submitted> {
+  const { layout, service } = attachment;
+  const waiting = (await readJson(file.path)) as WaitingReceipt;
+  const name = receiptFileName(file.sequence, file.kind);
+  const accepted = join(layout.receipts, name);
+
+  const overdue = Date.now() - Date.parse(waiting.signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
+  if (overdue) return refuse(`was not accepted within ${SUBMIT_FOR_DAYS} days`, null);
+  try {
+    const answer = await service.submitReceipt(waiting.envelope, {
+      signal,
+      idempotencyKey: waiting.idempotency_key,
+      once,
+    });
+    let bundle;
+    try {
+      bundle = await provenBundle(attachment, waiting.envelope, answer);
+    } catch (error) {
+      if (!(error instanceof UnprovenAnswer)) throw error;
+      await keepUnproven(answer, error);
+      return { outcome: "unproven", why: error.message };
+    }
+    // The answer's head is a head like any other: one that forks from what was seen is no proof of anything.
+    await observeHead(attachment, answer.checkpoint, signal);
+    await writeJsonDurably(accepted, bundle);
+    if (waiting.command_id !== null)
+      await finishCommand(layout, waiting.command_id, `receipt ${answer.receipt_id}`);
+    await removeDurably(file.path);
+    return { outcome: "accepted", receiptId: answer.receipt_id, logIndex: answer.log_index };
+  } catch (error) {
+    if (error instanceof ServiceError && isPermanentRefusal(error)) return refuse(error.message, error);
+    throw error;
+  }
+
+  /** Sets the receipt aside with what the service said; a person decides. */
+  async function refuse(why: string, error: ServiceError | null): Promise<Submitted> {
+    const refused_at = new Date().toISOString();
+    const answer = { why, refusal: error?.refusal ?? null, refused_at };
+    await writeJsonDurably(join(layout.receiptsRefused, name.replace(/json$/, "answer.json")), answer);
+    await spoolEvent(layout, `receipt-${file.sequence}-refused`, {
+      kind: "attestation_failed",
+      occurred_at: refused_at,
+      ...(waiting.command_id === null ? {} : { command_id: waiting.command_id }),
+      detail: {
+        reason: "receipt_refused",
+        receipt: file.sequence,
+        error: error?.refusal?.error ?? "expired",
+      },
+    });
+    if (waiting.command_id !== null)
+      await finishCommand(layout, waiting.command_id, `receipt refused: ${why}`);
+    await moveDurably(file.path, join(layout.receiptsRefused, name));
+    return { outcome: "refused", why };
+  }
+
+  async function keepUnproven(answer: unknown, error: UnprovenAnswer): Promise<void> {
+    const at = new Date().toISOString();
+    await writeJsonDurably(join(layout.alarms, `receipt-${file.sequence}.json`), {
+      at,
+      why: error.message,
+      answer,
+    });
+    await spoolEvent(layout, `receipt-${file.sequence}-unproven`, {
+      kind: "attestation_failed",
+      occurred_at: at,
+      detail: { reason: "answer_unproven", receipt: file.sequence, why: error.message.slice(0, 2000) },
+    });
+  }
+}
