@@ -1,0 +1,224 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
+import { filesUnder } from "./harness/files.ts";
+import { attachedHost, newHost, type Host } from "./harness/host.ts";
+import { createOrganisation, type Organisation } from "./harness/organisation.ts";
+import type { Finished } from "./harness/programs.ts";
+import { startServer, type Server } from "./harness/server.ts";
+
+/** Never a false pass: whatever is wrong with the data, no exit code 0 and no receipt that says passed. */
+
+let server: Server;
+let org: Organisation;
+let database: DatabaseServer;
+let data: string;
+let host: Host;
+
+beforeAll(async () => {
+  server = await startServer();
+  org = await createOrganisation(server);
+  database = await startDatabaseServer();
+  createShop(database, "shop");
+  database.sql("postgres", "create database hollow");
+  data = mkdtempSync(join(tmpdir(), "attestore-e2e-damage-"));
+  new DatabaseSync(join(data, "hollow.db")).close();
+  const kv = new DatabaseSync(join(data, "kv.db"));
+  kv.exec(`create table kv (k integer primary key, v text); insert into kv values (1, '${MARKER}');`);
+  kv.close();
+  mkdirSync(join(data, "hollow"));
+  host = await attachedHost(org, { SHOP_URL: database.url("shop"), HOLLOW_URL: database.url("hollow") });
+  host.addSources(`  shop:
+    engine: postgresql
+    connection: env:SHOP_URL
+    checks:
+      - { id: has-orders, query: "select count(*) as n from orders", expect: "n >= 1000" }
+  kv:
+    engine: sqlite
+    path: ${join(data, "kv.db")}
+    checks:
+      - { id: value, query: "select v from kv where k = 1", expect: "v = '${MARKER.replace("plaintext-", "")}' or v = 'fine'" }
+  hollow-postgresql: { engine: postgresql, connection: "env:HOLLOW_URL" }
+  hollow-sqlite: { engine: sqlite, path: "${join(data, "hollow.db")}" }
+  hollow-files: { engine: files, path: "${join(data, "hollow")}" }
+`);
+});
+afterAll(async () => {
+  host.remove();
+  rmSync(data, { recursive: true, force: true });
+  await database.stop();
+  await server.remove();
+});
+
+afterEach(() => {
+  expect(host.plaintext()).toEqual([]);
+  expect(host.processes()).toEqual([]);
+});
+
+async function backUp(source: string): Promise<void> {
+  const { code, stdout, stderr } = await host.run("backup", "--source", source);
+  expect(code, stdout + stderr).toBe(0);
+}
+
+/** What a restore test says, and how many more receipts say passed since. */
+async function test(
+  source: string,
+): Promise<Finished & { result?: string; reason?: string; passes: number }> {
+  const passes = (): number =>
+    host.receipts().filter(({ statement }) => statement.predicate["result"] === "passed").length;
+  const before = passes();
+  const finished = await host.run("restore-test", "--source", source, "--json");
+  const said = finished.stdout.startsWith("{")
+    ? (JSON.parse(finished.stdout) as { result?: string; reason?: string })
+    : {};
+  return { ...finished, ...said, passes: passes() - before };
+}
+
+function newestObject(): string {
+  const [newest] = filesUnder(join(server.data, "objects"))
+    .filter((file) => file.endsWith(".age"))
+    .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  if (!newest) throw new Error("nothing is stored");
+  return newest;
+}
+
+describe("data that is wrong", () => {
+  it("fails the check that watches it, in a receipt that says so", async () => {
+    await backUp("shop");
+    expect(await test("shop")).toMatchObject({ code: 0, result: "passed", passes: 1 });
+    database.sql("shop", "delete from orders where id > 10");
+    await backUp("shop");
+    const before = host.receipts().length;
+    const failed = await test("shop");
+    expect(failed).toMatchObject({ code: 1, result: "failed", passes: 0 });
+    expect(failed.reason).toContain("has-orders");
+    const receipts = host.receipts();
+    expect(receipts).toHaveLength(before + 1);
+    const results = receipts.map(({ statement }) => statement.predicate["result"]);
+    expect(results.filter((result) => result === "failed")).toHaveLength(1);
+    database.sql("shop", "insert into orders select n, 1, now(), 'again' from generate_series(11, 2000) n");
+  });
+
+  it("fails when a table that was there is gone, which is inferred", async () => {
+    await backUp("shop");
+    expect((await test("shop")).code).toBe(0);
+    database.sql(
+      "shop",
+      "alter table customers rename to clients; drop view recent; drop table orders; create table orders (id int); insert into orders select generate_series(1, 5000)",
+    );
+    await backUp("shop");
+    // The configured check still holds: only somebody who knows the backup before can tell.
+    const { code, result } = await test("shop");
+    expect([code, result], "tables of the last proven backup are missing").toEqual([1, "failed"]);
+  });
+
+  it("fails a check whose value is another", async () => {
+    const kv = new DatabaseSync(join(data, "kv.db"));
+    kv.exec("update kv set v = 'spoilt'");
+    kv.close();
+    await backUp("kv");
+    expect(await test("kv")).toMatchObject({ code: 1, result: "failed", passes: 0 });
+  });
+
+  it.each(["hollow-postgresql", "hollow-sqlite", "hollow-files"])(
+    "%s, of which nothing can be checked, fails and never passes",
+    async (source) => {
+      await backUp(source);
+      const failed = await test(source);
+      expect(failed).toMatchObject({ code: 1, result: "failed", passes: 0 });
+      expect(failed.reason).toMatch(/check/);
+    },
+  );
+});
+
+describe("a stored ciphertext", () => {
+  const spoil = async (what: (path: string) => void): Promise<Awaited<ReturnType<typeof test>>> => {
+    database.sql(
+      "shop",
+      "drop table if exists orders cascade; create table orders as select n as id from generate_series(1, 3000) n",
+    );
+    await backUp("shop");
+    what(newestObject());
+    return test("shop");
+  };
+
+  it.each<[string, (size: number) => number]>([
+    ["in its header", () => 30],
+    ["just after its header", () => 250],
+    ["in its middle", (size) => Math.floor(size / 2)],
+    ["at its end", (size) => size - 1],
+  ])("of which one bit is flipped %s fails", async (_where, at) => {
+    const failed = await spoil((path) => {
+      const bytes = readFileSync(path);
+      const offset = at(bytes.length);
+      bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+    });
+    expect(failed, failed.stderr).toMatchObject({ code: 1, result: "failed", passes: 0 });
+  });
+
+  it.each<[string, (path: string) => void]>([
+    ["is cut short", (path) => truncateSync(path, Math.floor(statSync(path).size / 2))],
+    ["is empty", (path) => truncateSync(path, 0)],
+    ["is longer", (path) => writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(100)]))],
+    [
+      "is a good one of another time",
+      (path) => {
+        const other = filesUnder(join(server.data, "objects")).find(
+          (file) => file.endsWith(".age") && file !== path,
+        );
+        writeFileSync(path, readFileSync(other ?? ""));
+      },
+    ],
+  ])("that %s does not pass", async (_how, change) => {
+    const failed = await spoil(change);
+    expect([1, 2], failed.stderr).toContain(failed.code);
+    expect(failed.passes).toBe(0);
+    expect(failed.result).not.toBe("passed");
+  });
+
+  it("that is gone could not be tested", async () => {
+    const failed = await spoil((path) => rmSync(path));
+    expect([1, 2], failed.stderr).toContain(failed.code);
+    expect(failed.passes).toBe(0);
+  });
+
+  it("is not restored to a file when it is damaged, not even in part", async () => {
+    await spoil((path) => {
+      const bytes = readFileSync(path);
+      bytes[bytes.length - 1] = (bytes[bytes.length - 1] ?? 0) ^ 1;
+      writeFileSync(path, bytes);
+    });
+    const output = join(host.base, "restored");
+    const before = filesUnder(host.base).length;
+    const { code, stderr } = await host.run("restore", "--source", "shop", "--output", output);
+    expect(code).not.toBe(0);
+    expect(stderr).not.toBe("");
+    const left = filesUnder(host.base).filter((file) => file.includes("restored"));
+    expect(left, String(before)).toEqual([]);
+  });
+
+  it("cannot be tested by an agent that does not hold its identity", async () => {
+    database.sql(
+      "shop",
+      "drop table if exists orders cascade; create table orders as select n as id from generate_series(1, 3000) n",
+    );
+    await backUp("shop");
+    const identity = join(host.root, "keys", "age.key");
+    const kept = readFileSync(identity);
+    const other = newHost();
+    try {
+      writeFileSync(identity, "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SXRX8L8\n");
+      const failed = await test("shop");
+      expect([1, 2]).toContain(failed.code);
+      expect(failed.passes).toBe(0);
+      expect(failed.stderr + failed.stdout).not.toContain("AGE-SECRET-KEY");
+    } finally {
+      writeFileSync(identity, kept);
+      other.remove();
+    }
+  });
+});

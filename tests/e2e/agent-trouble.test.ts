@@ -1,0 +1,275 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
+import { attachedHost, type Host } from "./harness/host.ts";
+import { attach, createOrganisation, type Organisation, type WireAgent } from "./harness/organisation.ts";
+import { descendants } from "./harness/processes.ts";
+import type { Finished } from "./harness/programs.ts";
+import { startServer, type Server } from "./harness/server.ts";
+import { until } from "./harness/wait.ts";
+
+/** A failed dump, a full disk, an unreachable service, an interrupt: a clear message, the right exit code, nothing left. */
+
+let server: Server;
+let org: Organisation;
+let watcher: WireAgent;
+let database: DatabaseServer;
+let data: string;
+let host: Host;
+
+const PASSWORD = "unguessable-word-5150";
+
+beforeAll(async () => {
+  server = await startServer();
+  org = await createOrganisation(server);
+  watcher = await attach(org);
+  database = await startDatabaseServer();
+  createShop(database, "shop");
+  database.sql("shop", "create role clerk login; grant select on customers to clerk;");
+  data = mkdtempSync(join(tmpdir(), "attestore-e2e-trouble-"));
+  const large = new DatabaseSync(join(data, "large.db"));
+  large.exec(`
+    create table noise (n integer primary key, text text, bytes blob);
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < 20)
+    insert into noise select i, '${MARKER}', randomblob(1000000) from n;
+  `);
+  large.close();
+  host = await attachedHost(org, {
+    SHOP_URL: database.url("shop", "shop", PASSWORD),
+    CLERK_URL: database.url("shop", "clerk", PASSWORD),
+    NOWHERE_URL: `postgresql://shop:${PASSWORD}@127.0.0.1:1/shop`,
+  });
+  host.addSources(`  shop: { engine: postgresql, connection: "env:SHOP_URL" }
+  clerk: { engine: postgresql, connection: "env:CLERK_URL" }
+  nowhere: { engine: postgresql, connection: "env:NOWHERE_URL" }
+  unset: { engine: postgresql, connection: "env:NOBODY_SET_THIS" }
+  large: { engine: sqlite, path: "${join(data, "large.db")}" }
+  gone: { engine: sqlite, path: "${join(data, "gone.db")}" }
+  no-files: { engine: files, path: "${join(data, "no-such-directory")}" }
+`);
+});
+afterAll(async () => {
+  host.remove();
+  rmSync(data, { recursive: true, force: true });
+  await database.stop();
+  await server.remove();
+});
+
+afterEach(() => {
+  expect(host.plaintext()).toEqual([]);
+  expect(host.processes()).toEqual([]);
+});
+
+async function treeSize(): Promise<number> {
+  return (await watcher.call("GET", "/v1/log/head")).json<{ tree_size: number }>().tree_size;
+}
+
+const blobs = (): string[] => readdirSync(join(host.root, "blobs"), { recursive: true, encoding: "utf8" });
+
+/** Could not run: exit code 2, a message for a person, and no secret in it. */
+function expectCouldNotRun(finished: Finished, message: RegExp): void {
+  const talk = finished.stdout + finished.stderr;
+  expect(finished.code, talk).toBe(2);
+  expect(finished.stderr).toMatch(message);
+  expect(talk).not.toContain(PASSWORD);
+  expect(talk).not.toMatch(/\n\s+at .+:\d+|\bError: Error|\[object Object\]|undefined/);
+}
+
+/** Holds a lock that stops pg_dump in its tracks, for as long as `during` runs. */
+async function whileLocked(during: () => Promise<void>): Promise<void> {
+  const holder = spawn("psql", ["-X", "-qAt", "-d", database.url("shop")], {
+    stdio: ["pipe", "pipe", "ignore"],
+  });
+  let said = "";
+  holder.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
+  holder.stdin.write("begin; lock table orders in access exclusive mode; select 'locked';\n");
+  try {
+    await until("the table is locked", () => said.includes("locked"));
+    await during();
+  } finally {
+    const ended = once(holder, "close");
+    holder.stdin.end();
+    await ended;
+  }
+}
+
+describe("a dump that fails", () => {
+  it.each<[string, RegExp]>([
+    ["clerk", /permission denied.*orders|orders.*permission denied/s],
+    ["nowhere", /127\.0\.0\.1|refused/],
+    ["unset", /NOBODY_SET_THIS/],
+    ["gone", /gone\.db/],
+    ["no-files", /no-such-directory/],
+  ])("of %s is said, kept nowhere, and told to the service", async (source, message) => {
+    const [receipts, kept, size] = [host.receipts().length, blobs(), await treeSize()];
+    expectCouldNotRun(await host.run("backup", "--source", source), message);
+    expect(host.receipts()).toHaveLength(receipts);
+    expect(blobs()).toEqual(kept);
+    expect(await treeSize()).toBe(size + 1);
+  });
+
+  it("because pg_dump was killed is no backup", async () => {
+    const [receipts, kept, size] = [host.receipts().length, blobs(), await treeSize()];
+    await whileLocked(async () => {
+      const running = host.start("backup", "--source", "shop");
+      const dump = await until("pg_dump runs", () =>
+        descendants(running.child.pid ?? 0).find(({ command }) => /^\S*pg_dump\b/.test(command)),
+      );
+      process.kill(dump.pid, "SIGKILL");
+      expectCouldNotRun(await running.finished, /pg_dump/);
+    });
+    expect(host.receipts()).toHaveLength(receipts);
+    expect(blobs()).toEqual(kept);
+    expect(await treeSize()).toBe(size + 1);
+  });
+
+  it("never shows the password to whoever lists the processes", async () => {
+    await whileLocked(async () => {
+      const running = host.start("backup", "--source", "shop");
+      await until("pg_dump runs", () =>
+        descendants(running.child.pid ?? 0).some(({ command }) => /^\S*pg_dump\b/.test(command)),
+      );
+      for (const { command } of descendants(process.pid)) expect(command).not.toContain(PASSWORD);
+      running.child.kill("SIGINT");
+      await running.finished;
+    });
+  });
+});
+
+describe("an interrupt", () => {
+  it("of a backup ends it with 130 and leaves nothing behind", async () => {
+    const [receipts, kept] = [host.receipts().length, blobs()];
+    await whileLocked(async () => {
+      const running = host.start("backup", "--source", "shop");
+      const pid = running.child.pid ?? 0;
+      await until("pg_dump runs", () =>
+        descendants(pid).some(({ command }) => /^\S*pg_dump\b/.test(command)),
+      );
+      running.child.kill("SIGINT");
+      const done = await running.finished;
+      expect(done.code ?? done.signal, done.stderr).toBe(130);
+      expect(host.processes()).toEqual([]);
+    });
+    expect(host.receipts()).toHaveLength(receipts);
+    expect(blobs()).toEqual(kept);
+  });
+
+  it("of a restore test ends it with 130, its scratch server too", async () => {
+    const backup = await host.run("backup", "--source", "shop");
+    expect(backup.code, backup.stderr).toBe(0);
+    const receipts = host.receipts().length;
+    const running = host.start("restore-test", "--source", "shop");
+    await until(`its scratch server starts\n${running.talk()}`, () =>
+      descendants(running.child.pid ?? 0).some(({ command }) => /initdb|postgres/.test(command)),
+    );
+    running.child.kill("SIGINT");
+    const done = await running.finished;
+    expect(done.code ?? done.signal, done.stderr).toBe(130);
+    expect(host.processes()).toEqual([]);
+    expect(host.receipts()).toHaveLength(receipts);
+  });
+});
+
+describe("a full disk", () => {
+  it.each(["blobs", "receipts"])(
+    "under %s/ stops a backup with a message, and the next one works",
+    async (where) => {
+      const directory = join(host.root, where);
+      const before = host.receipts().length;
+      const kept = blobs();
+      const size = where === "blobs" ? "4m" : "4k";
+      const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${size},mode=0700`, "tmpfs", directory]);
+      expect(mounted.status, mounted.stderr.toString()).toBe(0);
+      try {
+        if (where === "receipts")
+          spawnSync("dd", ["if=/dev/zero", `of=${join(directory, "filler")}`, "bs=1k"]);
+        const source = where === "blobs" ? "large" : "shop";
+        expectCouldNotRun(await host.run("backup", "--source", source), /space|disk/i);
+        if (where === "blobs") expect(blobs()).toEqual([]);
+      } finally {
+        const gone = spawnSync("umount", [directory]);
+        expect(gone.status, gone.stderr.toString()).toBe(0);
+      }
+      expect(host.receipts()).toHaveLength(before);
+      expect(blobs().length).toBeGreaterThanOrEqual(kept.length);
+      const again = await host.run("backup", "--source", "large");
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+      const synced = await host.run("sync");
+      expect(synced.code, synced.stdout + synced.stderr).toBe(0);
+      for (const { bundle } of host.receipts()) expect(bundle.inclusion_proof).toBeDefined();
+    },
+  );
+});
+
+describe("a service that cannot be reached", () => {
+  it("loses no backup: it is kept, and stored when the service is back", async () => {
+    const before = host.receipts().length;
+    await server.stop();
+    const kept = blobs().length;
+    const offline = await host.run("backup", "--source", "shop");
+    expect(offline.code, offline.stdout + offline.stderr).toBe(2);
+    expect(offline.stderr).toMatch(/localhost:\d+/);
+    expect(offline.stderr).toMatch(/sync|later|kept/i);
+    expect(blobs().length).toBeGreaterThan(kept);
+    await server.start();
+    const synced = await host.run("sync");
+    expect(synced.code, synced.stdout + synced.stderr).toBe(0);
+    const receipts = host.receipts();
+    expect(receipts).toHaveLength(before + 1);
+    for (const { bundle } of receipts) expect(bundle.inclusion_proof).toBeDefined();
+    const test = await host.run("restore-test", "--source", "shop");
+    expect(test.code, test.stdout + test.stderr).toBe(0);
+  });
+
+  it("loses no event: it is told when the service is back", async () => {
+    const size = await treeSize();
+    await server.stop();
+    expect((await host.run("backup", "--source", "gone")).code).toBe(2);
+    await server.start();
+    expect((await host.run("sync")).code).toBe(0);
+    expect(await treeSize()).toBe(size + 1);
+    expect((await host.run("sync")).code).toBe(0);
+    expect(await treeSize()).toBe(size + 1);
+  });
+
+  it("loses no receipt of a restore test that ends while it is away", async () => {
+    const backup = await host.run("backup", "--source", "shop");
+    expect(backup.code, backup.stderr).toBe(0);
+    const before = host.receipts().length;
+    const running = host.start("restore-test", "--source", "shop");
+    await until("the ciphertext is here and the scratch server starts", () =>
+      descendants(running.child.pid ?? 0).some(({ command }) => /initdb|postgres/.test(command)),
+    );
+    await server.kill();
+    const done = await running.finished;
+    expect([0, 2], done.stdout + done.stderr).toContain(done.code);
+    expect(host.receipts().length).toBe(before + 1);
+    await server.start();
+    const synced = await host.run("sync");
+    expect(synced.code, synced.stdout + synced.stderr).toBe(0);
+    const receipts = host.receipts();
+    expect(receipts).toHaveLength(before + 1);
+    for (const { bundle } of receipts) expect(bundle.inclusion_proof).toBeDefined();
+  });
+
+  it("says so when it does not know the agent's token", async () => {
+    const token = join(host.root, "keys", "token");
+    const kept = readFileSync(token, "utf8");
+    const { writeFileSync } = await import("node:fs");
+    writeFileSync(token, `ats_${"A".repeat(43)}\n`);
+    try {
+      const refused = await host.run("backup", "--source", "shop");
+      expect(refused.code, refused.stdout + refused.stderr).toBe(2);
+      expect(refused.stderr).toMatch(/token|attach|init/i);
+      expect(refused.stderr).not.toContain("A".repeat(43));
+    } finally {
+      writeFileSync(token, kept);
+    }
+    expect((await host.run("sync")).code).toBe(0);
+  });
+});

@@ -1,0 +1,293 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
+import { filesUnder } from "./harness/files.ts";
+import { attachedHost, newHost, type Host } from "./harness/host.ts";
+import { sha256Hex } from "./harness/merkle.ts";
+import { createOrganisation, type Organisation } from "./harness/organisation.ts";
+import { run, start } from "./harness/programs.ts";
+import { startServer, type Server } from "./harness/server.ts";
+import { until } from "./harness/wait.ts";
+
+/** The agent's main job with every engine, as a person does it. */
+
+let server: Server;
+let org: Organisation;
+let database: DatabaseServer;
+let data: string;
+let host: Host;
+
+function writeInvoices(path: string): void {
+  const invoices = new DatabaseSync(path);
+  invoices.exec(`
+    create table invoices (number integer primary key, customer text not null, cents integer not null);
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
+    insert into invoices select i, '${MARKER} ' || i, 500 + i from n;
+  `);
+  invoices.close();
+}
+
+beforeAll(async () => {
+  server = await startServer();
+  org = await createOrganisation(server);
+  database = await startDatabaseServer();
+  createShop(database, "shop");
+  data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
+  writeInvoices(join(data, "invoices.db"));
+  mkdirSync(join(data, "uploads", "deep"), { recursive: true });
+  writeFileSync(join(data, "uploads", "one.txt"), `${MARKER} one`);
+  writeFileSync(join(data, "uploads", "deep", "two words.txt"), `${MARKER} two`);
+  host = await attachedHost(org, { SHOP_URL: database.url("shop", "shop", "wordless-secret-1") });
+  host.addSources(`  shop:
+    engine: postgresql
+    connection: env:SHOP_URL
+    checks:
+      - { id: has-orders, query: "select count(*) as n from orders", expect: "n >= 1000" }
+  invoices:
+    engine: sqlite
+    path: ${join(data, "invoices.db")}
+    checks:
+      - { id: has-invoices, query: "select count(*) as n, sum(cents) as total from invoices", expect: "n = 500 and total > 0" }
+  uploads:
+    engine: files
+    path: ${join(data, "uploads")}
+`);
+});
+afterAll(async () => {
+  host.remove();
+  rmSync(data, { recursive: true, force: true });
+  await database.stop();
+  await server.remove();
+});
+
+describe("init", () => {
+  it("makes a root in which only its owner reads the secrets", () => {
+    const mode = (path: string): number => statSync(join(host.root, path)).mode & 0o777;
+    for (const directory of ["keys", "blobs", "receipts", "events"]) {
+      expect(statSync(join(host.root, directory)).isDirectory(), directory).toBe(true);
+    }
+    expect(mode("keys/token")).toBe(0o600);
+    expect(mode("keys/agent.key")).toBe(0o600);
+    expect(mode("keys/age.key")).toBe(0o600);
+    expect(mode("keys") & 0o077).toBe(0);
+    const config = readFileSync(join(host.root, "config.yaml"), "utf8");
+    expect(config).not.toMatch(/ats_|AGE-SECRET-KEY|PRIVATE KEY|atk_/);
+    expect(readFileSync(join(host.root, "keys", "log.vkey"), "utf8")).toMatch(/^\S+\+[0-9a-f]{8}\+\S+\s*$/);
+    const key = spawnSync("openssl", [
+      "pkey",
+      "-in",
+      join(host.root, "keys", "agent.key"),
+      "-noout",
+      "-text",
+    ]);
+    expect(key.status, key.stderr.toString()).toBe(0);
+  });
+
+  it("does not take a root that is one already", async () => {
+    const before = readFileSync(join(host.root, "keys", "agent.key"));
+    const again = await run(
+      "attestore",
+      ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "again"],
+      { ...host.env, ATTESTORE_AUTH_KEY: org.authKey },
+    );
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain(host.root);
+    expect(readFileSync(join(host.root, "keys", "agent.key")).equals(before)).toBe(true);
+  });
+
+  it.each<[string, () => string[], RegExp]>([
+    ["a key that is wrong", () => [server.url, server.caFile], /auth key/i],
+    ["a service that is not there", () => ["https://localhost:9", server.caFile], /localhost:9/],
+    [
+      "a CA that is not the service's",
+      () => [server.url, "/etc/ssl/certs/ISRG_Root_X1.pem"],
+      /certificate|CA/,
+    ],
+    ["a CA file that is not there", () => [server.url, "/nowhere/ca.pem"], /\/nowhere\/ca\.pem/],
+    ["a service without TLS", () => [server.url.replace("https", "http"), server.caFile], /https/i],
+  ])("says what is wrong with %s, and can be repeated", async (what, service, message) => {
+    const fresh = newHost();
+    try {
+      const [url = "", ca = ""] = service();
+      const wrong = `${org.authKey.slice(0, 15)}${"A".repeat(32)}`;
+      const key = what.startsWith("a key") ? wrong : org.authKey;
+      const env = { ...fresh.env, ATTESTORE_AUTH_KEY: key };
+      const failed = await run("attestore", ["init", "--service", url, "--ca-file", ca, "--name", "x"], env);
+      expect(failed.code, failed.stdout + failed.stderr).toBe(2);
+      expect(failed.stderr).toMatch(message);
+      expect(failed.stderr).not.toMatch(/\n\s+at .+:\d+/);
+      expect(failed.stdout + failed.stderr).not.toContain(key);
+      const right = { ...fresh.env, ATTESTORE_AUTH_KEY: org.authKey };
+      const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "x"];
+      const repaired = await run("attestore", args, right);
+      expect(repaired.code, repaired.stderr).toBe(0);
+    } finally {
+      fresh.remove();
+    }
+  });
+
+  it("waits for a person when it has no auth key, and shows the fingerprint to compare", async () => {
+    const fresh = newHost();
+    const waiting = start(
+      "attestore",
+      ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "typed"],
+      fresh.env,
+    );
+    try {
+      const [code] = await until("init prints its code", () =>
+        /\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/.exec(waiting.talk()),
+      );
+      expect(waiting.talk()).toMatch(/SHA256:[A-Za-z0-9+/]{43}/);
+      const approved = await server.cli("bootstrap", "approve", code, "--org", org.id);
+      expect(approved.code, approved.stderr).toBe(0);
+      const done = await waiting.finished;
+      expect(done.code, done.stdout + done.stderr).toBe(0);
+      expect(done.stdout + done.stderr).not.toMatch(/at[sp]_[A-Za-z0-9_-]{20}/);
+      expect((await fresh.run("status")).code).toBe(0);
+    } finally {
+      waiting.child.kill("SIGKILL");
+      fresh.remove();
+    }
+  });
+
+  it("says that a person denied it", async () => {
+    const fresh = newHost();
+    const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "denied"];
+    const waiting = start("attestore", args, fresh.env);
+    try {
+      const [code] = await until("init prints its code", () =>
+        /\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/.exec(waiting.talk()),
+      );
+      expect((await server.cli("bootstrap", "deny", code, "--org", org.id)).code).toBe(0);
+      const done = await waiting.finished;
+      expect(done.code).toBe(2);
+      expect(done.stderr).toMatch(/denied/i);
+    } finally {
+      waiting.child.kill("SIGKILL");
+      fresh.remove();
+    }
+  });
+});
+
+describe.each(["shop", "invoices", "uploads"])("the source %s", (source) => {
+  it("is backed up, restored for real, and proven", async () => {
+    const before = host.receipts().length;
+    const backup = await host.run("backup", "--source", source, "--json");
+    expect(backup.code, backup.stdout + backup.stderr).toBe(0);
+    expect(JSON.parse(backup.stdout)).toMatchObject({ size_bytes: expect.any(Number) });
+    const test = await host.run("restore-test", "--source", source, "--json");
+    expect(test.code, test.stdout + test.stderr).toBe(0);
+    const said = JSON.parse(test.stdout) as { result: string; checks: { result: string }[] };
+    expect(said.result).toBe("passed");
+    expect(said.checks.length).toBeGreaterThan(0);
+    expect(new Set(said.checks.map(({ result }) => result))).toEqual(new Set(["passed"]));
+
+    const receipts = host.receipts();
+    expect(receipts).toHaveLength(before + 2);
+    for (const { bundle } of receipts) expect(bundle.inclusion_proof).toBeDefined();
+    expect(host.plaintext()).toEqual([]);
+    expect(host.processes()).toEqual([]);
+  });
+
+  it("is stored as age ciphertext that another tool opens", () => {
+    const [newest] = filesUnder(join(server.data, "objects"))
+      .filter((file) => file.endsWith(".age"))
+      .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+    if (!newest) throw new Error("no ciphertext in the object store");
+    const identity = join(host.root, "keys", "age.key");
+    const opened = spawnSync("sh", ["-c", 'age -d -i "$1" "$2" | zstd -dc | wc -c', "sh", identity, newest]);
+    expect(opened.stderr.toString()).toBe("");
+    expect(Number(opened.stdout.toString())).toBeGreaterThan(100);
+  });
+
+  it("is restored to a file whose content is the source's", async () => {
+    const output = join(host.base, `restored-${source}`);
+    const restored = await host.run("restore", "--source", source, "--output", output);
+    expect(restored.code, restored.stdout + restored.stderr).toBe(0);
+    const head = readFileSync(output).subarray(0, 300).toString("latin1");
+    if (source === "shop") {
+      expect(head.slice(0, 5)).toBe("PGDMP");
+      const listed = spawnSync("pg_restore", ["--list", output], { encoding: "utf8" });
+      expect(listed.stdout).toContain("TABLE DATA public orders");
+    } else if (source === "invoices") {
+      const copy = new DatabaseSync(output, { readOnly: true });
+      expect(copy.prepare("select count(*) as n from invoices").get()).toEqual({ n: 500 });
+      copy.close();
+    } else {
+      const listed = spawnSync("tar", ["-tf", output], { encoding: "utf8" });
+      expect(listed.stdout).toContain("deep/two words.txt");
+    }
+    expect(statSync(output).mode & 0o077).toBe(0);
+    rmSync(output);
+  });
+});
+
+describe("the receipts", () => {
+  it("form a chain, each naming the one before", () => {
+    const receipts = host.receipts();
+    const digests = receipts.map(({ bundle }) => sha256Hex(Buffer.from(bundle.envelope.payload, "base64")));
+    const previous = receipts.map(({ statement }) => statement.predicate["previous_receipt_sha256"]);
+    expect(previous.filter((digest) => digest === null)).toHaveLength(1);
+    expect(new Set(previous).size).toBe(previous.length);
+    for (const digest of previous) if (digest !== null) expect(digests).toContain(digest);
+  });
+
+  it("say nothing that a check did not select", () => {
+    for (const { statement } of host.receipts()) {
+      const text = JSON.stringify(statement);
+      expect(text).not.toContain(MARKER);
+      expect(text).not.toMatch(/wordless-secret|AGE-SECRET|\/tmp\//);
+    }
+  });
+});
+
+describe("status and doctor", () => {
+  it("the bare command prints the status", async () => {
+    const [bare, status] = [await host.run(), await host.run("status")];
+    expect(bare.code, bare.stderr).toBe(0);
+    expect(status.code, status.stderr).toBe(0);
+    for (const source of ["shop", "invoices", "uploads"]) expect(bare.stdout).toContain(source);
+    expect(bare.stdout).not.toMatch(/ats_|wordless-secret/);
+  });
+
+  it("doctor finds nothing wrong here", async () => {
+    const doctor = await host.run("doctor");
+    expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
+    expect(doctor.stdout).toContain(host.root);
+  });
+});
+
+describe("run", () => {
+  it("does what the service asks for, once, and ends when it is told to", async () => {
+    const before = host.receipts().length;
+    const running = host.start("run");
+    const state = (): string => running.talk();
+    try {
+      for (const kind of ["backup", "restore_test"]) {
+        const queued = await server.cli(
+          "command",
+          "queue",
+          "--org",
+          org.id,
+          "--source",
+          "invoices",
+          "--kind",
+          kind,
+        );
+        expect(queued.code, queued.stderr).toBe(0);
+      }
+      await until(`both are done\n${state()}`, () => host.receipts().length === before + 2, 150);
+    } finally {
+      running.child.kill("SIGTERM");
+    }
+    const done = await running.finished;
+    expect(done.code, state()).toBe(0);
+    const kinds = host.receipts().map(({ statement }) => statement.predicateType.split("/").at(-2));
+    expect(kinds.filter((kind) => kind === "restore-test").length).toBeGreaterThan(0);
+    expect(host.plaintext()).toEqual([]);
+  });
+});
