@@ -45,6 +45,7 @@ export { signEnvelope, type Signer } from "./dsse/sign.ts";
 export { verifyEnvelope } from "./dsse/verify.ts";
 
 export { formatLeaf, leafFromJson, MAX_LEAF_SIZE, parseLeaf, type Leaf } from "./log/leaf.ts";
+export { parseLogProof, type LogProof } from "./log/log-proof.ts";
 export { isSha256, isTimestamp, isTypeId } from "./shapes.ts";
 
 export { type Issue } from "./json/shape.ts";

@@ -10,6 +10,7 @@ export type ProofErrorCode =
   | "malformed_cosignature"
   | "malformed_tlog_proof"
   | "malformed_tile"
+  | "malformed_log_proof"
   | "malformed_leaf"
   | "malformed_envelope"
   | "malformed_bundle"

@@ -1,0 +1,27 @@
+import { listOf, members, nonEmptyText, nullOr, requireShape, wholeNumber } from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
+import { sha256Hex } from "../shapes.ts";
+
+/** What `GET /v1/log/proof` answers. Hashes in hex. Nothing in it may be believed before it is verified. */
+export interface LogProof {
+  inclusion: { log_index: number; tree_size: number; hashes: string[] };
+  /** Null where none was asked for. */
+  consistency: { from: number; to: number; hashes: string[] } | null;
+  /** The signed note of the tree that both proofs lead to. */
+  checkpoint: string;
+}
+
+const hashes = listOf(sha256Hex, { max: 64 });
+
+const LOG_PROOF = members({
+  inclusion: members({ log_index: wholeNumber, tree_size: wholeNumber, hashes }),
+  consistency: nullOr(members({ from: wholeNumber, to: wholeNumber, hashes })),
+  checkpoint: nonEmptyText,
+});
+
+/** Throws `malformed_log_proof`, `malformed_json` or `malformed_utf8`. */
+export function parseLogProof(source: string | Uint8Array): LogProof {
+  const value = parseJson(source);
+  requireShape(value, LOG_PROOF, "malformed_log_proof", "the log's answer");
+  return value as unknown as LogProof;
+}

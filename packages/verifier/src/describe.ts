@@ -1,0 +1,28 @@
+import type { RestoreTestStatement, Statement } from "@attestore/proof";
+import { brief, visible } from "./visible.ts";
+
+/** What a statement says, for people: one line, then one for each check. */
+export function describe(statement: Statement): string[] {
+  const { source_id, agent_id, backup_id, finished_at } = statement.predicate;
+  const where = `backup ${backup_id} of ${source_id}, by ${agent_id}, finished ${finished_at}`;
+  if (!isRestoreTest(statement))
+    return [`${where}: backed up, ${statement.predicate.size_bytes} bytes of ciphertext`];
+  const { result, reason, checks, runtime } = statement.predicate;
+  const engine = `${visible(runtime.engine)} ${visible(runtime.engine_version)} (${runtime.kind})`;
+  const why = reason === undefined ? "" : `: ${brief(reason)}`;
+  return [
+    `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${why}`,
+    ...checks.map(
+      (check) =>
+        `check ${brief(check.id, 60)} ${check.result}: expected ${brief(check.expectation)}, observed ${brief(JSON.stringify(check.observed))}`,
+    ),
+  ];
+}
+
+export function saysFailed(statement: Statement): boolean {
+  return isRestoreTest(statement) && statement.predicate.result === "failed";
+}
+
+function isRestoreTest(statement: Statement): statement is RestoreTestStatement {
+  return "result" in statement.predicate;
+}

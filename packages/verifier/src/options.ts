@@ -1,0 +1,86 @@
+import { parseArgs } from "node:util";
+import { CannotTell } from "./cannot-tell.ts";
+
+export interface Options {
+  /** Files, `-`, or with `prove` receipt ids. */
+  receipts: string[];
+  key: string | undefined;
+  logKey: string | undefined;
+  ciphertext: string | undefined;
+  prove: URL | undefined;
+  ca: string | undefined;
+  json: boolean;
+  expectPassed: boolean;
+  /** Undefined: as each file's kind has it. */
+  requireLog: boolean | undefined;
+  help: boolean;
+  version: boolean;
+}
+
+const OPTIONS = {
+  key: { type: "string", multiple: true },
+  "log-key": { type: "string", multiple: true },
+  ciphertext: { type: "string", multiple: true },
+  prove: { type: "string", multiple: true },
+  ca: { type: "string", multiple: true },
+  json: { type: "boolean" },
+  "expect-passed": { type: "boolean" },
+  "require-log": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+} as const;
+
+/** Throws CannotTell with code `usage`. */
+export function parseOptions(args: string[]): Options {
+  const { values, positionals } = parse(args);
+  const options: Options = {
+    receipts: positionals,
+    key: once("key", values.key),
+    logKey: once("log-key", values["log-key"]),
+    ciphertext: once("ciphertext", values.ciphertext),
+    prove: serviceUrl(once("prove", values.prove)),
+    ca: once("ca", values.ca),
+    json: values.json ?? false,
+    expectPassed: values["expect-passed"] ?? false,
+    requireLog: values["require-log"],
+    help: values.help ?? false,
+    version: values.version ?? false,
+  };
+  if (options.help || options.version) return options;
+  if (positionals.length === 0) throw usage("no receipt was named");
+  if (positionals.filter((name) => name === "-").length > 1)
+    throw usage("standard input can be read only once");
+  if (options.ca !== undefined && options.prove === undefined) throw usage("--ca is for --prove");
+  return options;
+}
+
+type Parsed = ReturnType<
+  typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true; allowNegative: true }>
+>;
+
+function parse(args: string[]): Parsed {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true, allowNegative: true });
+  } catch (error) {
+    throw usage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Two keys of which one silently wins would answer a question that nobody asked. */
+function once(name: string, values: string[] | undefined): string | undefined {
+  if (values && values.length > 1) throw usage(`--${name} was given ${values.length} times`);
+  if (values?.[0] === "") throw usage(`--${name} is empty`);
+  return values?.[0];
+}
+
+function serviceUrl(text: string | undefined): URL | undefined {
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || url.username || url.search || url.hash)
+    throw usage(`--prove takes the service's https:// address, not ${text}`);
+  return url;
+}
+
+function usage(message: string): CannotTell {
+  return new CannotTell("usage", `${message}. See attestore-verify --help`);
+}

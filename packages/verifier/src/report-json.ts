@@ -1,0 +1,18 @@
+import { receiptKind } from "@attestore/proof";
+import { type Answer, exitCode } from "./outcome.ts";
+
+/** The answer for programs; docs/verify.md describes it. */
+export function reportJson(answer: Answer): string {
+  const receipts = answer.outcomes.map(({ receipt, verdict, statement, checks, error }) => ({
+    receipt,
+    verdict,
+    kind: statement && receiptKind(statement),
+    result: statement && "result" in statement.predicate ? statement.predicate.result : null,
+    statement,
+    checks,
+    error,
+  }));
+  const { verdict, expectPassed } = answer;
+  const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, receipts };
+  return `${JSON.stringify(report, null, 2)}\n`;
+}

@@ -1,0 +1,67 @@
+import type { styleText } from "node:util";
+import { describe, saysFailed } from "./describe.ts";
+import type { Answer, CheckedLine, Outcome, Verdict } from "./outcome.ts";
+import { visible } from "./visible.ts";
+
+type Style = Parameters<typeof styleText>[0];
+/** Colours a word, or does not. */
+export type Paint = (style: Style, text: string) => string;
+
+const VERDICTS: Record<Verdict, [string, Style]> = {
+  true: ["TRUE", "green"],
+  false: ["FALSE", "red"],
+  cannot_tell: ["CANNOT TELL", "yellow"],
+};
+
+const RESULTS: Record<CheckedLine["result"], [string, Style]> = {
+  held: ["held", "green"],
+  failed: ["FAILED", "red"],
+  not_checked: ["not checked", "yellow"],
+};
+
+/** The answer for people: a paragraph a receipt. Everything in it that came out of a file is made visible. */
+export function reportText(answer: Answer, paint: Paint): string {
+  const paragraphs = answer.outcomes.map((outcome) => paragraph(outcome, paint));
+  return `${[...paragraphs, ...closing(answer, paint)].join("\n\n")}\n`;
+}
+
+function paragraph(outcome: Outcome, paint: Paint): string {
+  const { receipt, verdict, statement, checks, error } = outcome;
+  const [word, style] = VERDICTS[verdict];
+  const lines = [`${paint(style, word)}  ${visible(receipt)}`];
+  if (error) lines.push(`  ${visible(error.message)}`);
+  if (statement) {
+    const [what = "", ...details] = describe(statement);
+    lines.push(
+      `  ${verdict === "true" ? "" : "what it claims: "}${what}`,
+      ...details.map((detail) => `    ${detail}`),
+    );
+    if (verdict === "true" && saysFailed(statement))
+      lines.push(`  ${paint("red", "The receipt is true. It says that the restore test FAILED.")}`);
+  }
+  lines.push(...checks.map((check) => line(check, paint)));
+  return lines.join("\n");
+}
+
+function line({ title, result, detail, hint }: CheckedLine, paint: Paint): string {
+  const [word, style] = RESULTS[result];
+  const advice = hint === null ? "" : ` (${hint})`;
+  return `  ${paint(style, word.padEnd(11))}  ${title}: ${visible(detail)}${advice}`;
+}
+
+function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (outcomes.length > 1) {
+    const [word, style] = VERDICTS[verdict];
+    const count = (wanted: Verdict): number =>
+      outcomes.filter((outcome) => outcome.verdict === wanted).length;
+    lines.push(
+      `${paint(style, word)}  ${outcomes.length} receipts: ${count("true")} true, ${count("false")} false, ${count("cannot_tell")} cannot tell`,
+    );
+  }
+  if (expectPassed === "not_met")
+    lines.push(paint("red", "NOT PASSED  a true receipt says that a restore test FAILED"));
+  if (expectPassed === "cannot_tell")
+    lines.push(paint("yellow", "CANNOT TELL  no true receipt here is of a restore test"));
+  return lines;
+}

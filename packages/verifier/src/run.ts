@@ -1,0 +1,71 @@
+import { styleText } from "node:util";
+import manifest from "../package.json" with { type: "json" };
+import { CannotTell } from "./cannot-tell.ts";
+import { fileSha256, readSmallFile } from "./files.ts";
+import { HELP } from "./help.ts";
+import { type Options, parseOptions } from "./options.ts";
+import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
+import { reportJson } from "./report-json.ts";
+import { type Paint, reportText } from "./report-text.ts";
+import type { Service } from "./service.ts";
+import { readLogKey, readPublicKey } from "./trusted-keys.ts";
+import { type Evidence, verifyOne } from "./verify-one.ts";
+import { visible } from "./visible.ts";
+
+/** The whole program; returns its exit code. 1 means that a receipt is false, so nothing else may end in it. */
+export async function run(args: string[]): Promise<0 | 1 | 2> {
+  try {
+    const options = parseOptions(args);
+    if (options.help) return print(HELP);
+    if (options.version) return print(`attestore-verify ${manifest.version}\n`);
+    const answer = await ask(options);
+    print(options.json ? reportJson(answer) : reportText(answer, paint));
+    return exitCode(answer);
+  } catch (error) {
+    const message =
+      error instanceof CannotTell ? error.message : `defect in attestore-verify: ${String(error)}`;
+    process.stderr.write(`attestore-verify: ${visible(message)}\n`);
+    return 2;
+  }
+}
+
+async function ask(options: Options): Promise<Answer> {
+  const evidence: Evidence = {
+    publicKey: options.key === undefined ? undefined : await readPublicKey(options.key),
+    logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
+    ciphertextSha256: options.ciphertext === undefined ? undefined : await fileSha256(options.ciphertext),
+    requireLog: options.requireLog,
+    service: await serviceOf(options),
+  };
+  const outcomes: Outcome[] = [];
+  for (const receipt of options.receipts) outcomes.push(await verifyOne(receipt, evidence));
+  return {
+    verdict: worst(outcomes.map(({ verdict }) => verdict)),
+    expectPassed: options.expectPassed ? expectation(outcomes) : null,
+    outcomes,
+  };
+}
+
+const MAX_CA_FILE = 1024 * 1024;
+
+async function serviceOf({ prove, ca }: Options): Promise<Service | undefined> {
+  if (prove === undefined) return undefined;
+  const token = process.env["ATTESTORE_TOKEN"] ?? "";
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new CannotTell(
+      "usage",
+      "--prove needs a token of the service in the environment variable ATTESTORE_TOKEN",
+    );
+  return {
+    url: prove,
+    token,
+    ca: ca === undefined ? undefined : Buffer.from(await readSmallFile(ca, MAX_CA_FILE)).toString("latin1"),
+  };
+}
+
+const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });
+
+function print(text: string): 0 {
+  process.stdout.write(text);
+  return 0;
+}

@@ -1,0 +1,43 @@
+import {
+  fromUtf8,
+  parsePublicKeyFile,
+  parseVerifierKey,
+  ProofError,
+  type NoteVerifier,
+  type PublicKey,
+} from "@attestore/proof";
+import { CannotTell } from "./cannot-tell.ts";
+import { readSmallFile } from "./files.ts";
+
+const MAX_KEY_FILE = 16 * 1024;
+
+/** The agent's key from a file. Throws CannotTell. */
+export async function readPublicKey(path: string): Promise<PublicKey> {
+  const bytes = await readSmallFile(path, MAX_KEY_FILE);
+  return asKey(path, () => parsePublicKeyFile(fromUtf8(bytes)));
+}
+
+/** The log's key: the text itself, or a file that holds it. Throws CannotTell. */
+export async function readLogKey(textOrPath: string): Promise<NoteVerifier> {
+  const looksLikeKey = /^[^+]+\+[0-9a-f]{8}\+/.test(textOrPath);
+  if (looksLikeKey) return asLogKey("--log-key", textOrPath);
+  const bytes = await readSmallFile(textOrPath, MAX_KEY_FILE);
+  return asLogKey(textOrPath, asKey(textOrPath, () => fromUtf8(bytes)).trim());
+}
+
+/** A log signs the text of its checkpoints; a witness's key (cosignature/v1) is another thing. */
+function asLogKey(source: string, text: string): NoteVerifier {
+  const key = asKey(source, () => parseVerifierKey(text));
+  if (key.algorithm !== "ed25519")
+    throw new CannotTell("key_unreadable", `${source}: this is a cosigner's key, not a log's`);
+  return key;
+}
+
+function asKey<T>(source: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof ProofError) throw new CannotTell("key_unreadable", `${source}: ${error.message}`);
+    throw error;
+  }
+}
