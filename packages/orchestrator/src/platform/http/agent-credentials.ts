@@ -22,10 +22,13 @@ interface Known {
  */
 export class AgentCredentials {
   readonly #db: Database;
+  readonly #firstCall: (agentId: string) => Promise<void>;
   readonly #kept = new Map<string, Known>();
 
-  constructor(db: Database) {
+  /** `firstCall` runs before an agent's first authenticated call goes on. */
+  constructor(db: Database, firstCall: (agentId: string) => Promise<void>) {
     this.#db = db;
+    this.#firstCall = firstCall;
   }
 
   /** Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can be attributed. */
@@ -34,10 +37,11 @@ export class AgentCredentials {
     const credential = credentialHash(token);
     const row = await this.#db
       .selectFrom("agents")
-      .select(["id", "org_id", "name", "public_key", "key_fingerprint", "status"])
+      .select(["id", "org_id", "name", "public_key", "key_fingerprint", "status", "last_seen_at"])
       .where("token_sha256", "=", credential)
       .executeTakeFirst();
     if (row === undefined) throw unauthenticated();
+    if (row.last_seen_at === null && row.status === "active") await this.#firstCall(row.id);
     const principal: AgentPrincipal = {
       kind: "agent",
       id: row.id,

@@ -19,7 +19,6 @@ import { unknownPath } from "./unknown-path.ts";
 import { ajvOptions } from "./validate.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
-const REQUEST_TIMEOUT_MS = 60_000;
 
 export interface AppOptions {
   db: Database;
@@ -33,6 +32,8 @@ export interface AppOptions {
   /** Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of the proxies. */
   trustProxy?: readonly string[];
   rateLimits?: RateLimitTable;
+  /** Runs once for each agent, before its first authenticated call goes on. */
+  firstAgentCall: (agentId: string) => Promise<void>;
 }
 
 /**
@@ -44,7 +45,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     https: { ...options.tls, maxHeaderSize: MAX_HEADER_BYTES },
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
     genReqId: () => newId("request"),
@@ -60,8 +60,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
     table: options.rateLimits ?? RATE_LIMITS,
     stores: { memory: new MemoryRateLimits(), database: new DatabaseRateLimits(db) },
   };
-  const deps = { db, sealer, logger, limiting, agents: new AgentCredentials(db), shutdown: options.shutdown };
+  const deps = {
+    db,
+    sealer,
+    logger,
+    limiting,
+    agents: new AgentCredentials(db, options.firstAgentCall),
+    shutdown: options.shutdown,
+  };
 
+  const refuse = unknownPath(options.routes);
   acceptJsonOnly(app);
   app.decorateRequest("state");
   app.addHook("onRequest", (request, reply, done) => {
@@ -72,7 +80,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
       "x-content-type-options": "nosniff",
     });
     if (options.shutdown.aborted) reply.header("connection", "close");
-    done();
+    // Answered before any body is read.
+    if (request.is404) sendError(reply, request, refuse(request));
+    else done();
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { state } = request;
@@ -84,7 +94,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) =>
     sendError(reply, request, toApiError(error, request, logger)),
   );
-  const refuse = unknownPath(options.routes);
   app.setNotFoundHandler((request, reply) => sendError(reply, request, refuse(request)));
   for (const route of options.routes) mountRoute(app, deps, route);
   return app;

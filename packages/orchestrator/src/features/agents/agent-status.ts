@@ -1,0 +1,10 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { findAgent } from "./store.ts";
+
+/** Null where there is no such agent. */
+export async function findAgentStatus(
+  tx: DatabaseTransaction,
+  id: string,
+): Promise<"active" | "revoked" | null> {
+  return (await findAgent(tx, id))?.status ?? null;
+}

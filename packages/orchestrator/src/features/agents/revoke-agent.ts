@@ -1,0 +1,30 @@
+import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { type Agent, findAgent, setRevoked } from "./store.ts";
+
+/**
+ * Revokes an agent. The log's entry takes the lock that orders the organisation's submissions: one that waits behind it
+ * then sees the revocation, and one before it is committed. Throws `not_found` and `conflict`.
+ */
+export async function revokeAgent(
+  tx: DatabaseTransaction,
+  { agentId, actorId }: { agentId: string; actorId: string },
+): Promise<Agent> {
+  const revokedAt = new Date();
+  const agent = await setRevoked(tx, agentId, revokedAt);
+  if (agent === null) {
+    if ((await findAgent(tx, agentId)) === null) throw notFound("agent");
+    throw new ApiError("conflict", "This agent is revoked already.");
+  }
+  await appendInTransaction(tx, [
+    {
+      orgId: agent.org_id,
+      kind: "agent_revoked",
+      actorId,
+      occurredAt: revokedAt,
+      detail: { agent_id: agent.id, name: agent.name, key_fingerprint: agent.key_fingerprint },
+    },
+  ]);
+  return agent;
+}

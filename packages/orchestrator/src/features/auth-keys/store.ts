@@ -1,0 +1,91 @@
+import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
+import { sql, type Insertable } from "kysely";
+import type { AuthKeysTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface AuthKey {
+  id: string;
+  org_id: string;
+  name: string | null;
+  created_by: string;
+  created_at: Date;
+  expires_at: Date;
+  last_used_at: Date | null;
+  max_uses: number | null;
+  uses: number;
+  wrong_attempts: number;
+  revoked_at: Date | null;
+}
+
+const COLUMNS = [
+  "id",
+  "org_id",
+  "name",
+  "created_by",
+  "created_at",
+  "expires_at",
+  "last_used_at",
+  "max_uses",
+  "uses",
+  "wrong_attempts",
+  "revoked_at",
+] as const;
+
+export async function insertAuthKey(
+  tx: DatabaseTransaction,
+  key: Insertable<AuthKeysTable>,
+): Promise<AuthKey> {
+  return tx.insertInto("auth_keys").values(key).returning(COLUMNS).executeTakeFirstOrThrow();
+}
+
+/**
+ * Takes one use of a key, or none where it is used up, revoked, burned or expired meanwhile. The condition and the count are one
+ * statement: of any number at once no more than `max_uses` get one.
+ */
+export async function takeUse(tx: DatabaseTransaction, id: string): Promise<boolean> {
+  const row = await tx
+    .updateTable("auth_keys")
+    .set((key) => ({ uses: key("uses", "+", 1), last_used_at: sql<Date>`now()` }))
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .where("wrong_attempts", "<", MAX_WRONG_ATTEMPTS)
+    .where("expires_at", ">", sql<Date>`now()`)
+    .where((key) => key.or([key("max_uses", "is", null), key("uses", "<", key.ref("max_uses"))]))
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Those that still let agents in. */
+export async function listActiveKeys(db: Database, orgId: string): Promise<AuthKey[]> {
+  return db
+    .selectFrom("auth_keys")
+    .select(COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("revoked_at", "is", null)
+    .where("wrong_attempts", "<", MAX_WRONG_ATTEMPTS)
+    .where("expires_at", ">", sql<Date>`now()`)
+    .where((key) => key.or([key("max_uses", "is", null), key("uses", "<", key.ref("max_uses"))]))
+    .orderBy("id")
+    .execute();
+}
+
+export async function listAllKeys(db: Database, orgId: string): Promise<AuthKey[]> {
+  return db.selectFrom("auth_keys").select(COLUMNS).where("org_id", "=", orgId).orderBy("id").execute();
+}
+
+/** Null where it is none or was revoked before. */
+export async function setKeyRevoked(tx: DatabaseTransaction, id: string, at: Date): Promise<AuthKey | null> {
+  const row = await tx
+    .updateTable("auth_keys")
+    .set({ revoked_at: at })
+    .where("id", "=", id)
+    .where("revoked_at", "is", null)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function keyExists(db: Database, id: string): Promise<boolean> {
+  const row = await db.selectFrom("auth_keys").select("id").where("id", "=", id).executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,16 @@
+import { ApiError, unavailable } from "../../platform/http/errors.ts";
+import type { Call } from "../../platform/http/route.ts";
+
+/** Runs what needs the object store. Throws 503 `unavailable`, and tells the service's log why, where the store fails. */
+export async function withObjectStore<T>(
+  call: Pick<Call, "logger" | "requestId">,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    call.logger.error({ err: error, request_id: call.requestId }, "the object store failed");
+    throw unavailable("The service cannot reach its object store right now.");
+  }
+}

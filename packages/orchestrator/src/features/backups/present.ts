@@ -1,0 +1,25 @@
+import type { BackupRecord, DownloadedBackup } from "@attestore/contract";
+import type { Backup } from "./store.ts";
+
+/** A backup as the contract's section 10 shows it; `created_at` is when the agent made it. */
+export function backupRecord(backup: Backup): BackupRecord {
+  return {
+    id: backup.id,
+    created_at: backup.made_at.toISOString(),
+    org_id: backup.org_id,
+    source_id: backup.source_id,
+    agent_id: backup.agent_id,
+    sha256: backup.sha256.toString("hex"),
+    size_bytes: backup.size_bytes,
+    cipher: backup.cipher,
+    source_metadata: backup.source_metadata,
+    status: backup.status,
+    proven_at: backup.proven_at?.toISOString() ?? null,
+    expires_at: backup.expires_at?.toISOString() ?? null,
+  };
+}
+
+export function downloadedBackup(backup: Backup): DownloadedBackup {
+  const { id, source_id, sha256, size_bytes, cipher, source_metadata } = backup;
+  return { id, source_id, sha256: sha256.toString("hex"), size_bytes, cipher, source_metadata };
+}

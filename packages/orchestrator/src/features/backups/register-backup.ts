@@ -1,0 +1,73 @@
+import { newId, type RegisterBackupRequest } from "@attestore/contract";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { readTimestamp } from "../../platform/http/timestamp.ts";
+import { linkBackup } from "../commands/link-outcome.ts";
+import { requireOwnedSource } from "../sources/owned-source.ts";
+import { recordBackupMade } from "../sources/record-backup-made.ts";
+import { type Backup, findBackupOfUpload, findUpload, insertBackup, type Upload } from "./store.ts";
+import { mismatch } from "./stored-ciphertext.ts";
+
+interface Registrant {
+  id: string;
+  orgId: string;
+}
+
+/** The upload that a registration is about. Throws `not_found`, `forbidden`, `already_exists`, `object_mismatch`, `invalid_request`. */
+export async function findRegistrable(
+  db: Database,
+  agent: Registrant,
+  request: RegisterBackupRequest,
+): Promise<Upload> {
+  await requireOwnedSource(db, agent, request.source_id);
+  const upload = await findUpload(db, agent.orgId, request.upload_id);
+  if (upload === null) throw notFound("upload");
+  if (upload.agent_id !== agent.id) throw new ApiError("forbidden", "Another agent made this upload.");
+  if (upload.source_id !== request.source_id)
+    throw invalidRequest("The upload is of another source.", [
+      { path: "/source_id", message: "is not the upload's source" },
+    ]);
+  if (request.sha256 !== undefined && request.sha256 !== upload.sha256.toString("hex"))
+    throw mismatch("The upload was announced with another SHA-256.");
+  if (request.size_bytes !== undefined && request.size_bytes !== upload.size_bytes)
+    throw mismatch(`The upload was announced with ${upload.size_bytes} bytes.`);
+  const registered = await findBackupOfUpload(db, upload.id);
+  if (registered !== null) throw alreadyRegistered(registered);
+  return upload;
+}
+
+/** Records a backup whose ciphertext was seen in the store. Of two registrations of one upload the second gets `already_exists`. */
+export async function registerBackup(
+  tx: DatabaseTransaction,
+  agent: Registrant,
+  upload: Upload,
+  request: RegisterBackupRequest,
+): Promise<Backup> {
+  const madeAt = readTimestamp(request.created_at, "/created_at");
+  const backupId = newId("backup");
+  const { source_id: sourceId } = upload;
+  const { command_id: commandId } = request;
+  if (commandId !== undefined) await linkBackup(tx, { commandId, agentId: agent.id, sourceId, backupId });
+  const backup = await insertBackup(tx, {
+    id: backupId,
+    org_id: agent.orgId,
+    source_id: sourceId,
+    agent_id: agent.id,
+    upload_id: upload.id,
+    object_key: upload.object_key,
+    sha256: upload.sha256,
+    size_bytes: upload.size_bytes,
+    cipher: JSON.stringify(request.cipher),
+    source_metadata: JSON.stringify(request.source_metadata),
+    made_at: madeAt,
+    ...(commandId === undefined ? {} : { command_id: commandId }),
+  });
+  if (backup === null) throw alreadyRegistered(await findBackupOfUpload(tx, upload.id));
+  await recordBackupMade(tx, sourceId, madeAt);
+  return backup;
+}
+
+/** Names the backup, so that an agent that never got the first answer can go on. */
+function alreadyRegistered(backupId: string | null): ApiError {
+  return new ApiError("already_exists", "This upload is registered already.", { backup_id: backupId });
+}

@@ -1,0 +1,93 @@
+import { Id, PRESIGNED_URL_S, RegisterBackupRequest, UploadUrlRequest } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Database } from "../../platform/database/schema.ts";
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { type Route, writeRoute } from "../../platform/http/route.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { requireOwnedSource } from "../sources/owned-source.ts";
+import { isAgentOf } from "../sources/source-agents.ts";
+import { prepareUpload } from "./new-upload.ts";
+import { withObjectStore } from "./object-access.ts";
+import { backupRecord, downloadedBackup } from "./present.ts";
+import { findRegistrable, registerBackup } from "./register-backup.ts";
+import { findBackup, insertUpload } from "./store.ts";
+import { requireStored } from "./stored-ciphertext.ts";
+
+export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
+  const uploadUrl = writeRoute({
+    method: "POST",
+    path: "/v1/backups/upload-url",
+    action: "backup.upload",
+    credential: "agent",
+    body: UploadUrlRequest,
+    rateLimits: ["default"],
+    async prepare(call) {
+      await requireOwnedSource(db, call.principal, call.body.source_id);
+      return withObjectStore(call, () => prepareUpload(objects, call.principal.orgId, call.body));
+    },
+    async handle({ body, principal }, tx, prepared) {
+      await requireOwnedSource(tx, principal, body.source_id);
+      await insertUpload(tx, {
+        id: prepared.answer.upload_id,
+        org_id: principal.orgId,
+        source_id: body.source_id,
+        agent_id: principal.id,
+        object_key: prepared.answer.object_key,
+        sha256: Buffer.from(body.sha256, "hex"),
+        size_bytes: body.size_bytes,
+        multipart: prepared.multipartId === null ? null : JSON.stringify({ upload_id: prepared.multipartId }),
+        expires_at: prepared.expiresAt,
+      });
+      return { status: 201, body: prepared.answer };
+    },
+  });
+
+  const register = writeRoute({
+    method: "POST",
+    path: "/v1/backups",
+    action: "backup.register",
+    credential: "agent",
+    body: RegisterBackupRequest,
+    rateLimits: ["default"],
+    async prepare(call) {
+      const upload = await findRegistrable(db, call.principal, call.body);
+      await withObjectStore(call, () => requireStored(objects, upload, call.body.parts));
+      return upload;
+    },
+    async handle({ body, principal }, tx, upload) {
+      return { status: 201, body: backupRecord(await registerBackup(tx, principal, upload, body)) };
+    },
+  });
+
+  const downloadUrl = writeRoute({
+    method: "POST",
+    path: "/v1/backups/:id/download-url",
+    action: "backup.download",
+    credential: "agent",
+    params: Type.Object({ id: Id("backup") }),
+    rateLimits: ["default"],
+    async prepare(call) {
+      const { principal, params } = call;
+      const backup = await findBackup(db, principal.orgId, params.id);
+      if (backup === null) throw notFound("backup");
+      if (!(await isAgentOf(db, backup.source_id, principal.id)))
+        throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+      if (backup.status === "expired")
+        throw new ApiError(
+          "conflict",
+          "This backup has expired: its ciphertext was removed by the retention rules.",
+        );
+      const get = await withObjectStore(call, () =>
+        objects.presignGet({ key: backup.object_key, expiresInSeconds: PRESIGNED_URL_S }),
+      );
+      return {
+        download_url: get.url,
+        expires_at: get.expiresAt.toISOString(),
+        backup: downloadedBackup(backup),
+      };
+    },
+    handle: (_call, _tx, body) => Promise.resolve({ status: 200, body }),
+  });
+
+  return [uploadUrl, register, downloadUrl];
+}

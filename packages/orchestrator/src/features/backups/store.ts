@@ -1,0 +1,125 @@
+import type { Insertable } from "kysely";
+import type {
+  BackupsTable,
+  Database,
+  DatabaseTransaction,
+  UploadsTable,
+} from "../../platform/database/schema.ts";
+
+export interface Upload {
+  id: string;
+  org_id: string;
+  source_id: string;
+  agent_id: string;
+  object_key: string;
+  sha256: Buffer;
+  size_bytes: number;
+  multipart: { upload_id: string } | null;
+  expires_at: Date;
+}
+
+export interface Backup {
+  id: string;
+  org_id: string;
+  source_id: string;
+  agent_id: string;
+  object_key: string;
+  sha256: Buffer;
+  size_bytes: number;
+  cipher: { name: "age-v1"; recipients: string[] };
+  source_metadata: { engine: string; engine_version: string; dump_format: string; schema_hash: string };
+  status: "available" | "expired";
+  made_at: Date;
+  proven_at: Date | null;
+  expires_at: Date | null;
+}
+
+const COLUMNS = [
+  "id",
+  "org_id",
+  "source_id",
+  "agent_id",
+  "object_key",
+  "sha256",
+  "size_bytes",
+  "cipher",
+  "source_metadata",
+  "status",
+  "made_at",
+  "proven_at",
+  "expires_at",
+] as const;
+
+export async function insertUpload(tx: DatabaseTransaction, upload: Insertable<UploadsTable>): Promise<void> {
+  await tx.insertInto("uploads").values(upload).execute();
+}
+
+export async function findUpload(db: Database, orgId: string, id: string): Promise<Upload | null> {
+  const row = await db
+    .selectFrom("uploads")
+    .select([
+      "id",
+      "org_id",
+      "source_id",
+      "agent_id",
+      "object_key",
+      "sha256",
+      "size_bytes",
+      "multipart",
+      "expires_at",
+    ])
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .$narrowType<{ multipart: Upload["multipart"] }>()
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Null, and nothing written, where the upload was registered before. */
+export async function insertBackup(
+  tx: DatabaseTransaction,
+  backup: Insertable<BackupsTable>,
+): Promise<Backup | null> {
+  const row = await tx
+    .insertInto("backups")
+    .values(backup)
+    .onConflict((conflict) => conflict.column("upload_id").doNothing())
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function findBackupOfUpload(db: Database, uploadId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom("backups")
+    .select("id")
+    .where("upload_id", "=", uploadId)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
+export async function findBackup(db: Database, orgId: string, id: string): Promise<Backup | null> {
+  const row = await db
+    .selectFrom("backups")
+    .select(COLUMNS)
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** This backup of the source, or its newest, if it is available. */
+export async function findAvailable(
+  db: Database,
+  sourceId: string,
+  backupId: string | null,
+): Promise<string | null> {
+  let query = db
+    .selectFrom("backups")
+    .select("id")
+    .where("source_id", "=", sourceId)
+    .where("status", "=", "available");
+  if (backupId !== null) query = query.where("id", "=", backupId);
+  const row = await query.orderBy("id", "desc").limit(1).executeTakeFirst();
+  return row?.id ?? null;
+}

@@ -1,0 +1,101 @@
+import { normalizeCode } from "@attestore/contract";
+import { publicKeyFromBytes, sshFingerprint } from "@attestore/proof";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { credentialHash } from "../../platform/http/bearer.ts";
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+import type { Sealer } from "../../platform/http/sealer.ts";
+import { mintAgent } from "../agents/mint-agent.ts";
+import { type Bootstrap, findByCode, lockByCode, setDecision } from "./store.ts";
+
+export interface Decision {
+  code: string;
+  orgId: string;
+  /** A user's id, or `console`. */
+  decidedBy: string;
+}
+
+/** What a person compares with what the agent prints before letting it in. Throws `not_found`. */
+export async function reviewBootstrap(
+  db: Database,
+  code: string,
+): Promise<Bootstrap & { fingerprint: string }> {
+  const bootstrap = await findByCode(db, codeHash(code));
+  if (bootstrap === null) throw unknownCode();
+  return { ...bootstrap, fingerprint: fingerprintOf(bootstrap) };
+}
+
+/**
+ * Lets the agent in: mints it in the organisation and leaves its token, sealed, for the poll. Throws `not_found` for an
+ * unknown code, `attach_expired`, and `conflict` where it was decided before.
+ */
+export async function approveBootstrap(
+  tx: DatabaseTransaction,
+  sealer: Sealer,
+  { code, orgId, decidedBy }: Decision,
+): Promise<{ bootstrap: Bootstrap; agentId: string }> {
+  const bootstrap = await lockPending(tx, code);
+  const { agentId, apiToken } = await mintAgent(tx, {
+    orgId,
+    name: bootstrap.name,
+    hostname: bootstrap.hostname,
+    platform: bootstrap.platform,
+    agentVersion: bootstrap.agent_version,
+    publicKey: publicKeyFromBytes(bootstrap.public_key),
+    actorId: decidedBy,
+  });
+  await setDecision(tx, bootstrap.id, {
+    status: "approved",
+    decided_at: new Date(),
+    decided_by: decidedBy,
+    org_id: orgId,
+    agent_id: agentId,
+    sealed_token: sealer.seal(Buffer.from(apiToken), tokenPurpose(bootstrap.id)),
+  });
+  return { bootstrap, agentId };
+}
+
+/** Sends the agent away; its poll ends with 403. Throws as approving does. */
+export async function denyBootstrap(
+  tx: DatabaseTransaction,
+  { code, orgId, decidedBy }: Decision,
+): Promise<Bootstrap> {
+  const bootstrap = await lockPending(tx, code);
+  await setDecision(tx, bootstrap.id, {
+    status: "denied",
+    decided_at: new Date(),
+    decided_by: decidedBy,
+    org_id: orgId,
+    agent_id: null,
+    sealed_token: null,
+  });
+  return bootstrap;
+}
+
+export function fingerprintOf(bootstrap: { public_key: Buffer }): string {
+  return sshFingerprint(publicKeyFromBytes(bootstrap.public_key));
+}
+
+export function codeHash(code: string): Buffer {
+  const normal = normalizeCode(code);
+  if (normal === null) throw unknownCode();
+  return credentialHash(normal);
+}
+
+/** Binds a sealed token to its row: one copied to another row does not open. */
+export function tokenPurpose(bootstrapId: string): string {
+  return `bootstrap:${bootstrapId}`;
+}
+
+async function lockPending(tx: DatabaseTransaction, code: string): Promise<Bootstrap> {
+  const bootstrap = await lockByCode(tx, codeHash(code));
+  if (bootstrap === null) throw unknownCode();
+  if (bootstrap.status !== "pending")
+    throw new ApiError("conflict", `This attach is ${bootstrap.status} already.`);
+  if (bootstrap.expires_at <= new Date())
+    throw new ApiError("attach_expired", "This attach is past its 15 minutes. Start it again on the host.");
+  return bootstrap;
+}
+
+function unknownCode(): ApiError {
+  return notFound("attach code");
+}

@@ -1,0 +1,19 @@
+import type { DeliveredCommand } from "@attestore/contract";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { setAcked, takeForDelivery } from "./store.ts";
+
+const INTERVALS_UNTIL_AGAIN = 3;
+
+/**
+ * Takes an agent's acknowledgements and gives it what it has to do next: the queued commands, and those delivered three intervals ago that
+ * it has not acknowledged, under the same id with `attempt` one higher.
+ */
+export async function exchangeCommands(
+  tx: DatabaseTransaction,
+  exchange: { agentId: string; acked: readonly string[]; now: Date; interval_s: number },
+): Promise<DeliveredCommand[]> {
+  const { agentId, acked, now, interval_s } = exchange;
+  if (acked.length > 0) await setAcked(tx, agentId, acked, now);
+  const notSince = new Date(now.getTime() - INTERVALS_UNTIL_AGAIN * interval_s * 1000);
+  return takeForDelivery(tx, agentId, now, notSince);
+}

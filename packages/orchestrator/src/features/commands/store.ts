@@ -1,0 +1,101 @@
+import type { DeliveredCommand } from "@attestore/contract";
+import { sql, type Insertable } from "kysely";
+import type { CommandsTable, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+const MAX_DELIVERED = 100;
+
+export async function insertCommand(
+  tx: DatabaseTransaction,
+  command: Insertable<CommandsTable>,
+): Promise<void> {
+  await tx.insertInto("commands").values(command).execute();
+}
+
+/** Only what was delivered to this agent; an id that is acknowledged again, or that it never got, changes nothing. */
+export async function setAcked(
+  tx: DatabaseTransaction,
+  agentId: string,
+  ids: readonly string[],
+  at: Date,
+): Promise<void> {
+  await tx
+    .updateTable("commands")
+    .set({ status: "acked", acked_at: at })
+    .where("agent_id", "=", agentId)
+    .where("status", "=", "delivered")
+    .where("id", "in", ids)
+    .execute();
+}
+
+interface DeliveredRow {
+  id: string;
+  kind: "backup" | "restore_test";
+  params: { backup_id?: string };
+  created_at: Date;
+  attempts: number;
+  source_id: string;
+  slug: string;
+  engine: string;
+}
+
+/**
+ * Hands out what is queued, and again what was delivered before `notSince` and never acknowledged, oldest first. The rows are
+ * locked and changed in one statement, and of two heartbeats at once the second skips what the first has.
+ */
+export async function takeForDelivery(
+  tx: DatabaseTransaction,
+  agentId: string,
+  now: Date,
+  notSince: Date,
+): Promise<DeliveredCommand[]> {
+  const { rows } = await sql<DeliveredRow>`
+    with due as (
+      select commands.id, sources.slug, sources.engine
+      from commands join sources on sources.id = commands.source_id
+      where commands.agent_id = ${agentId} and sources.removed_at is null
+        and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < ${notSince}))
+      order by commands.id limit ${MAX_DELIVERED}
+      for update of commands skip locked
+    )
+    update commands set status = 'delivered', delivered_at = ${now}, attempts = attempts + 1
+    from due where commands.id = due.id
+    returning commands.id, kind, params, created_at, attempts, source_id, due.slug, due.engine`.execute(tx);
+  return rows
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((row) => ({
+      id: row.id,
+      kind: row.kind,
+      source: { id: row.source_id, slug: row.slug, engine: row.engine },
+      params: row.params,
+      issued_at: row.created_at.toISOString(),
+      attempt: row.attempts,
+    }));
+}
+
+/** Whether the command asks this agent for a backup of this source. */
+export async function isBackupCommand(
+  tx: DatabaseTransaction,
+  command: { id: string; agentId: string; sourceId: string },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("commands")
+    .select("id")
+    .where("id", "=", command.id)
+    .where("agent_id", "=", command.agentId)
+    .where("source_id", "=", command.sourceId)
+    .where("kind", "=", "backup")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function mergeOutcome(
+  tx: DatabaseTransaction,
+  id: string,
+  outcome: { backup_id?: string; receipt_id?: string; event_id?: string },
+): Promise<void> {
+  await tx
+    .updateTable("commands")
+    .set({ outcome: sql`outcome || ${JSON.stringify(outcome)}::jsonb` })
+    .where("id", "=", id)
+    .execute();
+}

@@ -1,0 +1,22 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { insertOperator, type Operator } from "./store.ts";
+
+/** One `@`, something on both sides, no white space: whether it exists only a mail to it shows. */
+const EMAIL = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/;
+const MAX_EMAIL = 254;
+
+/** Makes a user of the service itself. Throws `invalid_request` and `already_exists`. */
+export async function addOperator(
+  tx: DatabaseTransaction,
+  { email, name }: { email: string; name: string | null },
+): Promise<Operator> {
+  if (email.length > MAX_EMAIL || !EMAIL.test(email))
+    throw invalidRequest(`"${email.slice(0, MAX_EMAIL)}" is not an e-mail address.`, [
+      { path: "/email", message: "is not an e-mail address" },
+    ]);
+  const operator = await insertOperator(tx, { email, name });
+  if (operator === null)
+    throw new ApiError("already_exists", `There is already a user with the address ${email}.`);
+  return operator;
+}

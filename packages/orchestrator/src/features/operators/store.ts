@@ -1,0 +1,30 @@
+import { newId } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface Operator {
+  id: string;
+  email: string;
+  name: string | null;
+  created_at: Date;
+}
+
+const COLUMNS = ["id", "email", "name", "created_at"] as const;
+
+/** Null, and nothing written, where a user or an operator has the address, whatever its case. */
+export async function insertOperator(
+  tx: DatabaseTransaction,
+  operator: { email: string; name: string | null },
+): Promise<Operator | null> {
+  const row = await tx
+    .insertInto("users")
+    .values({ id: newId("user"), role: "operator", ...operator })
+    .onConflict((conflict) => conflict.expression(sql`lower(email)`).doNothing())
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function listOperators(db: Database): Promise<Operator[]> {
+  return db.selectFrom("users").select(COLUMNS).where("role", "=", "operator").orderBy("id").execute();
+}

@@ -1,0 +1,118 @@
+import { newId } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface Source {
+  id: string;
+  org_id: string;
+  slug: string;
+  engine: string;
+  agent_id: string;
+  test_agent_id: string | null;
+}
+
+const COLUMNS = ["id", "org_id", "slug", "engine", "agent_id", "test_agent_id"] as const;
+
+/** Null for a removed one, too. */
+export async function findSource(db: Database, orgId: string, id: string): Promise<Source | null> {
+  const row = await db
+    .selectFrom("sources")
+    .select(COLUMNS)
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** By id or by slug; an id has an underscore after `src`, and a slug that looks so is found by its id alone. */
+export async function findSourceByName(
+  db: Database,
+  orgId: string,
+  idOrSlug: string,
+): Promise<Source | null> {
+  const row = await db
+    .selectFrom("sources")
+    .select(COLUMNS)
+    .where(idOrSlug.startsWith("src_") ? "id" : "slug", "=", idOrSlug)
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function listSourcesNamed(
+  tx: DatabaseTransaction,
+  orgId: string,
+  slugs: readonly string[],
+): Promise<Source[]> {
+  return tx
+    .selectFrom("sources")
+    .select(COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("slug", "in", slugs)
+    .where("removed_at", "is", null)
+    .orderBy("id")
+    .execute();
+}
+
+/** Who makes its backups and who tests them; of a removed source, too. Null where there is none. */
+export async function findSourceAgents(db: Database, id: string): Promise<string[] | null> {
+  const row = await db
+    .selectFrom("sources")
+    .select(["agent_id", "test_agent_id"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return row.test_agent_id === null ? [row.agent_id] : [row.agent_id, row.test_agent_id];
+}
+
+export async function listSources(db: Database, orgId: string): Promise<Source[]> {
+  return db
+    .selectFrom("sources")
+    .select(COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null)
+    .orderBy("id")
+    .execute();
+}
+
+export interface SourceDeclaration {
+  slug: string;
+  engine: string;
+  name: string;
+}
+
+/**
+ * Registers those that neither the organisation has, nor this agent had when they were removed. Of two agents that
+ * declare a slug at once one gets it.
+ */
+export async function insertDeclared(
+  tx: DatabaseTransaction,
+  owner: { orgId: string; agentId: string },
+  declared: readonly SourceDeclaration[],
+): Promise<void> {
+  const rows = declared.map((source) => ({ id: newId("source"), ...source }));
+  await sql`
+    insert into sources (id, org_id, slug, name, engine, agent_id)
+    select id, ${owner.orgId}, slug, name, engine, ${owner.agentId}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as declared (id text, slug text, name text, engine text)
+    where not exists (
+      select from sources as removed
+      where removed.org_id = ${owner.orgId} and removed.slug = declared.slug and removed.agent_id = ${owner.agentId}
+    )
+    on conflict (org_id, slug) where removed_at is null do nothing`.execute(tx);
+}
+
+export async function setEngine(tx: DatabaseTransaction, id: string, engine: string): Promise<void> {
+  await tx.updateTable("sources").set({ engine }).where("id", "=", id).execute();
+}
+
+/** Backups may be registered out of order: the newest one counts. */
+export async function setLastBackup(tx: DatabaseTransaction, id: string, madeAt: Date): Promise<void> {
+  await tx
+    .updateTable("sources")
+    .set({ last_backup_at: sql<Date>`greatest(last_backup_at, ${madeAt})` })
+    .where("id", "=", id)
+    .execute();
+}
