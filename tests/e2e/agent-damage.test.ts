@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
 import { filesUnder } from "./harness/files.ts";
-import { attachedHost, newHost, type Host } from "./harness/host.ts";
+import { attachedHost, type Host } from "./harness/host.ts";
 import { createOrganisation, type Organisation } from "./harness/organisation.ts";
 import type { Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
@@ -27,7 +27,9 @@ beforeAll(async () => {
   data = mkdtempSync(join(tmpdir(), "attestore-e2e-damage-"));
   new DatabaseSync(join(data, "hollow.db")).close();
   const kv = new DatabaseSync(join(data, "kv.db"));
-  kv.exec(`create table kv (k integer primary key, v text); insert into kv values (1, '${MARKER}');`);
+  kv.exec(
+    `create table kv (k integer primary key, v text); insert into kv values (1, 'fine'), (2, '${MARKER}');`,
+  );
   kv.close();
   mkdirSync(join(data, "hollow"));
   host = await attachedHost(org, { SHOP_URL: database.url("shop"), HOLLOW_URL: database.url("hollow") });
@@ -40,7 +42,7 @@ beforeAll(async () => {
     engine: sqlite
     path: ${join(data, "kv.db")}
     checks:
-      - { id: value, query: "select v from kv where k = 1", expect: "v = '${MARKER.replace("plaintext-", "")}' or v = 'fine'" }
+      - { id: value, query: "select v from kv where k = 1", expect: "v = 'fine'" }
   hollow-postgresql: { engine: postgresql, connection: "env:HOLLOW_URL" }
   hollow-sqlite: { engine: sqlite, path: "${join(data, "hollow.db")}" }
   hollow-files: { engine: files, path: "${join(data, "hollow")}" }
@@ -116,6 +118,8 @@ describe("data that is wrong", () => {
   });
 
   it("fails a check whose value is another", async () => {
+    await backUp("kv");
+    expect(await test("kv")).toMatchObject({ code: 0, result: "passed", passes: 1 });
     const kv = new DatabaseSync(join(data, "kv.db"));
     kv.exec("update kv set v = 'spoilt'");
     kv.close();
@@ -193,12 +197,11 @@ describe("a stored ciphertext", () => {
       writeFileSync(path, bytes);
     });
     const output = join(host.base, "restored");
-    const before = filesUnder(host.base).length;
     const { code, stderr } = await host.run("restore", "--source", "shop", "--output", output);
     expect(code).not.toBe(0);
     expect(stderr).not.toBe("");
     const left = filesUnder(host.base).filter((file) => file.includes("restored"));
-    expect(left, String(before)).toEqual([]);
+    expect(left).toEqual([]);
   });
 
   it("cannot be tested by an agent that does not hold its identity", async () => {
@@ -209,7 +212,6 @@ describe("a stored ciphertext", () => {
     await backUp("shop");
     const identity = join(host.root, "keys", "age.key");
     const kept = readFileSync(identity);
-    const other = newHost();
     try {
       writeFileSync(identity, "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SXRX8L8\n");
       const failed = await test("shop");
@@ -218,7 +220,6 @@ describe("a stored ciphertext", () => {
       expect(failed.stderr + failed.stdout).not.toContain("AGE-SECRET-KEY");
     } finally {
       writeFileSync(identity, kept);
-      other.remove();
     }
   });
 });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -260,7 +260,6 @@ describe("a service that cannot be reached", () => {
   it("says so when it does not know the agent's token", async () => {
     const token = join(host.root, "keys", "token");
     const kept = readFileSync(token, "utf8");
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(token, `ats_${"A".repeat(43)}\n`);
     try {
       const refused = await host.run("backup", "--source", "shop");

@@ -16,7 +16,12 @@ export interface DatabaseServer {
   stop: () => Promise<void>;
 }
 
-function account(name: string): { uid: number; gid: number } {
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+function account(name: string): Account {
   const id = (option: string): number => Number(spawnSync("id", [option, name], { encoding: "utf8" }).stdout);
   const [uid, gid] = [id("-u"), id("-g")];
   if (!(uid > 0 && gid > 0)) throw new Error(`there is no account ${name}: tools/setup test`);
@@ -26,8 +31,9 @@ function account(name: string): { uid: number; gid: number } {
 /** Starts a server on a socket of its own; PostgreSQL refuses root, so root runs it as postgres. */
 export async function startDatabaseServer(): Promise<DatabaseServer> {
   const home = mkdtempSync(join(tmpdir(), "attestore-e2e-database-"));
-  const as = process.getuid?.() === 0 ? account("postgres") : {};
-  if ("uid" in as) chownSync(home, as.uid, as.gid);
+  const unprivileged = process.getuid?.() === 0 ? account("postgres") : undefined;
+  if (unprivileged) chownSync(home, unprivileged.uid, unprivileged.gid);
+  const as = unprivileged ?? {};
   const data = join(home, "data");
   const options = ["-A", "trust", "-U", "shop", "-E", "UTF8", "--no-locale", "--no-sync"];
   const made = spawnSync(join(PROGRAMS, "initdb"), ["-D", data, ...options], {
