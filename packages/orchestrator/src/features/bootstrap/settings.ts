@@ -1,9 +1,12 @@
 import type { Attached } from "@attestore/contract";
+import { formatVerifierKey } from "@attestore/proof";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { logOrigin, logVerifier } from "../../log/log-keys.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
-import type { LogAccess } from "../log-access.ts";
 
 export interface BootstrapDeps {
-  log: LogAccess;
+  /** For the name and the key of the organisations' logs. */
+  signer: HeadSigner;
   sealer: Sealer;
   /** Where people reach the service, without a slash at the end. */
   publicUrl: string;
@@ -12,14 +15,15 @@ export interface BootstrapDeps {
 
 /** What an agent gets when it is let in. */
 export function attached(
-  deps: BootstrapDeps,
+  { signer, heartbeatInterval_s }: BootstrapDeps,
   agent: { agentId: string; orgId: string; apiToken: string },
 ): Attached {
+  const origin = logOrigin(signer.identity.host, agent.orgId);
   return {
     agent_id: agent.agentId,
     org_id: agent.orgId,
     api_token: agent.apiToken,
-    log: deps.log.identity(agent.orgId),
-    heartbeat_interval_s: deps.heartbeatInterval_s,
+    log: { origin, verifier_key: formatVerifierKey(logVerifier(signer.identity, origin)) },
+    heartbeat_interval_s: heartbeatInterval_s,
   };
 }

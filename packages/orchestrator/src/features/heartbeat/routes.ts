@@ -1,16 +1,24 @@
 import { HeartbeatRequest } from "@attestore/contract";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { readNewestHead } from "../../log/heads.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands } from "../commands/deliver-commands.ts";
-import type { LogAccess } from "../log-access.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
 
 export interface HeartbeatDeps {
-  log: LogAccess;
+  signer: HeadSigner;
   heartbeatInterval_s: number;
+  /** Takes what an agent holds of the log and its cosignature over it. Has connections of its own. */
+  acceptWitness: (
+    agent: AgentPrincipal,
+    held: { checkpoint: string; cosignature: string | null },
+  ) => Promise<void>;
 }
 
-export function heartbeatRoutes({ log, heartbeatInterval_s }: HeartbeatDeps): Route[] {
+export function heartbeatRoutes({ signer, heartbeatInterval_s, acceptWitness }: HeartbeatDeps): Route[] {
   const heartbeat = writeRoute({
     method: "POST",
     path: "/v1/heartbeat",
@@ -19,14 +27,12 @@ export function heartbeatRoutes({ log, heartbeatInterval_s }: HeartbeatDeps): Ro
     body: HeartbeatRequest,
     // No hard limit: see recordHeartbeat.
     rateLimits: [],
-    // Both work with connections of their own, so they come before the transaction takes one.
     async prepare({ body, principal }) {
       const { log_head: checkpoint, cosignature } = body;
-      if (checkpoint !== undefined)
-        await log.acceptWitness(principal, { checkpoint, cosignature: cosignature ?? null });
-      return log.newestCheckpoint(principal.orgId);
+      if (checkpoint === undefined) return;
+      await acceptWitness(principal, { checkpoint, cosignature: cosignature ?? null });
     },
-    async handle(call, tx, newestCheckpoint) {
+    async handle(call, tx) {
       const { body, principal } = call;
       const now = new Date();
       await recordHeartbeat(tx, call, { now, interval_s: heartbeatInterval_s });
@@ -37,13 +43,14 @@ export function heartbeatRoutes({ log, heartbeatInterval_s }: HeartbeatDeps): Ro
         now,
         interval_s: heartbeatInterval_s,
       });
+      const head = await readNewestHead(transactionSession(tx), signer, principal.orgId);
       return {
         status: 200,
         body: {
           server_time: now.toISOString(),
           next_interval_s: heartbeatInterval_s,
           commands,
-          log_head: newestCheckpoint,
+          log_head: head.checkpoint,
           sources,
         },
       };

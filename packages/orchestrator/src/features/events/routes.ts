@@ -1,0 +1,60 @@
+import { EventRequest } from "@attestore/contract";
+import { isTimestamp, ProofError } from "@attestore/proof";
+import { eventEntry } from "../../log/event-entry.ts";
+import { placementAnswer } from "../../log/placement.ts";
+import type { Sequencer } from "../../log/sequencer.ts";
+import { invalidRequest } from "../../platform/http/errors.ts";
+import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import { submitRoute, type Route } from "../../platform/http/route.ts";
+import { agentEvents, type AgentEventEntry } from "./event-kind.ts";
+
+export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
+  return [
+    submitRoute({
+      method: "POST",
+      path: "/v1/events",
+      action: "event.submit",
+      credential: "agent",
+      body: EventRequest,
+      rateLimits: ["default"],
+      async handle({ principal, body, rawBody }, record) {
+        const submitted = await sequencer.submit(
+          agentEvents,
+          agentEvent(principal, body),
+          record,
+          rawBody.length,
+        );
+        if (submitted.is === "remembered") return submitted.answer;
+        return placementAnswer("event_id", submitted.placement, submitted.replayed);
+      },
+    }),
+  ];
+}
+
+/** Throws `invalid_request` for what the schema lets through and the log cannot hold. */
+function agentEvent(agent: AgentPrincipal, body: EventRequest): AgentEventEntry {
+  const { kind, source_id, backup_id, command_id, occurred_at, detail } = body;
+  if (!isTimestamp(occurred_at))
+    throw invalidRequest("The event cannot be recorded.", [
+      { path: "/occurred_at", message: "is no moment" },
+    ]);
+  try {
+    const event = eventEntry(
+      {
+        orgId: agent.orgId,
+        kind,
+        sourceId: source_id,
+        backupId: backup_id,
+        commandId: command_id,
+        actorId: agent.id,
+        occurredAt: new Date(occurred_at),
+        detail,
+      },
+      new Date(),
+    );
+    return { ...event, agentId: agent.id };
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    throw invalidRequest("The event cannot be recorded.", [{ path: "/detail", message: error.message }]);
+  }
+}

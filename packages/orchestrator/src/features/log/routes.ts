@@ -1,0 +1,48 @@
+import { LogProofQuery } from "@attestore/contract";
+import { toHex } from "@attestore/proof";
+import type { Pool } from "pg";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { readNewestHead } from "../../log/heads.ts";
+import { withSession } from "../../log/sql-session.ts";
+import { readRoute, type Route } from "../../platform/http/route.ts";
+import { readLogProof } from "./log-proof.ts";
+
+/** What an agent asks of its organisation's log. */
+export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }): Route[] {
+  return [
+    readRoute({
+      method: "GET",
+      path: "/v1/log/head",
+      action: "log.read",
+      credential: "agent",
+      rateLimits: ["default"],
+      async handle({ principal }) {
+        const head = await withSession(pool, (session) => readNewestHead(session, signer, principal.orgId));
+        return {
+          status: 200,
+          body: {
+            log_id: head.origin,
+            tree_size: head.size,
+            root_hash: toHex(head.rootHash),
+            timestamp: head.at.toISOString(),
+            checkpoint: head.checkpoint,
+          },
+        };
+      },
+    }),
+    readRoute({
+      method: "GET",
+      path: "/v1/log/proof",
+      action: "log.read",
+      credential: "agent",
+      query: LogProofQuery,
+      rateLimits: ["default"],
+      async handle({ principal, query }) {
+        const body = await withSession(pool, (session) =>
+          readLogProof(session, signer, principal.orgId, query),
+        );
+        return { status: 200, body };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,66 @@
+import {
+  formatLeaf,
+  pae,
+  receiptKind,
+  sha256,
+  toBase64,
+  toHex,
+  type Envelope,
+  type ReceiptKind,
+  type Statement,
+} from "@attestore/proof";
+import { newId } from "@attestore/contract";
+import type { LogEntry } from "../../log/entry.ts";
+
+/** A receipt whose signature holds, on its way into the log. */
+export interface ReceiptEntry extends LogEntry {
+  kind: ReceiptKind;
+  statement: Statement;
+  result: "passed" | "failed" | null;
+  envelopeSha256: Buffer;
+  payloadSha256: Uint8Array;
+  /** The request's body. */
+  envelope: Buffer;
+  recordedAt: Date;
+}
+
+export function receiptEntry(input: {
+  orgId: string;
+  agentId: string;
+  envelope: Envelope;
+  body: Buffer;
+  statement: Statement;
+}): ReceiptEntry {
+  const { orgId, agentId, envelope, statement } = input;
+  const recordedAt = new Date();
+  const id = newId("receipt", recordedAt.getTime());
+  const kind = receiptKind(statement);
+  const payloadSha256 = sha256(envelope.payload);
+  const leaf = formatLeaf({
+    kind,
+    org_id: orgId,
+    id,
+    actor_id: agentId,
+    recorded_at: recordedAt.toISOString(),
+    body_sha256: toHex(payloadSha256),
+    signature: toBase64(envelope.signature),
+  });
+  return {
+    id,
+    orgId,
+    agentId,
+    leaf,
+    kind,
+    statement,
+    result: "result" in statement.predicate ? statement.predicate.result : null,
+    envelopeSha256: envelopeSha256(envelope),
+    payloadSha256,
+    envelope: input.body,
+    recordedAt,
+  };
+}
+
+/** What makes two submissions the same one: what was signed, and the signature. However their JSON is written. */
+export function envelopeSha256({ payloadType, payload, signature }: Envelope): Buffer {
+  return Buffer.from(sha256(Buffer.concat([pae(payloadType, payload), signature])));
+}

@@ -1,0 +1,126 @@
+import type { PlacedEntry } from "../../log/entry.ts";
+import { pack, packHashes, plainArray } from "../../log/packed.ts";
+import type { SqlSession, Statement } from "../../log/sql-session.ts";
+import type { BackupFacts } from "./match.ts";
+import type { ReceiptEntry } from "./receipt-entry.ts";
+
+const RECORDED: Statement = {
+  name: "receipts_recorded",
+  text: "select envelope_sha256, log_index from receipts where envelope_sha256 = any($1::bytea[])",
+};
+
+/** Index in the log by envelope (base64 of envelope_sha256), for those that are in it. */
+export async function readRecorded(
+  session: SqlSession,
+  envelopes: readonly Buffer[],
+): Promise<Map<string, number>> {
+  type Row = { envelope_sha256: Buffer; log_index: number };
+  const rows = await session.run<Row>(RECORDED, [envelopes]);
+  return new Map(rows.map((row) => [row.envelope_sha256.toString("base64"), row.log_index]));
+}
+
+const BACKUPS: Statement = {
+  name: "receipts_backups",
+  text: `select backups.id, backups.org_id, source_id, backups.agent_id, sha256, size_bytes,
+      sources.agent_id as source_agent_id, sources.test_agent_id as source_test_agent_id
+    from backups join sources on sources.id = backups.source_id
+    where backups.id = any($1::text[])`,
+};
+
+export async function readBackups(
+  session: SqlSession,
+  ids: ReadonlySet<string>,
+): Promise<Map<string, BackupFacts>> {
+  const rows = await session.run<BackupFacts & Record<string, unknown>>(BACKUPS, [plainArray([...ids])]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+type Placed = readonly PlacedEntry<ReceiptEntry>[];
+
+const INSERT: Statement = {
+  name: "receipts_insert",
+  text: `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
+      previous_receipt_sha256, envelope, log_index, leaf_hash, created_at)
+    select id, org_id, kind, source_id, agent_id, backup_id, result, substring($8::bytea from n::int * 32 - 31 for 32),
+      substring($9::bytea from n::int * 32 - 31 for 32), decode(previous, 'hex'),
+      substring($10::bytea from start for length), log_index, substring($11::bytea from n::int * 32 - 31 for 32), created_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $12::text[],
+        $13::int[], $14::int[], $15::bigint[], $16::timestamptz[])
+      with ordinality as rows (id, org_id, kind, source_id, agent_id, backup_id, result, previous, start, length,
+        log_index, created_at, n)`,
+};
+
+export function insertReceipts(session: SqlSession, placed: Placed): Promise<unknown> {
+  const column = (value: (entry: ReceiptEntry) => string | null): string =>
+    plainArray(placed.map(({ entry }) => value(entry)));
+  const envelopes = pack(placed.map(({ entry }) => entry.envelope));
+  return session.run(INSERT, [
+    column(({ id }) => id),
+    column(({ orgId }) => orgId),
+    column(({ kind }) => kind),
+    column(({ statement }) => statement.predicate.source_id),
+    column(({ agentId }) => agentId),
+    column(({ statement }) => statement.predicate.backup_id),
+    column(({ result }) => result),
+    packHashes(placed.map(({ entry }) => entry.envelopeSha256)),
+    packHashes(placed.map(({ entry }) => entry.payloadSha256)),
+    envelopes.bytes,
+    packHashes(placed.map(({ leafHash }) => leafHash)),
+    column(({ statement }) => statement.predicate.previous_receipt_sha256),
+    envelopes.starts,
+    envelopes.lengths,
+    plainArray(placed.map(({ logIndex }) => logIndex)),
+    column(({ recordedAt }) => recordedAt.toISOString()),
+  ]);
+}
+
+const MARK_BACKED_UP: Statement = {
+  name: "receipts_mark_backed_up",
+  text: `update sources set last_backup_at = greatest(last_backup_at, latest.at)
+    from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
+};
+
+/** By the service's clock: an agent's own cannot make a backup look newer than it is. One update a source. */
+export function markBackedUp(session: SqlSession, placed: Placed): Promise<unknown> {
+  return session.run(
+    MARK_BACKED_UP,
+    latest(placed, ({ statement }) => statement.predicate.source_id),
+  );
+}
+
+const MARK_BACKUPS_PROVEN: Statement = {
+  name: "receipts_mark_backups_proven",
+  text: `update backups set proven_at = greatest(proven_at, latest.at)
+    from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where backups.id = latest.id`,
+};
+
+const MARK_SOURCES_PROVEN: Statement = {
+  name: "receipts_mark_sources_proven",
+  text: `update sources set last_proven_at = greatest(last_proven_at, latest.at)
+    from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
+};
+
+export function markProven(session: SqlSession, placed: Placed): Promise<unknown>[] {
+  return [
+    session.run(
+      MARK_BACKUPS_PROVEN,
+      latest(placed, ({ statement }) => statement.predicate.backup_id),
+    ),
+    session.run(
+      MARK_SOURCES_PROVEN,
+      latest(placed, ({ statement }) => statement.predicate.source_id),
+    ),
+  ];
+}
+
+/** Ids and the latest time of each, as two array literals, in the order of the ids (so that two writers never deadlock). */
+function latest(placed: Placed, idOf: (entry: ReceiptEntry) => string): [string, string] {
+  const times = new Map<string, string>();
+  for (const { entry } of placed) {
+    const at = entry.recordedAt.toISOString();
+    const known = times.get(idOf(entry));
+    if (known === undefined || at > known) times.set(idOf(entry), at);
+  }
+  const ids = [...times.keys()].sort();
+  return [plainArray(ids), plainArray(ids.map((id) => times.get(id) ?? null))];
+}

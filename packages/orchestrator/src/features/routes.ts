@@ -1,0 +1,21 @@
+import type { Database } from "../platform/database/schema.ts";
+import type { Route } from "../platform/http/route.ts";
+import type { ObjectStore } from "../platform/objects/object-store.ts";
+import { backupRoutes } from "./backups/routes.ts";
+import { bootstrapRoutes } from "./bootstrap/routes.ts";
+import type { BootstrapDeps } from "./bootstrap/settings.ts";
+import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
+
+export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
+  db: Database;
+  objects: ObjectStore;
+}
+
+/** Every call that the service answers. */
+export function featureRoutes(deps: FeatureDeps): Route[] {
+  return [
+    ...bootstrapRoutes(deps.db, deps),
+    ...heartbeatRoutes(deps),
+    ...backupRoutes(deps.db, deps.objects),
+  ];
+}

@@ -1,0 +1,231 @@
+/**
+ * A whole orchestrator for tests: real PostgreSQL, the disk store, TLS 1.3, all of its routes, on a random port with a data directory of
+ * its own. Takes about two seconds to start.
+ *
+ *   let service: TestService;
+ *   beforeAll(async () => { service = await startTestService(); });
+ *   afterAll(() => service.close());
+ *
+ *   const org = await service.addOrg();                       // an organisation with an auth key
+ *   const agent = await service.attach(org);                  // a real attach over HTTPS: id, token, key pair
+ *   const answer = await agent.post("/v1/heartbeat", heartbeat());
+ *   answer.status, answer.json, answer.headers, answer.body   // body: the bytes
+ *
+ * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
+ * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
+ */
+import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Pool } from "pg";
+import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
+import { recordFirstCall } from "../src/features/agents/first-call.ts";
+import { createOrg } from "../src/features/orgs/create-org.ts";
+import { featureRoutes } from "../src/features/routes.ts";
+import { HeadSigner } from "../src/log/head-signer.ts";
+import type { Database } from "../src/platform/database/schema.ts";
+import { openTestDatabase } from "../src/platform/database/test-database.ts";
+import { buildApp } from "../src/platform/http/app.ts";
+import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
+import { createSealer } from "../src/platform/http/sealer.ts";
+import type { Logger } from "../src/platform/logging/logger.ts";
+import { DiskStore } from "../src/platform/objects/disk-store.ts";
+import { objectRoutes } from "../src/platform/objects/object-routes.ts";
+import { loadServerTls } from "../src/platform/tls/server-tls.ts";
+import { send, type Answer, type Call } from "./client.ts";
+import { RecordingLogger } from "./recording-logger.ts";
+
+export const LOG_HOST = "log.test";
+
+export interface TestServiceOptions {
+  heartbeatInterval_s?: number;
+  rateLimits?: Partial<RateLimitTable>;
+}
+
+export interface TestOrg {
+  id: string;
+  slug: string;
+  authKey: string;
+}
+
+export interface TestAgent {
+  id: string;
+  orgId: string;
+  token: string;
+  privateKey: KeyObject;
+  publicKeyWire: string;
+  log: { origin: string; verifier_key: string };
+  post(path: string, json?: unknown, more?: Partial<Call>): Promise<Answer>;
+  get(path: string, more?: Partial<Call>): Promise<Answer>;
+}
+
+export interface Replica {
+  url: string;
+  port: number;
+  call(call: Call): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface TestService extends Replica {
+  ca: string;
+  database: Database;
+  pool: Pool;
+  objects: DiskStore;
+  logger: RecordingLogger;
+  addOrg(name?: string): Promise<TestOrg>;
+  addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
+  attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
+  /** Another process would be the same code: another app, on the same database and store. */
+  listen(): Promise<Replica>;
+}
+
+let orgs = 0;
+
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const data = await mkdtemp(join(tmpdir(), "attestore-service-"));
+  await chmod(data, 0o711);
+  const database = await openTestDatabase();
+  const logger = new RecordingLogger();
+  const tls = await loadServerTls({ directory: join(data, "tls"), hostnames: [] }, logger);
+  const ca = await readFile(join(data, "tls", "ca.pem"), "utf8");
+  const sealingKey = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" }).d ?? "";
+  const sealer = createSealer(Buffer.from(sealingKey, "base64url"));
+  const signer = new HeadSigner(LOG_HOST, {
+    note: generateKeyPairSync("ed25519").privateKey,
+    time: generateKeyPairSync("ed25519").privateKey,
+  });
+
+  const listen = async (logTo: Logger): Promise<Replica & { objects: DiskStore }> => {
+    const port = await freePort();
+    const url = `https://localhost:${port}`;
+    const shutdown = new AbortController();
+    const objects = new DiskStore({
+      directory: join(data, "objects"),
+      publicUrl: url,
+      hmacKey: Buffer.alloc(32, 7),
+    });
+    await objects.prepare();
+    const app = buildApp({
+      db: database.database,
+      sealer,
+      logger: logTo,
+      tls: tls.options,
+      routes: featureRoutes({
+        db: database.database,
+        objects,
+        signer,
+        sealer,
+        publicUrl: url,
+        heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
+        acceptWitness: () => Promise.resolve(),
+      }),
+      shutdown: shutdown.signal,
+      firstAgentCall: (agentId) => recordFirstCall(database.database, agentId),
+      rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
+    });
+    app.register(objectRoutes(objects));
+    await app.listen({ host: "127.0.0.1", port });
+    return {
+      url,
+      port,
+      objects,
+      call: (call) => send({ port, ca }, call),
+      close: async () => {
+        shutdown.abort();
+        await app.close();
+      },
+    };
+  };
+
+  const first = await listen(logger);
+  const inTransaction = database.database.transaction();
+  const service: TestService = {
+    ...first,
+    ca,
+    database: database.database,
+    pool: database.pool,
+    logger,
+    listen: () => listen(logger),
+    addOrg: async (name = `Organisation ${++orgs}`) => {
+      const org = await inTransaction.execute((tx) => createOrg(tx, { name, logHost: LOG_HOST }));
+      return { id: org.id, slug: org.slug, authKey: await service.addAuthKey(org.id) };
+    },
+    addAuthKey: async (orgId, { expiresIn_s = 3600, maxUses } = {}) => {
+      const key = { orgId, name: null, expiresIn_s, maxUses: maxUses ?? null, createdBy: "console" };
+      return (await inTransaction.execute((tx) => createAuthKey(tx, key))).plaintext;
+    },
+    attach: (org, more) => attach(service, org, more),
+    close: async () => {
+      await first.close();
+      await database.close();
+      await rm(data, { recursive: true, force: true });
+    },
+  };
+  return service;
+}
+
+/** An Ed25519 key pair, the public half as it goes over the wire. */
+export function newKeyPair(): { privateKey: KeyObject; publicKeyWire: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const raw = Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");
+  return { privateKey, publicKeyWire: raw.toString("base64") };
+}
+
+export function attachBody(publicKeyWire = newKeyPair().publicKeyWire): Record<string, string> {
+  return {
+    name: "host-1",
+    public_key: publicKeyWire,
+    hostname: "host-1.example.org",
+    platform: "linux-x64",
+    agent_version: "0.1.0",
+  };
+}
+
+export function heartbeat(more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    agent_version: "0.1.0",
+    hostname: "host-1.example.org",
+    platform: "linux-x64",
+    uptime_s: 5,
+    sources: [],
+    acks: [],
+    ...more,
+  };
+}
+
+async function attach(service: Replica, org: TestOrg, more: Partial<Call> = {}): Promise<TestAgent> {
+  const { privateKey, publicKeyWire } = newKeyPair();
+  const answer = await service.call({
+    method: "POST",
+    path: "/api/bootstrap/attach",
+    token: org.authKey,
+    json: attachBody(publicKeyWire),
+    ...more,
+  });
+  if (answer.status !== 201) throw new Error(`attach: ${answer.status} ${answer.body.toString()}`);
+  const token = answer.json["api_token"] as string;
+  return {
+    id: answer.json["agent_id"] as string,
+    orgId: org.id,
+    token,
+    privateKey,
+    publicKeyWire,
+    log: answer.json["log"] as TestAgent["log"],
+    post: (path, json, call = {}) => service.call({ method: "POST", path, token, json, ...call }),
+    get: (path, call = {}) => service.call({ method: "GET", path, token, ...call }),
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((listening) => {
+    probe.listen(0, "127.0.0.1", listening);
+  });
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((closed) => {
+    probe.close(closed);
+  });
+  return port;
+}
