@@ -1,0 +1,48 @@
+import type { DatabaseTransaction } from "../platform/database/schema.ts";
+import { eventEntry, type EventEntry, type NewEvent } from "./event-entry.ts";
+import { insertEvents } from "./event-rows.ts";
+import { GrownLogs } from "./grown-logs.ts";
+import { lockLogs, type LockedLog } from "./locked-log.ts";
+import { LogDefect } from "./log-defect.ts";
+import type { PlacedLeaf } from "./log-writes.ts";
+import { transactionSession } from "./sql-session.ts";
+
+export interface AppendedEvent {
+  event: EventEntry;
+  placed: PlacedLeaf;
+}
+
+/**
+ * Logs events of the service in a transaction of the caller, so that what they tell of and the entry commit together. The logs stay
+ * locked until that transaction ends: do it late in the transaction, and end it soon.
+ *
+ * A transaction that changes agents.status must log that here: the lock is what makes a revocation immediate for
+ * submissions that are on their way.
+ *
+ * Throws LogDefect; ProofError `not_canonicalizable` for a detail that JSON cannot say.
+ */
+export async function appendInTransaction(
+  tx: DatabaseTransaction,
+  events: readonly NewEvent[],
+): Promise<AppendedEvent[]> {
+  const session = transactionSession(tx);
+  const locked = await lockLogs(session, new Set(events.map(({ orgId }) => orgId)));
+  const grown = new GrownLogs(requireSound(locked));
+  const now = new Date();
+  const appended = events.map((event) => {
+    const entry = eventEntry(event, now);
+    return { event: entry, placed: grown.append(entry.orgId, entry.leaf) };
+  });
+  const tiles = await grown.completeTiles(session);
+  await Promise.all([insertEvents(session, appended), ...grown.write(session, tiles, now)]);
+  return appended;
+}
+
+function requireSound(locked: ReadonlyMap<string, LockedLog | LogDefect>): Map<string, LockedLog> {
+  const sound = new Map<string, LockedLog>();
+  for (const [orgId, log] of locked) {
+    if (log instanceof LogDefect) throw log;
+    sound.set(orgId, log);
+  }
+  return sound;
+}

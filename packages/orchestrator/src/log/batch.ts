@@ -1,0 +1,119 @@
+import type { PoolClient } from "pg";
+import { claimKeys, readActiveAgents } from "./batch-lookups.ts";
+import { insertAuditRows, rememberPlaces, type RememberedPlace } from "./batch-records.ts";
+import { decide, type Decision, type Found, type Submission } from "./decisions.ts";
+import type { EntryKind, LogEntry, PlacedEntry } from "./entry.ts";
+import { GrownLogs } from "./grown-logs.ts";
+import type { HeadSigner } from "./head-signer.ts";
+import { LogDefect } from "./log-defect.ts";
+import { lockLogs, type LockedLog } from "./locked-log.ts";
+import { clientSession, type SqlSession } from "./sql-session.ts";
+
+export interface CommittedBatch {
+  decisions: Map<Submission, Decision>;
+  logs: GrownLogs;
+}
+
+/**
+ * One transaction for many submissions:
+ *
+ * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents still active, keys, and
+ *    what each kind of entry asks for. Every lookup is a later statement than the lock and sees all that came before it.
+ * 2. decide, and give each new entry the next index of its log.
+ * 3. write entries, leaves, full tiles, sizes and heads, idempotency and audit records; commit.
+ *
+ * A crash before the commit leaves nothing and nobody was answered; after it everything is there, and a client that got
+ * no answer finds its entry by the same key or the same envelope. Rejects with whatever the database said; the connection is
+ * then not to be used again.
+ */
+export async function commitBatch(
+  client: PoolClient,
+  submissions: readonly Submission[],
+  signer: HeadSigner,
+): Promise<CommittedBatch> {
+  const session = clientSession(client);
+  const now = new Date();
+  const begun = client.query("begin");
+  const looking = lookUp(session, submissions, now);
+  await settled([begun, looking]);
+  const found = await looking;
+  const logs = new GrownLogs(extendable(found.locked, signer));
+  const decisions = decide(submissions, found, logs);
+  const tiles = await logs.completeTiles(session);
+  const writes = [...sendWrites(session, decisions, logs), ...logs.write(session, tiles, now)];
+  const commit = client.query("commit");
+  await settled([...writes, commit]);
+  // A transaction that failed answers "commit" with ROLLBACK and no error.
+  if ((await commit).command !== "COMMIT") throw new Error("the batch's transaction was rolled back");
+  return { decisions, logs };
+}
+
+async function lookUp(session: SqlSession, submissions: readonly Submission[], now: Date): Promise<Found> {
+  const byKind = Map.groupBy(submissions, ({ kind }) => kind);
+  const keys = submissions.flatMap(({ record }) => record.idempotency ?? []);
+  const [locked, active, earlier, judges] = await Promise.all([
+    lockLogs(session, new Set(submissions.map(({ entry }) => entry.orgId))),
+    readActiveAgents(session, new Set(submissions.map(({ entry }) => entry.agentId))),
+    claimKeys(session, keys, now),
+    Promise.all(
+      [...byKind].map(async ([kind, group]) => {
+        const judge = await kind.examine(
+          session,
+          group.map(({ entry }) => entry),
+        );
+        return [kind, judge] as const;
+      }),
+    ),
+  ]);
+  return { locked, active, earlier, judges: new Map(judges) };
+}
+
+/** Logs that may grow. Those that may not are left out; their submissions are refused with the reason. */
+function extendable(locked: Map<string, LockedLog | LogDefect>, signer: HeadSigner): Map<string, LockedLog> {
+  const sound = new Map<string, LockedLog>();
+  for (const [orgId, log] of locked) {
+    if (log instanceof LogDefect) continue;
+    try {
+      signer.requireExtends({ origin: log.origin, size: log.range.size, rootHash: log.range.root() });
+      sound.set(orgId, log);
+    } catch (error) {
+      if (!(error instanceof LogDefect)) throw error;
+      locked.set(orgId, error);
+    }
+  }
+  return sound;
+}
+
+function sendWrites(
+  session: SqlSession,
+  decisions: ReadonlyMap<Submission, Decision>,
+  logs: GrownLogs,
+): Promise<unknown>[] {
+  const appended = new Map<EntryKind<LogEntry>, PlacedEntry<LogEntry>[]>();
+  const places: RememberedPlace[] = [];
+  const audit = [];
+  for (const [{ kind, record, entry }, decision] of decisions) {
+    if (decision.is === "refused" || decision.is === "remembered") continue;
+    if (decision.is === "recorded" && decision.replayed) continue;
+    audit.push(record.auditRow(201));
+    const logIndex = decision.is === "appended" ? decision.placed.logIndex : decision.logIndex;
+    if (record.idempotency !== null)
+      places.push({ key: record.idempotency, logIndex, treeSize: logs.log(entry.orgId).growth.size });
+    if (decision.is === "appended") {
+      const group = appended.get(kind);
+      if (group === undefined) appended.set(kind, [decision.placed]);
+      else group.push(decision.placed);
+    }
+  }
+  return [
+    ...[...appended].flatMap(([kind, placed]) => kind.insert(session, placed)),
+    ...(places.length === 0 ? [] : [rememberPlaces(session, places)]),
+    ...(audit.length === 0 ? [] : [insertAuditRows(session, audit)]),
+  ];
+}
+
+/** Waits until all are settled, so that nothing is on its way any more, and then throws the first failure, which is the cause. */
+async function settled(promises: readonly Promise<unknown>[]): Promise<void> {
+  for (const result of await Promise.allSettled(promises))
+    if (result.status === "rejected") throw result.reason;
+}

@@ -1,0 +1,106 @@
+import { sign, type KeyObject } from "node:crypto";
+import {
+  cosignatureLine,
+  cosignatureMessage,
+  equalBytes,
+  formatCheckpoint,
+  noteSignatureLine,
+  utf8,
+  type Hash,
+  type NoteVerifier,
+} from "@attestore/proof";
+import { LogDefect } from "./log-defect.ts";
+import { logIdentity, logVerifier, timeVerifier, type LogIdentity, type LogKeys } from "./log-keys.ts";
+
+/** A state of one log. Only ever one that is committed in log_heads. */
+export interface Head {
+  origin: string;
+  size: number;
+  rootHash: Hash;
+}
+
+interface Signed {
+  size: number;
+  rootHash: Hash;
+  /** Undefined after signing failed: the next one who asks tries again. */
+  note: Promise<string> | undefined;
+}
+
+/**
+ * Signs heads, and refuses to fork: it keeps the newest head that it signed of each log, and throws LogDefect rather than sign
+ * another root for that size, or let the log grow on from less. Nothing but what log_heads records is to be given to it. An
+ * older head may be signed again, since an Ed25519 signature is a function of key and text: the bytes are the first time's.
+ */
+export class HeadSigner {
+  readonly identity: LogIdentity;
+  readonly #keys: LogKeys;
+  readonly #timeVerifier: NoteVerifier;
+  readonly #newest = new Map<string, Signed>();
+
+  constructor(host: string, keys: LogKeys) {
+    this.#keys = keys;
+    this.identity = logIdentity(host, keys);
+    this.#timeVerifier = timeVerifier(this.identity);
+  }
+
+  /** Throws LogDefect if a log that stands like this is not the one whose heads were signed, grown or as it was. */
+  requireExtends({ origin, size, rootHash }: Head): void {
+    const newest = this.#newest.get(origin);
+    if (newest === undefined || size > newest.size) return;
+    if (size < newest.size)
+      throw new LogDefect(
+        "head_regressed",
+        `${origin} has ${size} leaves, and a head of ${newest.size} was signed: was the database set back?`,
+      );
+    this.#requireSameRoot(newest, { origin, size, rootHash });
+  }
+
+  /** The signed checkpoint of a head that is committed in log_heads: the newest, or any before it once more. */
+  sign(head: Head): Promise<string> {
+    const newest = this.#newest.get(head.origin);
+    if (newest?.size === head.size) {
+      this.#requireSameRoot(newest, head);
+      if (newest.note !== undefined) return newest.note;
+    }
+    const note = this.#sign(head);
+    if (newest === undefined || head.size >= newest.size) {
+      const signed: Signed = { size: head.size, rootHash: head.rootHash, note };
+      this.#newest.set(head.origin, signed);
+      note.catch(() => {
+        signed.note = undefined;
+      });
+    }
+    return note;
+  }
+
+  /** The checkpoint with a line of `cosignature/v1` besides: that this head was there at `time_s` (POSIX seconds). */
+  async signWithTime(head: Head, time_s: number): Promise<string> {
+    const note = await this.sign(head);
+    const message = cosignatureMessage(time_s, formatCheckpoint(head));
+    const signature = await signInPool(this.#keys.time, message);
+    return note + cosignatureLine(this.#timeVerifier, time_s, signature);
+  }
+
+  async #sign(head: Head): Promise<string> {
+    const text = formatCheckpoint(head);
+    const signature = await signInPool(this.#keys.note, utf8(text));
+    return `${text}\n${noteSignatureLine(logVerifier(this.identity, head.origin), signature)}`;
+  }
+
+  #requireSameRoot(newest: Signed, { origin, size, rootHash }: Head): void {
+    if (!equalBytes(newest.rootHash, rootHash))
+      throw new LogDefect(
+        "head_forked",
+        `${origin} has two roots at ${size} leaves, and one of them is signed`,
+      );
+  }
+}
+
+function signInPool(key: KeyObject, message: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    sign(null, message, key, (error, signature) => {
+      if (error) reject(error);
+      else resolve(signature);
+    });
+  });
+}

@@ -1,0 +1,70 @@
+import type { HeadSigner } from "./head-signer.ts";
+import { LogDefect } from "./log-defect.ts";
+import type { SqlSession, Statement } from "./sql-session.ts";
+
+/** A head that the log had, as log_heads records it. */
+export interface RecordedHead {
+  orgId: string;
+  origin: string;
+  size: number;
+  rootHash: Buffer;
+  recordedAt: Date;
+}
+
+interface HeadRow {
+  origin: string;
+  tree_size: number;
+  root_hash: Buffer;
+  recorded_at: Date;
+}
+
+const NEWEST: Statement = {
+  name: "log_newest_head",
+  text: `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint
+    from logs
+    cross join lateral (select * from log_heads where org_id = logs.org_id order by tree_size desc limit 1) as head
+    left join lateral (select * from log_emissions where org_id = logs.org_id order by hour desc limit 1) as emission
+      on emission.tree_size = head.tree_size
+    where logs.org_id = $1`,
+};
+
+export interface SignedHead {
+  origin: string;
+  size: number;
+  rootHash: Buffer;
+  /** When the log became this large; or, if it still is, when the last hourly head was signed. */
+  at: Date;
+  checkpoint: string;
+}
+
+/** The most recent head of an organisation's log, with the time's cosignature if the hourly emission came after it. */
+export async function readNewestHead(
+  session: SqlSession,
+  signer: HeadSigner,
+  orgId: string,
+): Promise<SignedHead> {
+  type Row = HeadRow & { emitted_at: Date | null; checkpoint: string | null };
+  const [row] = await session.run<Row>(NEWEST, [orgId]);
+  if (row === undefined) throw new LogDefect("log_missing", `${orgId} has no log`);
+  const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
+  if (row.checkpoint !== null && row.emitted_at !== null)
+    return { ...head, at: row.emitted_at, checkpoint: row.checkpoint };
+  return { ...head, at: row.recorded_at, checkpoint: await signer.sign(head) };
+}
+
+const OF_SIZE: Statement = {
+  name: "log_head_of_size",
+  text: `select origin, log_heads.tree_size, log_heads.root_hash, recorded_at from log_heads join logs using (org_id)
+    where org_id = $1 and log_heads.tree_size = $2`,
+};
+
+/** The head that the log had at this size, or null if it never had one. Between two heads it grew by several leaves at once. */
+export async function readHeadOfSize(
+  session: SqlSession,
+  orgId: string,
+  size: number,
+): Promise<RecordedHead | null> {
+  const [row] = await session.run<HeadRow>(OF_SIZE, [orgId, size]);
+  if (row === undefined) return null;
+  return { orgId, origin: row.origin, size, rootHash: row.root_hash, recordedAt: row.recorded_at };
+}

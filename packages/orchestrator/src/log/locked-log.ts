@@ -1,0 +1,73 @@
+import { CompactRange, EMPTY_ROOT, equalBytes } from "@attestore/proof";
+import type { DatabaseTransaction } from "../platform/database/schema.ts";
+import { LogDefect } from "./log-defect.ts";
+import { logOrigin } from "./log-keys.ts";
+import { plainArray, unpackHashes } from "./packed.ts";
+import type { SqlSession, Statement } from "./sql-session.ts";
+
+/** An organisation's log as its row says it stands. */
+export interface LockedLog {
+  orgId: string;
+  origin: string;
+  range: CompactRange;
+}
+
+interface LogRow {
+  org_id: string;
+  origin: string;
+  tree_size: number;
+  root_hash: Buffer;
+  right_edge: Buffer;
+}
+
+// The order of the ids is the order in which rows are locked: two transactions that want several logs never wait for each other.
+const LOCK: Statement = {
+  name: "log_lock",
+  text: `select org_id, origin, tree_size, root_hash, right_edge from logs
+    where org_id = any($1::text[]) order by org_id for no key update`,
+};
+
+/**
+ * Locks these logs until the transaction ends. From then on nobody else, on whatever replica, appends to them, and every
+ * later statement sees all that was appended before. A log that cannot go on has its defect in place of its state
+ * (`log_missing`, `log_row_damaged`), so that it does not hold up the others of a batch.
+ */
+export async function lockLogs(
+  session: SqlSession,
+  orgIds: ReadonlySet<string>,
+): Promise<Map<string, LockedLog | LogDefect>> {
+  const rows = await session.run<LogRow>(LOCK, [plainArray([...orgIds])]);
+  const logs = new Map(rows.map((row) => [row.org_id, readRow(row)]));
+  for (const orgId of orgIds)
+    if (!logs.has(orgId)) logs.set(orgId, new LogDefect("log_missing", `${orgId} has no log`));
+  return logs;
+}
+
+function readRow(row: LogRow): LockedLog | LogDefect {
+  const range = readRightEdge(row);
+  // A wrong edge would become a wrong root under the next head, which nobody could take back.
+  if (range === null || !equalBytes(range.root(), row.root_hash))
+    return new LogDefect("log_row_damaged", `the right edge of ${row.origin} does not give its root`);
+  return { orgId: row.org_id, origin: row.origin, range };
+}
+
+function readRightEdge(row: LogRow): CompactRange | null {
+  try {
+    return CompactRange.from(row.tree_size, unpackHashes(row.right_edge));
+  } catch {
+    return null;
+  }
+}
+
+/** Makes the empty log of a new organisation, in the transaction that makes the organisation. */
+export async function createLog(tx: DatabaseTransaction, host: string, orgId: string): Promise<void> {
+  const root = Buffer.from(EMPTY_ROOT);
+  await tx
+    .insertInto("logs")
+    .values({ org_id: orgId, origin: logOrigin(host, orgId), root_hash: root })
+    .execute();
+  await tx
+    .insertInto("log_heads")
+    .values({ org_id: orgId, tree_size: 0, root_hash: root, recorded_at: new Date() })
+    .execute();
+}

@@ -1,0 +1,126 @@
+import {
+  consistencyCoordinates,
+  hashesInTile,
+  inclusionCoordinates,
+  nodeFromTile,
+  proveConsistency,
+  proveInclusion,
+  tileOfNode,
+  type Hash,
+  type NodeCoordinate,
+  type TileNode,
+} from "@attestore/proof";
+import { LogDefect } from "./log-defect.ts";
+import { packHashes, plainArray } from "./packed.ts";
+import type { SqlSession, Statement } from "./sql-session.ts";
+import { readTileHashes } from "./tile-rows.ts";
+
+/** The inclusion proof of leaf `index` in the log's first `treeSize` leaves, which it must have. */
+export async function readInclusionProof(
+  session: SqlSession,
+  orgId: string,
+  index: number,
+  treeSize: number,
+): Promise<Hash[]> {
+  const nodes = await readNodes(session, orgId, inclusionCoordinates(index, treeSize), treeSize);
+  return proveInclusion(index, treeSize, nodes);
+}
+
+/** The proof that the log's first `to` leaves begin with its first `from`. */
+export async function readConsistencyProof(
+  session: SqlSession,
+  orgId: string,
+  from: number,
+  to: number,
+): Promise<Hash[]> {
+  const nodes = await readNodes(session, orgId, consistencyCoordinates(from, to), to);
+  return proveConsistency(from, to, nodes);
+}
+
+const FIND_LEAF: Statement = {
+  name: "log_find_leaf",
+  text: "select log_index from log_leaves where org_id = $1 and leaf_hash = $2 order by log_index limit 1",
+};
+
+/** The index of the leaf that has this hash, or null. */
+export async function findLeaf(session: SqlSession, orgId: string, leafHash: Hash): Promise<number | null> {
+  const [row] = await session.run<{ log_index: number }>(FIND_LEAF, [orgId, Buffer.from(leafHash)]);
+  return row?.log_index ?? null;
+}
+
+const FULL_TILES: Statement = {
+  name: "log_read_tiles",
+  text: `select tiles.level, tiles.tile_index, tiles.hashes
+    from unnest($2::smallint[], $3::bigint[]) as wanted (level, tile_index)
+    join log_tiles as tiles
+      on tiles.org_id = $1 and tiles.level = wanted.level and tiles.tile_index = wanted.tile_index`,
+};
+
+/** Reads only the tiles that hold these nodes: one a level on a path, whatever the size of the log. */
+async function readNodes(
+  session: SqlSession,
+  orgId: string,
+  coordinates: readonly NodeCoordinate[],
+  treeSize: number,
+): Promise<(level: number, index: number) => Hash> {
+  const wanted = coordinates.map((node) => ({ ...node, tile: tileOfNode(node.level, node.index) }));
+  const byTile = Map.groupBy(wanted, ({ tile }) => `${tile.tileLevel}/${tile.tileIndex}`);
+  const tiles = [...byTile.values()].map((nodes) => nodes.map(({ tile }) => tile));
+  const full = await readFullTiles(
+    session,
+    orgId,
+    tiles.flatMap(([tile]) => tile ?? []),
+  );
+  const found = new Map<string, Hash>();
+  for (const [name, nodes] of byTile) {
+    const fullTile = full.get(name);
+    const { bytes, first } =
+      fullTile === undefined
+        ? await readPartialTile(
+            session,
+            orgId,
+            nodes.map(({ tile }) => tile),
+            treeSize,
+          )
+        : { bytes: fullTile, first: 0 };
+    for (const { level, index, tile } of nodes)
+      found.set(`${level}/${index}`, nodeFromTile(bytes, { offset: tile.offset - first, count: tile.count }));
+  }
+  return (level, index) => {
+    const hash = found.get(`${level}/${index}`);
+    if (hash === undefined)
+      throw new LogDefect("log_incomplete", `node ${index} of level ${level} was not read`);
+    return hash;
+  };
+}
+
+async function readFullTiles(
+  session: SqlSession,
+  orgId: string,
+  tiles: readonly TileNode[],
+): Promise<Map<string, Buffer>> {
+  if (tiles.length === 0) return new Map();
+  const rows = await session.run<{ level: number; tile_index: number; hashes: Buffer }>(FULL_TILES, [
+    orgId,
+    plainArray(tiles.map(({ tileLevel }) => tileLevel)),
+    plainArray(tiles.map(({ tileIndex }) => tileIndex)),
+  ]);
+  return new Map(rows.map(({ level, tile_index, hashes }) => [`${level}/${tile_index}`, hashes]));
+}
+
+/** The part of a tile that is not full yet which these nodes are in; `first` is the offset of its first hash. */
+async function readPartialTile(
+  session: SqlSession,
+  orgId: string,
+  nodes: readonly TileNode[],
+  treeSize: number,
+): Promise<{ bytes: Buffer; first: number }> {
+  const [{ tileLevel, tileIndex } = { tileLevel: 0, tileIndex: 0 }] = nodes;
+  const first = Math.min(...nodes.map(({ offset }) => offset));
+  const end = Math.max(...nodes.map(({ offset, count }) => offset + count));
+  if (end > hashesInTile(tileLevel, tileIndex, treeSize))
+    throw new LogDefect("log_incomplete", `tile ${tileIndex} of level ${tileLevel} of ${orgId} is too short`);
+  const start = tileIndex * 256;
+  const hashes = await readTileHashes(session, orgId, tileLevel, start + first, start + end);
+  return { bytes: packHashes(hashes), first };
+}

@@ -1,0 +1,31 @@
+import pg from "pg";
+import { typeParsers } from "../platform/database/type-parsers.ts";
+import type { Logger } from "../platform/logging/logger.ts";
+import type { ConnectionSettings } from "../platform/postgres/connection-settings.ts";
+
+/**
+ * The sequencer's own connections: one for the batch in flight, the others for answers that are made again. Statements travel in
+ * a pipeline, so a batch costs three round trips. Nothing may hang for ever, or everybody waits behind it.
+ */
+export function openSequencerPool(connection: ConnectionSettings, logger: Logger): pg.Pool {
+  const pool = new pg.Pool({
+    ...connection,
+    max: 4,
+    pipeline: true,
+    types: typeParsers,
+    application_name: "attestore-server log",
+    connectionTimeoutMillis: 5_000,
+    lock_timeout: 5_000,
+    statement_timeout: 15_000,
+    query_timeout: 30_000,
+    idle_in_transaction_session_timeout: 30_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  });
+  pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
+  pool.on("connect", (client) => {
+    // A connection that breaks while it is in use fails its query, and says it here once more.
+    client.on("error", () => undefined);
+  });
+  return pool;
+}

@@ -1,0 +1,38 @@
+import type { Hash } from "@attestore/proof";
+import { LogDefect } from "./log-defect.ts";
+import type { SqlSession, Statement } from "./sql-session.ts";
+
+const LEAF_HASHES: Statement = {
+  name: "log_leaf_hashes",
+  text: `select leaf_hash as hash from log_leaves
+    where org_id = $1 and log_index >= $2 and log_index < $3 order by log_index`,
+};
+
+const TILE_ROOTS: Statement = {
+  name: "log_tile_roots",
+  text: `select root_hash as hash from log_tiles
+    where org_id = $1 and level = $4 and tile_index >= $2 and tile_index < $3 order by tile_index`,
+};
+
+/**
+ * The hashes `from` up to but not with `to`, counted from the log's beginning, that tiles of this level are made of: those
+ * of leaves, or above them the roots of the full tiles of the level below. Throws LogDefect if one is missing.
+ */
+export async function readTileHashes(
+  session: SqlSession,
+  orgId: string,
+  level: number,
+  from: number,
+  to: number,
+): Promise<Hash[]> {
+  const rows =
+    level === 0
+      ? await session.run<{ hash: Buffer }>(LEAF_HASHES, [orgId, from, to])
+      : await session.run<{ hash: Buffer }>(TILE_ROOTS, [orgId, from, to, level - 1]);
+  if (rows.length !== to - from)
+    throw new LogDefect(
+      "log_incomplete",
+      `the log of ${orgId} has ${rows.length} of the hashes ${from} to ${to - 1} of tile level ${level}`,
+    );
+  return rows.map(({ hash }) => hash);
+}
