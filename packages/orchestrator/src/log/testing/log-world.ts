@@ -1,0 +1,154 @@
+import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import { newId } from "@attestore/contract";
+import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
+import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import { HeadSigner } from "../head-signer.ts";
+import { createLog } from "../locked-log.ts";
+import type { LogKeys } from "../log-keys.ts";
+import { openSequencerPool } from "../sequencer-pool.ts";
+import { Sequencer, type SequencerOptions } from "../sequencer.ts";
+
+export const LOG_HOST = "log.example.test";
+
+export interface TestAgent {
+  id: string;
+  orgId: string;
+  publicKey: Uint8Array;
+  keyFingerprint: string;
+  token: string;
+  sign(message: Uint8Array): Uint8Array;
+}
+
+/** A real database with organisations and agents in it, and as many replicas of the service's log as a test wants. */
+export interface LogWorld extends TestDatabase {
+  keys: LogKeys;
+  addOrg(): Promise<string>;
+  addAgent(orgId: string): Promise<TestAgent>;
+  addBackup(agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup>;
+  /** A process of the service: a signer, connections and a sequencer of its own. */
+  addReplica(options?: Partial<SequencerOptions>): Replica;
+}
+
+export interface TestBackup {
+  id: string;
+  sourceId: string;
+  sha256: string;
+  sizeBytes: number;
+}
+
+export interface Replica {
+  signer: HeadSigner;
+  sequencer: Sequencer;
+  close(): Promise<void>;
+}
+
+export async function openLogWorld(): Promise<LogWorld> {
+  const database = await openTestDatabase();
+  const db = database.database;
+  const keys: LogKeys = { note: ed25519(), time: ed25519() };
+  const replicas: Replica[] = [];
+
+  const addOrg = async (): Promise<string> => {
+    const id = newId("org");
+    await db.transaction().execute(async (tx) => {
+      await tx.insertInto("orgs").values({ id, name: id, slug: id }).execute();
+      await createLog(tx, LOG_HOST, id);
+    });
+    return id;
+  };
+
+  const addAgent = async (orgId: string): Promise<TestAgent> => {
+    const id = newId("agent");
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const raw = new Uint8Array(Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url"));
+    const keyFingerprint = sshFingerprint(publicKeyFromBytes(raw));
+    const token = `ats_${randomBytes(32).toString("base64url")}`;
+    await db
+      .insertInto("agents")
+      .values({
+        id,
+        org_id: orgId,
+        name: "agent",
+        hostname: "host",
+        platform: "linux",
+        agent_version: "0.1.0",
+        public_key: Buffer.from(raw),
+        key_fingerprint: keyFingerprint,
+        token_sha256: createHash("sha256").update(token).digest(),
+      })
+      .execute();
+    return {
+      id,
+      orgId,
+      publicKey: raw,
+      keyFingerprint,
+      token,
+      sign: (message) => sign(null, message, privateKey),
+    };
+  };
+
+  const addBackup = async (agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup> => {
+    const [sourceId, uploadId, id] = [newId("source"), newId("upload"), newId("backup")];
+    const sha256 = randomBytes(32);
+    const sizeBytes = 12_345;
+    const owner = { org_id: agent.orgId, agent_id: agent.id };
+    await db
+      .insertInto("sources")
+      .values({
+        ...owner,
+        id: sourceId,
+        slug: sourceId,
+        name: "orders",
+        engine: "postgresql",
+        test_agent_id: testAgent?.id ?? null,
+      })
+      .execute();
+    const ciphertext = {
+      sha256,
+      size_bytes: sizeBytes,
+      object_key: `${agent.orgId}/${sourceId}/${uploadId}.age`,
+    };
+    await db
+      .insertInto("uploads")
+      .values({ ...owner, ...ciphertext, id: uploadId, source_id: sourceId, expires_at: new Date() })
+      .execute();
+    await db
+      .insertInto("backups")
+      .values({
+        ...owner,
+        ...ciphertext,
+        id,
+        source_id: sourceId,
+        upload_id: uploadId,
+        cipher: JSON.stringify({ name: "age-v1", recipients: ["age1example"] }),
+        source_metadata: JSON.stringify({ engine: "postgresql" }),
+        made_at: new Date(),
+      })
+      .execute();
+    return { id, sourceId, sha256: sha256.toString("hex"), sizeBytes };
+  };
+
+  const addReplica = (options: Partial<SequencerOptions> = {}): Replica => {
+    const signer = new HeadSigner(LOG_HOST, keys);
+    const pool = openSequencerPool(database.connection, silentLogger);
+    const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
+    const close = async (): Promise<void> => {
+      await sequencer.close();
+      if (!pool.ended) await pool.end();
+    };
+    const replica = { signer, sequencer, close };
+    replicas.push(replica);
+    return replica;
+  };
+
+  const close = async (): Promise<void> => {
+    for (const replica of replicas) await replica.close();
+    await database.close();
+  };
+  return { ...database, keys, addOrg, addAgent, addBackup, addReplica, close };
+}
+
+function ed25519(): KeyObject {
+  return generateKeyPairSync("ed25519").privateKey;
+}
