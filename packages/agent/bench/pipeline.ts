@@ -2,13 +2,14 @@
  * The pipeline against `zstd -3 | age -r` and the way back against `age -d | zstd -d`, on the same file, in adjacent
  * alternating runs. Ratios above 1 mean that ours is faster.
  *
- *   node packages/agent/bench/pipeline.ts [--size-mib 2048] [--rounds 3] [--dir DIR]
- *   node --jitless packages/agent/bench/pipeline.ts
+ *   node packages/agent/bench/pipeline.ts [--size-mib 2048] [--rounds 3] [--to-disk] [--dir DIR]
+ *   node packages/agent/bench/pipeline.ts --jitless
  */
 import { spawn, spawnSync } from "node:child_process";
-import { createHash, randomBytes } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -20,122 +21,114 @@ const { values } = parseArgs({
     "size-mib": { type: "string", default: "2048" },
     rounds: { type: "string", default: "3" },
     dir: { type: "string", default: tmpdir() },
-    /** Internal: one measured run of ours in a process of its own, so that its peak memory is its own. */
-    ours: { type: "string" },
-    input: { type: "string", default: "" },
-    output: { type: "string", default: "" },
-    key: { type: "string", default: "" },
-    sha256: { type: "string", default: "" },
+    /** Writes and fsyncs the results, both sides; without it only the work is compared. */
+    "to-disk": { type: "boolean", default: false },
+    jitless: { type: "boolean", default: false },
   },
 });
 
-if (values.ours === "seal") {
-  const { writeBlob } = await import("../src/pipeline/blob.ts");
-  const { seal } = await import("../src/pipeline/seal.ts");
-  const { readFilePieces } = await import("../src/pipeline/file-pieces.ts");
-  const source = readFilePieces(values.input);
-  const started = performance.now();
-  const blob = await writeBlob(seal(source, [values.key]), values.output, new AbortController().signal);
-  report(started, { path: blob.path, sha256: blob.sha256 });
-} else if (values.ours === "unseal") {
-  const { restoreToFile } = await import("../src/runs/restore-to-file.ts");
-  const started = performance.now();
-  await restoreToFile({
-    ciphertext: { path: values.input },
-    sha256: values.sha256,
-    identities: [values.key],
-    output: values.output,
-    signal: new AbortController().signal,
-  });
-  report(started, {});
-} else {
+const dir = await mkdtemp(join(values.dir, "attestore-bench-"));
+try {
   await compare();
-}
-
-function report(started: number, more: object): void {
-  const rss_mib = process.resourceUsage().maxRSS / 1024;
-  process.stdout.write(JSON.stringify({ seconds: (performance.now() - started) / 1000, rss_mib, ...more }));
+} finally {
+  await rm(dir, { recursive: true, force: true });
 }
 
 async function compare(): Promise<void> {
-  const dir = await mkdtemp(join(values.dir, "attestore-bench-"));
-  try {
-    const input = join(dir, "dump");
-    await makeDump(input, Number(values["size-mib"]) << 20);
-    const identity = await generateX25519Identity();
-    const recipient = await identityToRecipient(identity);
-    const identityFile = join(dir, "key");
-    await writeFile(identityFile, `${identity}\n`, { mode: 0o600 });
-    const digest = await fileDigest(input);
+  const measuredRun = await stripTypes();
+  const input = join(dir, "dump");
+  await makeDump(input, Number(values["size-mib"]) * 2 ** 20);
+  const identity = await generateX25519Identity();
+  const recipient = await identityToRecipient(identity);
+  const identityFile = join(dir, "key");
+  await writeFile(identityFile, `${identity}\n`, { mode: 0o600 });
+  // What the way back reads, both of it: made once by ours, and once by the shell.
+  const blobs = join(dir, "blobs");
+  const { sha256 } = run(measuredRun, ["seal", input, blobs, recipient]);
+  const ciphertext = join(blobs, `${sha256}.age`);
+  shell(`zstd -q -3 -c ${input} | age -r ${recipient} -o ${dir}/theirs.age`);
+  shell(`age -d -i ${identityFile} ${ciphertext} | zstd -q -dc | cmp - ${input}`);
 
-    const there: number[] = [];
-    const back: number[] = [];
-    let peak = 0;
-    for (let round = 0; round < Number(values.rounds); round++) {
-      const blobs = join(dir, "blobs");
-      await mkdir(blobs);
-      const runOurs = (): Ours =>
-        ours(["--ours", "seal", "--input", input, "--output", blobs, "--key", recipient]);
-      const runTheirs = (): number =>
-        shell(`zstd -q -3 -c ${input} | age -r ${recipient} -o ${dir}/theirs.age && sync ${dir}/theirs.age`);
-      const [sealed, theirs] = round % 2 === 0 ? [runOurs(), runTheirs()] : swap(runTheirs(), runOurs());
-      there.push(theirs / sealed.seconds);
-      say(
-        `  there ${round + 1}: ours ${sealed.seconds.toFixed(2)} s, zstd | age ${theirs.toFixed(2)} s, ratio ${(theirs / sealed.seconds).toFixed(2)}, peak ${sealed.rss_mib.toFixed(0)} MiB`,
-      );
+  const out = values["to-disk"] ? join(dir, "out") : "";
+  const sink = (name: string): string =>
+    values["to-disk"] ? `> ${dir}/${name} && sync ${dir}/${name}` : "> /dev/null";
+  const there = contest(
+    "there",
+    "zstd | age",
+    () => run(measuredRun, ["seal", input, out, recipient]),
+    () => shell(`zstd -q -3 -c ${input} | age -r ${recipient} ${sink("theirs.out")}`),
+    () => shell(`rm -rf ${dir}/out ${dir}/theirs.out`),
+  );
+  const back = contest(
+    "back",
+    "age -d | zstd -d",
+    () => run(measuredRun, ["unseal", ciphertext, out, identity, sha256]),
+    () => shell(`age -d -i ${identityFile} ${dir}/theirs.age | zstd -q -dc ${sink("theirs.out")}`),
+    () => shell(`rm -rf ${dir}/out ${dir}/theirs.out`),
+  );
+  const peak = Math.max(there.peak_mib, back.peak_mib);
+  say(
+    `there: ratio ${there.ratio.toFixed(2)} (at least 1.1); back: ratio ${back.ratio.toFixed(2)} (at least 0.8); peak memory ${peak.toFixed(0)} MiB (under 190)`,
+  );
+}
 
-      const out = join(dir, "out");
-      const runBack = (): Ours =>
-        ours([
-          "--ours",
-          "unseal",
-          "--input",
-          String(sealed.path),
-          "--output",
-          out,
-          "--key",
-          identity,
-          "--sha256",
-          String(sealed.sha256),
-        ]);
-      const runTheirBack = (): number =>
-        shell(
-          `age -d -i ${identityFile} ${dir}/theirs.age | zstd -q -d -o ${dir}/theirs.out && sync ${dir}/theirs.out`,
-        );
-      const [unsealed, theirBack] =
-        round % 2 === 0 ? [runBack(), runTheirBack()] : swap(runTheirBack(), runBack());
-      back.push(theirBack / unsealed.seconds);
-      say(
-        `  back  ${round + 1}: ours ${unsealed.seconds.toFixed(2)} s, age -d | zstd -d ${theirBack.toFixed(2)} s, ratio ${(theirBack / unsealed.seconds).toFixed(2)}, peak ${unsealed.rss_mib.toFixed(0)} MiB`,
-      );
-
-      if ((await fileDigest(out)) !== digest) throw new Error("what came back is not what went in");
-      peak = Math.max(peak, sealed.rss_mib, unsealed.rss_mib);
-      await rm(blobs, { recursive: true });
-      for (const name of ["out", "theirs.out", "theirs.age"]) await rm(join(dir, name));
-    }
+/** Adjacent runs in alternating order; the median of the rounds' ratios, theirs over ours. */
+function contest(
+  name: string,
+  theirName: string,
+  runOurs: () => Ours,
+  runTheirs: () => number,
+  clear: () => void,
+): { ratio: number; peak_mib: number } {
+  const ratios: number[] = [];
+  let peak_mib = 0;
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const [own, theirs] = round % 2 === 0 ? [runOurs(), runTheirs()] : swap(runTheirs(), runOurs());
+    clear();
+    ratios.push(theirs / own.seconds);
+    peak_mib = Math.max(peak_mib, own.rss_mib);
     say(
-      `there: ratio ${median(there).toFixed(2)} (at least 1.1); back: ratio ${median(back).toFixed(2)} (at least 0.8); peak memory ${peak.toFixed(0)} MiB (under 191 = 200 MB)`,
+      `  ${name} ${round + 1}: ours ${own.seconds.toFixed(2)} s, ${theirName} ${theirs.toFixed(2)} s, ratio ${(theirs / own.seconds).toFixed(2)}, CPU ${own.cpu_seconds.toFixed(2)} s, peak ${own.rss_mib.toFixed(0)} MiB`,
     );
-  } finally {
-    await rm(dir, { recursive: true, force: true });
   }
+  return { ratio: median(ratios), peak_mib };
 }
 
 interface Ours {
   readonly seconds: number;
+  readonly cpu_seconds: number;
   readonly rss_mib: number;
-  readonly path?: string;
-  readonly sha256?: string;
+  readonly sha256: string;
 }
 
-function ours(args: string[]): Ours {
-  const run = spawnSync(process.execPath, [...process.execArgv, import.meta.filename, ...args], {
+function run(script: string, args: string[]): Ours {
+  const flags = values.jitless ? ["--jitless"] : [];
+  const child = spawnSync(process.execPath, [...flags, script, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     encoding: "utf8",
   });
-  if (run.status !== 0) throw new Error(`ours ended with ${run.status ?? run.signal}`);
-  return JSON.parse(run.stdout) as Ours;
+  if (child.status !== 0) throw new Error(`ours ended with ${child.status ?? child.signal}`);
+  return JSON.parse(child.stdout) as Ours;
+}
+
+/** The agent as plain JavaScript: without a JIT there is no WebAssembly, and without that no stripping of types. */
+async function stripTypes(): Promise<string> {
+  const agent = join(import.meta.dirname, "..");
+  const stripped = join(dir, "stripped");
+  for (const folder of ["bench", "src/pipeline", "src/runs", "src/processes"]) {
+    await mkdir(join(stripped, folder), { recursive: true });
+    for (const name of await readdir(join(agent, folder))) {
+      if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
+      const source = stripTypeScriptTypes(await readFile(join(agent, folder, name), "utf8"));
+      await writeFile(
+        join(stripped, folder, name.replace(/ts$/, "js")),
+        source.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'),
+      );
+    }
+  }
+  await writeFile(join(stripped, "package.json"), '{"type":"module"}');
+  await symlink(join(agent, "..", "..", "node_modules"), join(stripped, "node_modules"));
+  return join(stripped, "bench", "measured-run.js");
 }
 
 function shell(command: string): number {
@@ -156,7 +149,7 @@ async function makeDump(path: string, bytes: number): Promise<void> {
         1 + int(rand() * 12), 1 + int(rand() * 28), int(rand() * 24), int(rand() * 60), int(rand() * 60), int(rand() * 1000000),
         status[1 + int(rand() * 5)], rand() * 500, word[1 + int(rand() * 10)], word[1 + int(rand() * 10)], word[1 + int(rand() * 10)],
         int(rand() * 4294967295), int(rand() * 4294967295), int(rand() * 4294967295), int(rand() * 4294967295) }`;
-  const awk = spawn("awk", [script], { stdio: ["ignore", "pipe", "inherit"] });
+  const awk = spawn("awk", [script], { stdio: ["ignore", "pipe", "ignore"] });
   let left = bytes;
   await pipeline(async function* () {
     for await (const piece of awk.stdout as AsyncIterable<Buffer>) {
@@ -168,12 +161,6 @@ async function makeDump(path: string, bytes: number): Promise<void> {
     }
     awk.kill();
   }, createWriteStream(path));
-}
-
-async function fileDigest(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(piece as Buffer);
-  return hash.digest("hex");
 }
 
 function swap<A, B>(a: A, b: B): [B, A] {

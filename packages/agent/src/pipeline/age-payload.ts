@@ -35,7 +35,7 @@ export async function* encryptPayload(
 }
 
 /**
- * Opens a stream. Each chunk is authenticated before it is handed on, but only the return of the generator says that
+ * Opens a stream. A piece of output is valid until the next one is asked for. Each chunk is authenticated before it is handed on, but only the return of the generator says that
  * the stream was whole: a reader that stops earlier has read an unauthenticated length.
  * @throws DamagedCiphertext `payload_damaged`, `truncated`, `trailing_data`.
  */
@@ -43,9 +43,9 @@ export async function* decryptPayload(
   source: AsyncIterable<Uint8Array>,
   key: Buffer,
 ): AsyncGenerator<Buffer, void, undefined> {
+  const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * CHUNK_BYTES);
   let counter = 0;
   for await (const { block, last } of blocksAndTheirLast(source, CHUNKS_AT_ONCE * SEALED_CHUNK_BYTES)) {
-    const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * CHUNK_BYTES);
     let filled = 0;
     for (let from = 0; from < block.length || (last && from === 0); from += SEALED_CHUNK_BYTES) {
       const sealed = block.subarray(from, from + SEALED_CHUNK_BYTES);

@@ -30,7 +30,7 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
   let frames = 0;
   const blocks = cutIntoBlocks(source, FRAME_INPUT_BYTES, pool);
   for await (const frame of mapInOrder(blocks, FRAMES_AT_ONCE, async (block) => {
-    const compressed = await compressFrame(block, OPTIONS);
+    const compressed = await compressFrame(block, { ...OPTIONS, pledgedSrcSize: block.length });
     pool.give(block);
     return compressed;
   })) {
@@ -38,5 +38,5 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
     yield frame;
     release(frame);
   }
-  if (frames === 0) yield await compressFrame(Buffer.alloc(0), OPTIONS);
+  if (frames === 0) yield await compressFrame(Buffer.alloc(0), { ...OPTIONS, pledgedSrcSize: 0 });
 }

@@ -1,10 +1,11 @@
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createZstdDecompress, zstdDecompress } from "node:zlib";
+import { release } from "./blocks.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { type FrameSegment, ZstdFrameWalker } from "./zstd-frames.ts";
 
-const FRAMES_AT_ONCE = 3;
+const FRAMES_AT_ONCE = 6;
 /** The largest window that is decoded: 128 MiB, as the zstd program does unless told otherwise. */
 const STREAM_CHUNK_BYTES = 1 << 20;
 
@@ -13,7 +14,8 @@ const decompressFrame = promisify(zstdDecompress);
 type Part = Extract<FrameSegment, { kind: "part" }>;
 
 /**
- * Any sequence of zstd frames, decoded; small frames in parallel, a large one as a stream.
+ * Any sequence of zstd frames, decoded; small frames in parallel, a large one as a stream. A piece of output is valid
+ * until the next one is asked for.
  * Only the return of the generator says that the data were whole.
  * @throws DamagedCiphertext `zstd_damaged`, `trailing_data`.
  */
@@ -24,7 +26,7 @@ export async function* decompress(source: AsyncIterable<Buffer>): AsyncGenerator
     for (let next = await segments.next(); next.done !== true; next = await segments.next()) {
       const segment = next.value;
       if (segment.kind === "part") {
-        for (const output of running.splice(0)) yield await output;
+        for (const output of running.splice(0)) yield* once(await output);
         yield* decodeStreamed(segment, segments);
         continue;
       }
@@ -34,14 +36,19 @@ export async function* decompress(source: AsyncIterable<Buffer>): AsyncGenerator
       running.push(output);
       if (running.length >= FRAMES_AT_ONCE) {
         const first = running.shift();
-        if (first !== undefined) yield await first;
+        if (first !== undefined) yield* once(await first);
       }
     }
-    for (const output of running.splice(0)) yield await output;
+    for (const output of running.splice(0)) yield* once(await output);
   } finally {
     await Promise.allSettled(running);
     await segments.return();
   }
+}
+
+function* once(output: Buffer): Generator<Buffer, void, undefined> {
+  yield output;
+  release(output);
 }
 
 async function* walk(source: AsyncIterable<Buffer>): AsyncGenerator<FrameSegment, void, undefined> {
@@ -59,6 +66,8 @@ async function decodeWhole(frame: Buffer, maxOutput: number): Promise<Buffer> {
     });
   } catch (error) {
     throw zstdDamage(error);
+  } finally {
+    release(frame);
   }
 }
 

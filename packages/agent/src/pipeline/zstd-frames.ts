@@ -6,7 +6,7 @@ export type FrameSegment =
   | { readonly kind: "part"; readonly bytes: Buffer; readonly last: boolean };
 
 /** Frames beyond this, compressed or not, are streamed: that is what bounds the memory. */
-export const MAX_WHOLE_FRAME = 4 << 20;
+export const MAX_WHOLE_FRAME = 2 << 20;
 
 const MAGIC = 0xfd2fb528;
 const SKIPPABLE_MAGIC = 0x184d2a50;
@@ -31,8 +31,9 @@ interface Frame {
  * Needed because Node's decoder stops after one frame, in silence, whatever follows.
  */
 export class ZstdFrameWalker {
-  /** What is not handed on yet. It begins where the frame, or what is left of a streamed one, does. */
-  #buffer: Buffer = Buffer.alloc(0);
+  #memory: Buffer = Buffer.allocUnsafeSlow(2 << 20);
+  /** What is not handed on yet, in the memory. It begins where the frame, or what is left of a streamed one, does. */
+  #buffer: Buffer = this.#memory.subarray(0, 0);
   /** The next header's offset in the buffer; beyond its end while a block's body is still to come. */
   #next = 0;
   #state: State = { at: "frame" };
@@ -40,10 +41,21 @@ export class ZstdFrameWalker {
 
   /** @throws DamagedCiphertext `zstd_damaged`, `trailing_data`. */
   push(piece: Buffer): FrameSegment[] {
-    this.#buffer = this.#buffer.length === 0 ? piece : Buffer.concat([this.#buffer, piece]);
+    this.#append(piece);
     const segments: FrameSegment[] = [];
     while (this.#step(segments));
     return segments;
+  }
+
+  #append(piece: Buffer): void {
+    const kept = this.#buffer;
+    const length = kept.length + piece.length;
+    const memory = length <= this.#memory.length ? this.#memory : Buffer.allocUnsafeSlow(2 * length);
+    // To the front, which may overlap: copy() minds that.
+    kept.copy(memory);
+    piece.copy(memory, kept.length);
+    this.#memory = memory;
+    this.#buffer = memory.subarray(0, length);
   }
 
   /** Says that the input ended. @throws DamagedCiphertext if it ended within a frame, or without any. */
@@ -128,7 +140,7 @@ export class ZstdFrameWalker {
   #checksum(frame: Frame, segments: FrameSegment[]): boolean {
     const end = this.#next + (frame.hasChecksum ? 4 : 0);
     if (this.#buffer.length < end) return false;
-    const bytes = this.#buffer.subarray(0, end);
+    const bytes = copyOf(this.#buffer.subarray(0, end));
     const maxOutput = frame.contentSize ?? frame.blocksOutput;
     if (frame.streamed || end > MAX_WHOLE_FRAME || maxOutput > MAX_WHOLE_FRAME) {
       segments.push({ kind: "part", bytes, last: true });
@@ -152,7 +164,7 @@ export class ZstdFrameWalker {
     if (!frame.streamed) return false;
     // A header that is cut in two stays: what is handed on is not seen again.
     const upTo = Math.min(this.#next, this.#buffer.length);
-    if (upTo > 0) segments.push({ kind: "part", bytes: this.#buffer.subarray(0, upTo), last: false });
+    if (upTo > 0) segments.push({ kind: "part", bytes: copyOf(this.#buffer.subarray(0, upTo)), last: false });
     this.#buffer = this.#buffer.subarray(upTo);
     this.#next -= upTo;
     return false;
@@ -166,6 +178,13 @@ export class ZstdFrameWalker {
     this.#state = { at: "frame" };
     return true;
   }
+}
+
+/** In memory of its own, so that it can be released alone. */
+function copyOf(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }
 
 function contentSize(buffer: Buffer, at: number, bytes: number): number | null {

@@ -1,0 +1,37 @@
+/** One measured run of the pipeline, in a process of its own so that its peak memory is its own. See pipeline.ts. */
+import { createHash } from "node:crypto";
+import { readCiphertext, holdToDigest } from "../src/pipeline/ciphertext.ts";
+import { readFilePieces, writeFilePieces } from "../src/pipeline/file-pieces.ts";
+import { seal } from "../src/pipeline/seal.ts";
+import { unseal } from "../src/pipeline/unseal.ts";
+import { writeBlob } from "../src/pipeline/blob.ts";
+
+const [way, input = "", output = "", key = "", sha256 = ""] = process.argv.slice(2);
+const signal = new AbortController().signal;
+const started = performance.now();
+let digest = sha256;
+
+if (way === "seal") {
+  const ciphertext = seal(readFilePieces(input), [key]);
+  if (output === "") {
+    const hash = createHash("sha256");
+    for await (const piece of ciphertext) hash.update(piece);
+    digest = hash.digest("hex");
+  } else {
+    digest = (await writeBlob(ciphertext, output, signal)).sha256;
+  }
+} else {
+  const dump = unseal(holdToDigest(readCiphertext({ path: input }), sha256), [key]);
+  if (output === "") for await (const _ of dump);
+  else await writeFilePieces(output, dump, signal);
+}
+
+const { user, system } = process.cpuUsage();
+process.stdout.write(
+  JSON.stringify({
+    seconds: (performance.now() - started) / 1000,
+    cpu_seconds: (user + system) / 1e6,
+    rss_mib: process.resourceUsage().maxRSS / 1024,
+    sha256: digest,
+  }),
+);
