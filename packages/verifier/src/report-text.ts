@@ -43,10 +43,10 @@ function paragraph(outcome: Outcome, paint: Paint): string {
   return lines.join("\n");
 }
 
-function line({ title, result, detail, hint }: CheckedLine, paint: Paint): string {
+function line({ id, title, result, detail, hint }: CheckedLine, paint: Paint): string {
   const [word, style] = RESULTS[result];
   const advice = hint === null ? "" : ` (${hint})`;
-  return `  ${paint(style, word.padEnd(11))}  ${title}: ${visible(detail)}${advice}`;
+  return `  ${paint(style, word.padEnd(11))}  ${id.padEnd(10)}  ${title}: ${visible(detail)}${advice}`;
 }
 
 function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): string[] {

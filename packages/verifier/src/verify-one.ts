@@ -71,7 +71,9 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
   if (service === undefined || byId || !("bundle" in receipt)) return outcome;
 
   if (verdict !== "true" || logKey === undefined)
-    return addLines(outcome, [notProven("the log's key is needed, and the bundle's own proof has to hold first")]);
+    return addLines(outcome, [
+      notProven("the log's key is needed, and the bundle's own proof has to hold first"),
+    ]);
   try {
     return addLines(outcome, await proveCurrent(service, receipt.bundle, logKey));
   } catch (error) {

@@ -28,7 +28,7 @@ const run = {
 const backup = members({
   ...run,
   size_bytes: wholeNumber,
-  cipher: members({ name: nonEmptyText, recipients: listOf(nonEmptyText, { min: 1 }) }),
+  cipher: members({ name: oneOf("age-v1"), recipients: listOf(nonEmptyText, { min: 1 }) }),
   source_metadata: members(
     {
       engine: nonEmptyText,

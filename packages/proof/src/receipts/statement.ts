@@ -34,7 +34,7 @@ interface Run {
 export interface BackupPredicate extends Run {
   /** Of the ciphertext. */
   size_bytes: number;
-  cipher: { name: string; recipients: string[] };
+  cipher: { name: "age-v1"; recipients: string[] };
   source_metadata: {
     engine: string;
     engine_version: string;

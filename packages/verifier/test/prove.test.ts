@@ -1,0 +1,164 @@
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { leafHash, formatLeaf, toHex } from "@attestore/proof";
+import { ids } from "../../proof/test/receipt-fixture.ts";
+import { attestoreVerify, checksOf, report, type JsonReport } from "./cli.ts";
+import { log, otherLog, usualEvidence, vkey } from "./evidence.ts";
+import { type Answers, logAnswers, LogService, TOKEN } from "./log-service.ts";
+
+const { files, passed, envelope, key, bundle } = await usualEvidence();
+const honest = logAnswers(bundle, log, 300);
+const service = new LogService(files.directory, honest);
+const url = await service.listen();
+afterAll(async () => {
+  await service.close();
+  files.remove();
+});
+beforeEach(() => {
+  service.answers = honest;
+  service.requests = [];
+});
+
+const prove = ["--prove", url, "--ca", service.caFile, "--key", key, "--log-key", vkey];
+const env = { ATTESTORE_TOKEN: TOKEN };
+const ask = (...args: string[]): Promise<JsonReport> => report([...args, ...prove], { env });
+const lie = (change: Partial<Answers>): void => {
+  service.answers = { ...honest, ...change };
+};
+
+describe("a bundle, proven again", () => {
+  it("is still in the log, which has only grown", async () => {
+    const answer = await ask(passed);
+    expect(answer).toMatchObject({ verdict: "true", exit_code: 0 });
+    expect(checksOf(answer, "held").slice(-3)).toEqual([
+      "current_checkpoint",
+      "current_inclusion",
+      "consistency",
+    ]);
+    const hash = toHex(leafHash(formatLeaf(bundle.leaf)));
+    expect(service.requests).toEqual(["/v1/log/head", `/v1/log/proof?leaf=${hash}&tree_size=300&from=11`]);
+  });
+
+  it("is false when the log was rewritten since", async () => {
+    const rewritten = structuredClone(bundle);
+    rewritten.leaf.recorded_at = "2026-11-20T02:00:43.000Z";
+    lie({ proof: logAnswers(rewritten, log, 300).proof });
+    const answer = await ask(passed);
+    expect(answer).toMatchObject({ verdict: "false", exit_code: 1 });
+    expect(checksOf(answer, "failed")).toEqual(["current_inclusion", "consistency"]);
+  });
+
+  it("is false when the log shrank", async () => {
+    lie({ head: logAnswers(bundle, log, 6).head });
+    const answer = await ask(passed);
+    expect(answer.exit_code).toBe(1);
+    expect(checksOf(answer, "failed")).toEqual(["consistency"]);
+  });
+
+  it("is false when another key signed the present checkpoint", async () => {
+    lie({ proof: logAnswers(bundle, otherLog, 300).proof });
+    const answer = await ask(passed);
+    expect(answer.exit_code).toBe(1);
+    expect(checksOf(answer, "failed")).toEqual(["current_checkpoint"]);
+  });
+
+  it.each(["inclusion", "consistency"] as const)("is false when the %s proof is not one", async (part) => {
+    lie({
+      proof: async (...asked) => {
+        const proof = (await honest.proof(...asked)) as {
+          inclusion: { hashes: string[] };
+          consistency: { hashes: string[] };
+        };
+        proof[part].hashes.reverse();
+        return proof;
+      },
+    });
+    const answer = await ask(passed);
+    expect(answer.exit_code).toBe(1);
+    expect(checksOf(answer, "failed")).toEqual([part === "inclusion" ? "current_inclusion" : part]);
+  });
+
+  it("is false when consistency is left out of the answer", async () => {
+    lie({
+      proof: async (...asked) => ({ ...((await honest.proof(...asked)) as object), consistency: null }),
+    });
+    expect(checksOf(await ask(passed), "failed")).toEqual(["consistency"]);
+  });
+
+  it.each([
+    ["noise", () => Promise.resolve("noise")],
+    ["no head", () => Promise.resolve({ hello: 1 })],
+    ["nothing", () => Promise.resolve(undefined)],
+    ["too much", () => Promise.resolve("x".repeat(2_000_000))],
+  ])("cannot be told when the service answers %s", async (_what, head) => {
+    lie({ head });
+    const answer = await ask(passed);
+    expect(answer).toMatchObject({ verdict: "cannot_tell", exit_code: 2 });
+    expect(checksOf(answer, "not_checked")).toContain("current_checkpoint");
+  });
+
+  it("cannot be told without the log's key", async () => {
+    const answer = await report([passed, "--prove", url, "--ca", service.caFile, "--key", key], { env });
+    expect(answer.exit_code).toBe(2);
+    expect(service.requests).toEqual([]);
+  });
+});
+
+describe("a receipt's id", () => {
+  it("is looked up, and what comes back is verified here", async () => {
+    const answer = await ask(ids.receipt);
+    expect(answer).toMatchObject({ verdict: "true", receipts: [{ receipt: ids.receipt, result: "passed" }] });
+    expect(service.requests).toEqual([`/api/receipts/${ids.receipt}/bundle`]);
+  });
+
+  it("is false when the bundle that comes back was tampered with", async () => {
+    const changed = structuredClone(bundle);
+    changed.inclusion_proof.log_index = 4;
+    lie({ bundle: () => changed });
+    const answer = await ask(ids.receipt);
+    expect(answer.exit_code).toBe(1);
+    expect(checksOf(answer, "failed")).toEqual(["inclusion"]);
+  });
+
+  it("cannot be told when another receipt comes back, though that one is true", async () => {
+    const answer = await ask("rcpt_01jd3gqq8zb14p1s0a5r2h0y8g");
+    expect(answer.exit_code).toBe(2);
+    expect(answer.receipts[0]?.error?.code).toBe("service_refused");
+  });
+
+  it("cannot be told when it is not there, and without --prove it is a file's name", async () => {
+    lie({ bundle: () => undefined });
+    expect((await ask(ids.receipt)).exit_code).toBe(2);
+    const { code, stdout } = await attestoreVerify([ids.receipt, "--key", key]);
+    expect(code).toBe(2);
+    expect(stdout).toContain("no such file");
+  });
+});
+
+describe("a service that cannot be trusted or reached", () => {
+  it("is not believed under another certificate authority", async () => {
+    const answer = await report([ids.receipt, "--prove", url, "--key", key, "--log-key", vkey], { env });
+    expect(answer.exit_code).toBe(2);
+    expect(answer.receipts[0]?.error?.code).toBe("network");
+    expect(service.requests).toEqual([]);
+  });
+
+  it("that refuses the token leaves the question open, and the token unprinted", async () => {
+    const { code, stdout, stderr } = await attestoreVerify([ids.receipt, ...prove], {
+      env: { ATTESTORE_TOKEN: "ats_wrong" },
+    });
+    expect(code).toBe(2);
+    expect(stdout).toContain("answered 401 (unauthenticated)");
+    expect(stdout + stderr).not.toContain("ats_wrong");
+  });
+
+  it("that is not there leaves the question open", async () => {
+    const gone = ["--prove", "https://localhost:1", "--key", key, "--log-key", vkey];
+    expect((await report([passed, ...gone], { env })).exit_code).toBe(2);
+  });
+});
+
+it("a bare envelope cannot be looked up, and is not true where the log was asked for", async () => {
+  const answer = await ask(envelope);
+  expect(answer.exit_code).toBe(2);
+  expect(service.requests).toEqual([]);
+});

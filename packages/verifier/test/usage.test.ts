@@ -1,0 +1,111 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+import manifest from "../package.json" with { type: "json" };
+import { attestoreVerify } from "./cli.ts";
+import { usualEvidence, vkey } from "./evidence.ts";
+
+const { files, passed, key } = await usualEvidence();
+afterAll(() => {
+  files.remove();
+});
+
+describe("asking for help", () => {
+  it.each(["--help", "-h"])("%s prints usage, examples and exit codes", async (flag) => {
+    const { code, stdout, stderr } = await attestoreVerify([flag]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const word of ["Usage:", "Examples:", "Exit codes:", "--log-key", "NO_COLOR"])
+      expect(stdout).toContain(word);
+    for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(100);
+  });
+
+  it("--version prints the package's", async () => {
+    expect((await attestoreVerify(["--version"])).stdout).toBe(`attestore-verify ${manifest.version}\n`);
+  });
+});
+
+describe("what cannot be told exits 2, on standard error, without a verdict", () => {
+  const directory = join(files.directory, "directory");
+  mkdirSync(directory);
+  const secret =
+    "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIFRoaXNJc0FTZWNyZXQ=\n-----END PRIVATE KEY-----\n";
+  const cases: [string, string[], string][] = [
+    ["no receipt", [], "no receipt was named"],
+    ["an unknown option", [passed, "--trust-me"], "--trust-me"],
+    ["an option without its value", [passed, "--key"], "--key"],
+    ["two keys", [passed, "--key", key, "--key", key], "--key was given 2 times"],
+    ["an empty key", [passed, "--key", ""], "--key is empty"],
+    ["a key that is not there", [passed, "--key", join(files.directory, "none")], "no such file"],
+    ["a directory as a key", [passed, "--key", directory], "it is a directory"],
+    ["noise as a key", [passed, "--key", files.write("noise.pub", "noise")], "not standard base64"],
+    ["a private key", [passed, "--key", files.write("private.pem", secret)], "this is a private key"],
+    [
+      "a log key that is none",
+      [passed, "--key", key, "--log-key", vkey.replace(/\+[0-9a-f]{8}/, "+00000000")],
+      "hash",
+    ],
+    ["a log key file that is not there", [passed, "--key", key, "--log-key", "nowhere"], "no such file"],
+    ["a ciphertext that is not there", [passed, "--key", key, "--ciphertext", "nowhere"], "no such file"],
+    ["a service without TLS", [passed, "--prove", "http://localhost"], "https://"],
+    ["a service and no token", [passed, "--prove", "https://localhost"], "ATTESTORE_TOKEN"],
+    ["a CA and no service", [passed, "--ca", key], "--ca is for --prove"],
+  ];
+  it.each(cases)("%s", async (_what, args, message) => {
+    const { code, stdout, stderr } = await attestoreVerify(args);
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^attestore-verify: .*\n$/);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain("MC4CAQ");
+  });
+
+  it.each([
+    ["nothing", ""],
+    ["half a receipt", `{"envelope":`],
+    ["another JSON", `{"hello":1}`],
+    ["a binary", "\u0000\u0001"],
+    ["far too much", " ".repeat(600_000)],
+  ])("a receipt file that holds %s", async (_what, text) => {
+    const { code, stdout } = await attestoreVerify([files.write("odd.json", text), "--key", key]);
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/^CANNOT TELL/);
+  });
+});
+
+describe("colour", () => {
+  /** util-linux's script gives the program a terminal. */
+  const onTerminal = (env: Record<string, string>): string => {
+    const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+    const command = [process.execPath, main, passed, "--key", key, "--log-key", vkey]
+      .map((word) => `'${word}'`)
+      .join(" ");
+    const { error, stdout } = spawnSync("script", ["-qec", command, "/dev/null"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", ...env },
+    });
+    if (error) throw error;
+    return stdout;
+  };
+
+  it("is used on a terminal, and not under NO_COLOR", () => {
+    expect(onTerminal({})).toContain("\u001b[32mTRUE");
+    const plain = onTerminal({ NO_COLOR: "1" });
+    expect(plain).toContain("TRUE");
+    expect(plain).not.toContain("\u001b");
+  });
+});
+
+it("goes on quietly when nobody reads its report", () => {
+  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+  const many = Array.from({ length: 200 }, () => passed);
+  const shell = `"$0" "$@" | head -n 1; echo "\${PIPESTATUS[0]}"`;
+  const { stdout, stderr } = spawnSync(
+    "bash",
+    ["-c", shell, process.execPath, main, ...many, "--key", key, "--log-key", vkey],
+    { encoding: "utf8" },
+  );
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/^TRUE .*\n0\n$/);
+});
