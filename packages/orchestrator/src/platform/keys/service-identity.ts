@@ -1,3 +1,5 @@
+import { createPublicKey } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type { Pool } from "pg";
 import { UserError } from "../errors/user-error.ts";
 import { sealingKeyCheck } from "./service-keys.ts";
@@ -40,8 +42,8 @@ export async function requireIdentity(
   const before = await readIdentity(pool);
   const wanted: ServiceIdentity = {
     log_host: hosts.logHost ?? before?.log_host ?? hosts.defaultLogHost,
-    log_key: Buffer.from(keys.log.publicKey).toString("base64"),
-    cosigner_key: Buffer.from(keys.cosigner.publicKey).toString("base64"),
+    log_key: rawPublicKey(keys.log.note),
+    cosigner_key: rawPublicKey(keys.log.time),
     sealing_key_check: sealingKeyCheck(keys.sealing),
   };
   await pool.query(
@@ -68,4 +70,11 @@ function requireSame(file: string, kept: string, found: string): void {
     "key_file",
     `keys/${file} is not the key that this database was written with. Restore keys/ from the backup that the database is from. Nothing was changed.`,
   );
+}
+
+/** The 32 bytes of an Ed25519 public key (RFC 8032), in base64. */
+export function rawPublicKey(privateKey: KeyObject): string {
+  const { x } = createPublicKey(privateKey).export({ format: "jwk" });
+  if (x === undefined) throw new TypeError("not an Ed25519 key");
+  return Buffer.from(x, "base64url").toString("base64");
 }

@@ -1,17 +1,14 @@
 import { createHmac } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
 import { makeDirectory } from "../files/durable-write.ts";
 import { loadSecret, loadSigningKey } from "./key-files.ts";
 import type { IfMissing } from "./key-files.ts";
-import { createSigningKey } from "./signing-key.ts";
-import type { SigningKey } from "./signing-key.ts";
 
 /** What the service keeps in `keys/`, made on the first start. */
 export interface ServiceKeys {
-  /** Signs checkpoints. */
-  log: SigningKey;
-  /** Cosigns the hourly ones for their time. */
-  cosigner: SigningKey;
+  /** Ed25519: one signs checkpoints, the other cosigns the hourly ones for their time. */
+  log: { note: KeyObject; time: KeyObject };
   /** AES-256-GCM key for answers that hold secrets. */
   sealing: Buffer;
   /** HMAC key of the disk store's URLs. */
@@ -21,8 +18,10 @@ export interface ServiceKeys {
 export async function loadServiceKeys(directory: string, ifMissing: IfMissing): Promise<ServiceKeys> {
   await makeDirectory(directory);
   return {
-    log: createSigningKey(await loadSigningKey(join(directory, "log-signing.pem"), ifMissing)),
-    cosigner: createSigningKey(await loadSigningKey(join(directory, "log-cosigning.pem"), ifMissing)),
+    log: {
+      note: await loadSigningKey(join(directory, "log-signing.pem"), ifMissing),
+      time: await loadSigningKey(join(directory, "log-cosigning.pem"), ifMissing),
+    },
     sealing: await loadSecret(join(directory, "sealing.key"), ifMissing),
     // Its URLs live minutes: a new one harms nobody.
     objectUrls: await loadSecret(join(directory, "object-urls.key"), "create"),

@@ -1,0 +1,107 @@
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { isIP } from "node:net";
+import { errorMessage } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import { nearestName } from "./nearest-name.ts";
+import { InvalidValue } from "./setting-types.ts";
+import type { ListenAddress, ReadValue } from "./setting-types.ts";
+import { OTHER_VARIABLES, SETTINGS } from "./settings.ts";
+import type { Setting } from "./settings.ts";
+
+type Table = typeof SETTINGS;
+type Value<S> = S extends { read: ReadValue<infer T> }
+  ? S extends { fallback: string }
+    ? T
+    : T | undefined
+  : never;
+
+/** Every setting by its name; undefined where it is unset and has no fallback. */
+export type Settings = { [Name in keyof Table]: Value<Table[Name]> };
+
+export interface Config extends Settings {
+  publicUrl: string;
+  /** What the log's host is on a first start where ATTESTORE_LOG_HOST is unset. */
+  defaultLogHost: string;
+}
+
+/**
+ * Reads all settings from the environment. An empty variable counts as unset.
+ *
+ * @throws UserError that names every mistake at once, and no secret
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const problems = unknownVariables(environment);
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    try {
+      values[name] = readSetting(setting, environment[setting.variable]);
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      problems.push(error.message);
+    }
+  }
+  // Each value was made by the reader that the type is taken from.
+  const settings = values as Settings;
+  if (problems.length === 0) problems.push(...contradictions(settings));
+  if (problems.length > 0) throw new UserError("invalid_setting", problems.join("\n"));
+  const publicUrl = settings.publicUrl ?? defaultPublicUrl(settings.listen);
+  const defaultLogHost = new URL(publicUrl).hostname.replace(/^\[|\]$/g, "");
+  return { ...settings, publicUrl, defaultLogHost };
+}
+
+function readSetting<T>(setting: Setting<T>, given: string | undefined): T | undefined {
+  const text = given === undefined || given === "" ? setting.fallback : given;
+  if (text === undefined) return undefined;
+  try {
+    return setting.read(setting.secret === true ? readSecret(setting.variable, text) : text);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    if (error.message.startsWith(setting.variable)) throw error;
+    const shown = setting.secret === true ? "" : ` is ${JSON.stringify(text)}, and`;
+    throw new InvalidValue(`${setting.variable}${shown} has to be ${error.message}.`);
+  }
+}
+
+function readSecret(variable: string, text: string): string {
+  if (!text.startsWith("file:")) return text;
+  const file = text.slice("file:".length);
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    throw new InvalidValue(`${variable} names a file that cannot be read: ${errorMessage(error)}.`);
+  }
+}
+
+function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
+  const known = Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.variable);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith("ATTESTORE_") && !known.includes(name) && !OTHER_VARIABLES.has(name))
+    .map((name) => {
+      const nearest = nearestName(name, known);
+      return nearest === null
+        ? `There is no setting ${name}. Unset it.`
+        : `There is no setting ${name}. Did you mean ${nearest}?`;
+    });
+}
+
+function contradictions(settings: Settings): string[] {
+  const problems: string[] = [];
+  if ((settings.tlsCertificate === undefined) !== (settings.tlsKey === undefined)) {
+    problems.push("ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY go together: set both or neither.");
+  }
+  const s3 = [settings.s3Bucket, settings.s3AccessKeyId, settings.s3SecretAccessKey];
+  if (s3.some((value) => value !== undefined) && s3.some((value) => value === undefined)) {
+    problems.push(
+      "ATTESTORE_S3_BUCKET, ATTESTORE_S3_ACCESS_KEY_ID and ATTESTORE_S3_SECRET_ACCESS_KEY go together: set all three or none.",
+    );
+  }
+  return problems;
+}
+
+function defaultPublicUrl({ host, port }: ListenAddress): string {
+  const isLocal = host === "::1" || host === "localhost" || host.startsWith("127.");
+  const isWildcard = host === "::" || host === "0.0.0.0";
+  const name = isLocal ? "localhost" : isWildcard ? hostname() : isIP(host) === 6 ? `[${host}]` : host;
+  return new URL(`https://${name}:${port}`).origin;
+}

@@ -1,0 +1,109 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+
+/** Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "… has to be". */
+export type ReadValue<T> = (text: string) => T;
+
+export class InvalidValue extends Error {}
+
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+export interface RateLimitSetting {
+  limit: number;
+  window_s: number;
+}
+
+const HOST_NAME =
+  /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$/;
+
+export const text: ReadValue<string> = (value) => value;
+
+export const path: ReadValue<string> = (value) => resolve(value);
+
+export function wholeNumber(min: number, max: number): ReadValue<number> {
+  return (value) => {
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidValue(`a whole number from ${min} to ${max}`);
+  };
+}
+
+export const yesOrNo: ReadValue<boolean> = (value) => {
+  if (["true", "yes", "1"].includes(value.toLowerCase())) return true;
+  if (["false", "no", "0"].includes(value.toLowerCase())) return false;
+  throw new InvalidValue("true or false");
+};
+
+export function oneOf<const T extends string>(...values: T[]): ReadValue<T> {
+  return (value) => {
+    const found = values.find((candidate) => candidate === value);
+    if (found !== undefined) return found;
+    throw new InvalidValue(`one of ${values.join(", ")}`);
+  };
+}
+
+/** Separated by commas or spaces. */
+export function listOf<T>(read: ReadValue<T>): ReadValue<T[]> {
+  return (value) =>
+    value
+      .split(/[\s,]+/)
+      .filter((part) => part !== "")
+      .map(read);
+}
+
+/** A host name or an address. */
+export const host: ReadValue<string> = (value) => {
+  if (HOST_NAME.test(value) || isIP(value) !== 0) return value;
+  throw new InvalidValue("a host name or an address");
+};
+
+export const addressOrNetwork: ReadValue<string> = (value) => {
+  const [address = "", bits, ...rest] = value.split("/");
+  const most = isIP(address) === 6 ? 128 : 32;
+  const bitsFit = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+  if (isIP(address) !== 0 && bitsFit && rest.length === 0) return value;
+  throw new InvalidValue("an address such as 10.0.0.7, or a network such as 10.0.0.0/8");
+};
+
+/** `host:port`, `[::1]:port`, or `:port` for all addresses. */
+export const listenAddress: ReadValue<ListenAddress> = (value) => {
+  const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(value);
+  const name = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  const isValid =
+    name !== undefined && port <= 65_535 && (name === "" || isIP(name) !== 0 || HOST_NAME.test(name));
+  if (isValid) return { host: name === "" ? "::" : name, port };
+  throw new InvalidValue("host:port, such as 127.0.0.1:8443, or :8443 for all addresses of this machine");
+};
+
+/** An https address without path or query; kept without a slash at its end. */
+export const baseUrl: ReadValue<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && url.protocol === "https:" && `${url.origin}/` === url.href && url.username === "")
+    return url.origin;
+  throw new InvalidValue("an address such as https://attestore.example.org:8443, with nothing after it");
+};
+
+/** As baseUrl; http too, for a store on the same machine or network. */
+export const endpointUrl: ReadValue<string> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href && url.username === "")
+    return url.origin;
+  throw new InvalidValue("an address such as https://s3.example.org, with nothing after it");
+};
+
+export const postgresUrl: ReadValue<string> = (value) => {
+  if (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)) return value;
+  throw new InvalidValue("a connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+};
+
+/** `hits/seconds`. */
+export const rateLimit: ReadValue<RateLimitSetting> = (value) => {
+  const match = /^(\d{1,9})\/(\d{1,7})$/.exec(value);
+  const [limit, window_s] = [Number(match?.[1]), Number(match?.[2])];
+  if (limit >= 1 && window_s >= 1) return { limit, window_s };
+  throw new InvalidValue("calls/seconds, such as 600/60");
+};

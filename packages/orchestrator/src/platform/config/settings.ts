@@ -1,0 +1,187 @@
+import * as type from "./setting-types.ts";
+import type { ReadValue } from "./setting-types.ts";
+
+export interface Setting<T> {
+  variable: string;
+  read: ReadValue<T>;
+  /** As it would be written; absent where the setting may be left out altogether. */
+  fallback?: string;
+  /** Its value is never shown, and `file:PATH` reads it from a file. */
+  secret?: boolean;
+  description: string;
+}
+
+const define = <T, S extends Omit<Setting<T>, "read">>(
+  setting: S & { read: ReadValue<T> },
+): S & { read: ReadValue<T> } => setting;
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+/** Every setting of the service, in the order in which they are shown. */
+export const SETTINGS = {
+  data: define({
+    variable: "ATTESTORE_DATA",
+    read: type.path,
+    fallback: "./data",
+    description: "The one directory that everything is kept in.",
+  }),
+  listen: define({
+    variable: "ATTESTORE_LISTEN",
+    read: type.listenAddress,
+    fallback: "127.0.0.1:8443",
+    description: "Where the service takes connections; :8443 for all addresses of the machine.",
+  }),
+  publicUrl: define({
+    variable: "ATTESTORE_PUBLIC_URL",
+    read: type.baseUrl,
+    description:
+      "How agents and people reach the service; https://localhost:PORT, or the host's name when it listens for others.",
+  }),
+  hostnames: define({
+    variable: "ATTESTORE_HOSTNAMES",
+    read: type.listOf(type.host),
+    fallback: "",
+    description: "Further names and addresses for the service's own certificate.",
+  }),
+  tlsCertificate: define({
+    variable: "ATTESTORE_TLS_CERT",
+    read: type.path,
+    description: "A certificate of your own, PEM with its chain, instead of the one made on the first start.",
+  }),
+  tlsKey: define({ variable: "ATTESTORE_TLS_KEY", read: type.path, description: "Its private key, PEM." }),
+  logHost: define({
+    variable: "ATTESTORE_LOG_HOST",
+    read: type.host,
+    description: "First part of the origin of every log, fixed by the first start; the public URL's host.",
+  }),
+  databaseUrl: define({
+    variable: "DATABASE_URL",
+    read: type.postgresUrl,
+    secret: true,
+    description: "A PostgreSQL of your own instead of the embedded one.",
+  }),
+  databaseConnections: define({
+    variable: "ATTESTORE_DATABASE_CONNECTIONS",
+    read: type.wholeNumber(2, 1000),
+    fallback: "10",
+    description: "Most connections to the database at once, besides four for the log.",
+  }),
+  postgres: define({
+    variable: "ATTESTORE_POSTGRES",
+    read: type.path,
+    description: "Directory of another PostgreSQL for the embedded database, such as /usr/lib/postgresql/15.",
+  }),
+  postgresUser: define({
+    variable: "ATTESTORE_POSTGRES_USER",
+    read: type.text,
+    description:
+      "Whom the embedded database runs as when the service runs as root; postgres, or else nobody.",
+  }),
+  s3Bucket: define({
+    variable: "ATTESTORE_S3_BUCKET",
+    read: type.text,
+    description: "Keeps ciphertexts in this S3 bucket instead of on the disk.",
+  }),
+  s3Region: define({
+    variable: "ATTESTORE_S3_REGION",
+    read: type.text,
+    fallback: "us-east-1",
+    description: "Its region.",
+  }),
+  s3Endpoint: define({
+    variable: "ATTESTORE_S3_ENDPOINT",
+    read: type.endpointUrl,
+    description: "Address of a store besides AWS; agents must reach it too.",
+  }),
+  s3PathStyle: define({
+    variable: "ATTESTORE_S3_PATH_STYLE",
+    read: type.yesOrNo,
+    description:
+      "Whether the bucket is in the path rather than in the host's name; true where an endpoint is set.",
+  }),
+  s3AccessKeyId: define({
+    variable: "ATTESTORE_S3_ACCESS_KEY_ID",
+    read: type.text,
+    description: "Access key id.",
+  }),
+  s3SecretAccessKey: define({
+    variable: "ATTESTORE_S3_SECRET_ACCESS_KEY",
+    read: type.text,
+    secret: true,
+    description: "Secret access key.",
+  }),
+  s3SessionToken: define({
+    variable: "ATTESTORE_S3_SESSION_TOKEN",
+    read: type.text,
+    secret: true,
+    description: "Session token, with temporary credentials.",
+  }),
+  s3SinglePutLimit: define({
+    variable: "ATTESTORE_S3_SINGLE_PUT_LIMIT_BYTES",
+    read: type.wholeNumber(5 * MIB, 5 * GIB),
+    fallback: String(5 * GIB),
+    description: "Larger objects are uploaded in parts.",
+  }),
+  s3PartBytes: define({
+    variable: "ATTESTORE_S3_PART_BYTES",
+    read: type.wholeNumber(5 * MIB, 5 * GIB),
+    fallback: String(512 * MIB),
+    description: "Size of a part.",
+  }),
+  heartbeatInterval_s: define({
+    variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",
+    read: type.wholeNumber(1, 86_400),
+    fallback: "60",
+    description: "Seconds between an agent's heartbeats.",
+  }),
+  rateDefault: define({
+    variable: "ATTESTORE_RATE_DEFAULT",
+    read: type.rateLimit,
+    fallback: "600/60",
+    description: "Calls per seconds of one credential.",
+  }),
+  rateAttachFailures: define({
+    variable: "ATTESTORE_RATE_ATTACH_FAILURES",
+    read: type.rateLimit,
+    fallback: "30/3600",
+    description: "Failed attaches of one address.",
+  }),
+  rateBootstrapStart: define({
+    variable: "ATTESTORE_RATE_BOOTSTRAP_START",
+    read: type.rateLimit,
+    fallback: "30/3600",
+    description: "Interactive attaches begun by one address.",
+  }),
+  trustProxy: define({
+    variable: "ATTESTORE_TRUST_PROXY",
+    read: type.listOf(type.addressOrNetwork),
+    fallback: "",
+    description: "Proxies whose X-Forwarded-For is believed.",
+  }),
+  logLevel: define({
+    variable: "ATTESTORE_LOG_LEVEL",
+    read: type.oneOf("debug", "info", "warn", "error"),
+    fallback: "info",
+    description: "Least severity of the lines that are printed.",
+  }),
+  shutdown_s: define({
+    variable: "ATTESTORE_SHUTDOWN_S",
+    read: type.wholeNumber(1, 3600),
+    fallback: "30",
+    description: "How long running requests may take to finish when the service is stopped.",
+  }),
+};
+
+/** Variables of the agent and its installer, which may be set in the same shell. */
+export const OTHER_VARIABLES = new Set([
+  "ATTESTORE_HOME",
+  "ATTESTORE_AUTH_KEY",
+  "ATTESTORE_TOKEN",
+  "ATTESTORE_SERVICE",
+  "ATTESTORE_CA_FILE",
+  "ATTESTORE_SOURCE",
+  "ATTESTORE_NAME",
+  "ATTESTORE_JSON",
+  "ATTESTORE_SKIP_PREREQS",
+]);
