@@ -13,6 +13,8 @@ const ATTEMPTS = 4;
 const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
 
 export function isRemembered(error: ApiError): boolean {
+  // What is said about the key is no answer to its first request.
+  if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
   return error.status < 500 && !FORGOTTEN.has(error.status);
 }
 
