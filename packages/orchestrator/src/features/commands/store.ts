@@ -1,6 +1,6 @@
 import type { DeliveredCommand } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
-import type { CommandsTable, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { CommandsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 const MAX_DELIVERED = 100;
 
@@ -97,5 +97,46 @@ export async function mergeOutcome(
     .updateTable("commands")
     .set({ outcome: sql`outcome || ${JSON.stringify(outcome)}::jsonb` })
     .where("id", "=", id)
+    .execute();
+}
+
+export interface Command {
+  id: string;
+  org_id: string;
+  kind: "backup" | "restore_test";
+  source_id: string;
+  agent_id: string;
+  status: "queued" | "delivered" | "acked";
+  attempts: number;
+  issued_by: string;
+  created_at: Date;
+  delivered_at: Date | null;
+  acked_at: Date | null;
+  outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
+}
+
+const MAX_LISTED = 50;
+
+/** The newest ones, newest first. */
+export async function listCommands(db: Database, orgId: string): Promise<Command[]> {
+  return db
+    .selectFrom("commands")
+    .select([
+      "id",
+      "org_id",
+      "kind",
+      "source_id",
+      "agent_id",
+      "status",
+      "attempts",
+      "issued_by",
+      "created_at",
+      "delivered_at",
+      "acked_at",
+      "outcome",
+    ])
+    .where("org_id", "=", orgId)
+    .orderBy("id", "desc")
+    .limit(MAX_LISTED)
     .execute();
 }

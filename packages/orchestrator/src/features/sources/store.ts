@@ -1,4 +1,4 @@
-import { newId } from "@attestore/contract";
+import { isId, newId } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
@@ -25,20 +25,20 @@ export async function findSource(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/** By id or by slug; an id has an underscore after `src`, and a slug that looks so is found by its id alone. */
+/** By its id, or by its slug in an organisation; what has the form of an id is never looked up as a slug. */
 export async function findSourceByName(
   db: Database,
-  orgId: string,
+  orgId: string | null,
   idOrSlug: string,
 ): Promise<Source | null> {
-  const row = await db
+  let query = db
     .selectFrom("sources")
     .select(COLUMNS)
-    .where(idOrSlug.startsWith("src_") ? "id" : "slug", "=", idOrSlug)
-    .where("org_id", "=", orgId)
-    .where("removed_at", "is", null)
-    .executeTakeFirst();
-  return row ?? null;
+    .where(isId("source", idOrSlug) ? "id" : "slug", "=", idOrSlug)
+    .where("removed_at", "is", null);
+  if (orgId !== null) query = query.where("org_id", "=", orgId);
+  const [row, another] = await query.limit(2).execute();
+  return another === undefined ? (row ?? null) : null;
 }
 
 export async function listSourcesNamed(
@@ -65,16 +65,6 @@ export async function findSourceAgents(db: Database, id: string): Promise<string
     .executeTakeFirst();
   if (row === undefined) return null;
   return row.test_agent_id === null ? [row.agent_id] : [row.agent_id, row.test_agent_id];
-}
-
-export async function listSources(db: Database, orgId: string): Promise<Source[]> {
-  return db
-    .selectFrom("sources")
-    .select(COLUMNS)
-    .where("org_id", "=", orgId)
-    .where("removed_at", "is", null)
-    .orderBy("id")
-    .execute();
 }
 
 export interface SourceDeclaration {

@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import { ApiError } from "../platform/http/errors.ts";
+import { type Console, openConsole } from "./console.ts";
+import { type Outcome, printOutcome } from "./outcome.ts";
+
+/** The options that every command takes besides its own. */
+interface CommonOptions {
+  json?: boolean;
+}
+
+/** A command that works on the service's database, while the service runs or while it does not. */
+export function consoleCommand(name: string, summary: string): Command {
+  return new Command(name).description(summary).option("--json", "print JSON to stdout");
+}
+
+/** Runs a command and prints what came of it. Exit code 1 where the service refuses it; anything else is thrown on. */
+export async function runInConsole(
+  options: CommonOptions,
+  work: (console: Console) => Promise<Outcome>,
+): Promise<void> {
+  const opened = await openConsole();
+  try {
+    printOutcome(await work(opened), options.json === true);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    printRefusal(error, options.json === true);
+    process.exitCode = 1;
+  } finally {
+    await opened.close();
+  }
+}
+
+function printRefusal(error: ApiError, asJson: boolean): void {
+  const { code, message, details } = error;
+  process.stderr.write(asJson ? `${JSON.stringify({ error: code, message, details })}\n` : `${message}\n`);
+}

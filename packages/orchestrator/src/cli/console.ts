@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { recordConsoleAction } from "../features/api-logs/console-row.ts";
+import { findOrg, type Org } from "../features/orgs/store.ts";
+import { readConfig } from "../platform/config/read-config.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
+import { notFound } from "../platform/http/errors.ts";
+import { createSealer, type Sealer } from "../platform/http/sealer.ts";
+import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
+import { loadServiceKeys } from "../platform/keys/service-keys.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+
+/** What a command works with. */
+export interface Console {
+  db: Database;
+  sealer: Sealer;
+  /** First part of the origin of every log. */
+  logHost: string;
+  publicUrl: string;
+  /** By id or slug. Throws `not_found`. */
+  org(idOrSlug: string): Promise<Org>;
+  /** Does something in one transaction with the audit row of it. */
+  act<T>(command: string, work: (tx: DatabaseTransaction) => Promise<ConsoleDone<T>>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface ConsoleDone<T> {
+  /** Whose organisation it concerned; null for the service itself. */
+  orgId: string | null;
+  done: T;
+}
+
+/**
+ * Opens the service's database with the settings of the environment: the one of a service that runs on the data directory, the
+ * embedded one for the time of the command, or that of DATABASE_URL. A new data directory is set up as on a first start.
+ */
+export async function openConsole(environment: NodeJS.ProcessEnv = process.env): Promise<Console> {
+  const config = readConfig(environment);
+  const opened = await openDatabase({
+    dataDirectory: config.data,
+    databaseUrl: config.databaseUrl,
+    binaries: config.postgres,
+    user: config.postgresUser,
+    role: "command",
+    log: silentLogger,
+  });
+  const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 2 });
+  const close = async (): Promise<void> => {
+    await access.close();
+    await opened.close();
+  };
+  try {
+    await migrate(opened.connection, silentLogger);
+    const before = await readIdentity(access.pool);
+    const keys = await loadServiceKeys(join(config.data, "keys"), before === null ? "create" : "refuse");
+    const identity = await requireIdentity(access.pool, keys, config);
+    const db = access.database;
+    return {
+      db,
+      sealer: createSealer(keys.sealing),
+      logHost: identity.log_host,
+      publicUrl: config.publicUrl,
+      org: async (idOrSlug) => {
+        const org = await findOrg(db, idOrSlug);
+        if (org === null)
+          throw notFound(`organisation as "${idOrSlug}"; attestore-server org list shows them`);
+        return org;
+      },
+      act: (command, work) =>
+        db.transaction().execute(async (tx) => {
+          const { orgId, done } = await work(tx);
+          await recordConsoleAction(tx, { command, orgId });
+          return done;
+        }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

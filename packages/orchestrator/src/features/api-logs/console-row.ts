@@ -1,0 +1,41 @@
+import { userInfo } from "node:os";
+import { newId } from "@attestore/contract";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface ConsoleAction {
+  /** E.g. `auth-key create`. */
+  command: string;
+  orgId: string | null;
+}
+
+/** The audit row of something that was done on the command line, in the transaction that does it. */
+export async function recordConsoleAction(tx: DatabaseTransaction, action: ConsoleAction): Promise<void> {
+  const now = new Date();
+  await tx
+    .insertInto("api_logs")
+    .values({
+      id: newId("apiLog", now.getTime()),
+      org_id: action.orgId,
+      actor_kind: "console",
+      actor_id: systemUser(),
+      method: "RUN",
+      route: action.command,
+      path: action.command,
+      status: 200,
+      duration_ms: 0,
+      address: "console",
+      request_id: newId("request", now.getTime()),
+      created_at: now,
+    })
+    .execute();
+}
+
+/** Who is at the console, as the operating system knows it. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user id without an entry in the system's list of users, as in some containers.
+    return `uid ${process.getuid?.() ?? "unknown"}`;
+  }
+}
