@@ -25,6 +25,8 @@ import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
+import { Sequencer } from "../src/log/sequencer.ts";
+import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
@@ -107,6 +109,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       hmacKey: Buffer.alloc(32, 7),
     });
     await objects.prepare();
+    const sequencerPool = openSequencerPool(database.connection, logTo);
+    const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo });
     const app = buildApp({
       db: database.database,
       sealer,
@@ -114,7 +118,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       tls: tls.options,
       routes: featureRoutes({
         db: database.database,
+        pool: database.pool,
         objects,
+        sequencer,
         signer,
         sealer,
         publicUrl: url,
@@ -135,6 +141,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       close: async () => {
         shutdown.abort();
         await app.close();
+        await sequencer.close();
+        await sequencerPool.end();
       },
     };
   };

@@ -1,8 +1,8 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { revokeAgent } from "../features/agents/revoke-agent.ts";
 import { type Agent, listAgents } from "../features/agents/store.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
-import { table } from "./outcome.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing } from "./outcome.ts";
 
 /** `attestore-server agent list|revoke` */
 export function agentCommand(): Command {
@@ -14,7 +14,7 @@ export function agentCommand(): Command {
         const agents = await listAgents(console.db, org.id);
         return {
           json: agents.map((agent) => agentJson(agent)),
-          result: table(
+          ...listing(
             ["ID", "NAME", "HOSTNAME", "VERSION", "STATUS", "LAST SEEN", "FINGERPRINT"],
             agents.map((agent) => [
               agent.id,
@@ -51,7 +51,7 @@ export function agentCommand(): Command {
       }),
     );
 
-  return new Command("agent").description("Agents").addCommand(list).addCommand(revoke);
+  return commandGroup("agent", "Agents", [list, revoke]);
 }
 
 function agentJson(agent: Agent): object {

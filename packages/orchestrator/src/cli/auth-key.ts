@@ -1,10 +1,10 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "../features/auth-keys/create-auth-key.ts";
 import { revokeAuthKey } from "../features/auth-keys/revoke-auth-key.ts";
 import { type AuthKey, listActiveKeys, listAllKeys } from "../features/auth-keys/store.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { countOption, durationOption } from "./duration.ts";
-import { table } from "./outcome.ts";
+import { listing } from "./outcome.ts";
 
 interface CreateOptions {
   json?: boolean;
@@ -32,7 +32,7 @@ export function authKeyCommand(): Command {
         const keys = await (options.all === true ? listAllKeys : listActiveKeys)(console.db, org.id);
         return {
           json: keys.map((key) => authKeyJson(key)),
-          result: table(
+          ...listing(
             ["ID", "NAME", "USES", "WRONG", "EXPIRES", "LAST USED", "STATE"],
             keys.map((key) => authKeyRow(key)),
             "There is no such key.",
@@ -59,11 +59,7 @@ export function authKeyCommand(): Command {
       }),
     );
 
-  return new Command("auth-key")
-    .description("Keys that attach agents")
-    .addCommand(create)
-    .addCommand(list)
-    .addCommand(revoke);
+  return commandGroup("auth-key", "Keys that attach agents", [create, list, revoke]);
 }
 
 async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>[0], options: CreateOptions) {

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import {
   approveBootstrap,
   denyBootstrap,
@@ -6,8 +6,8 @@ import {
   reviewBootstrap,
 } from "../features/bootstrap/review.ts";
 import { type Bootstrap, listPending } from "../features/bootstrap/store.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
-import { printable, table } from "./outcome.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing, printable } from "./outcome.ts";
 
 interface DecideOptions {
   json?: boolean;
@@ -22,7 +22,7 @@ export function bootstrapCommand(): Command {
         const pending = await listPending(db, new Date());
         return {
           json: pending.map((bootstrap) => bootstrapJson(bootstrap)),
-          result: table(
+          ...listing(
             ["HOSTNAME", "NAME", "PLATFORM", "ADDRESS", "FINGERPRINT", "EXPIRES"],
             pending.map((bootstrap) => [
               bootstrap.hostname,
@@ -99,12 +99,12 @@ export function bootstrapCommand(): Command {
       }),
     );
 
-  return new Command("bootstrap")
-    .description("Hosts that ask to be let in without an auth key")
-    .addCommand(list)
-    .addCommand(show)
-    .addCommand(approve)
-    .addCommand(deny);
+  return commandGroup("bootstrap", "Hosts that ask to be let in without an auth key", [
+    list,
+    show,
+    approve,
+    deny,
+  ]);
 }
 
 function bootstrapJson(bootstrap: Bootstrap): object {

@@ -1,9 +1,9 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { queueCommand } from "../features/commands/queue-command.ts";
 import { listCommands } from "../features/commands/store.ts";
 import { requireSource } from "../features/sources/named-source.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
-import { table } from "./outcome.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing } from "./outcome.ts";
 
 interface QueueOptions {
   json?: boolean;
@@ -63,7 +63,7 @@ export function commandCommand(): Command {
             delivered_at: delivered_at?.toISOString() ?? null,
             acked_at: acked_at?.toISOString() ?? null,
           })),
-          result: table(
+          ...listing(
             ["ID", "KIND", "SOURCE", "STATUS", "ATTEMPTS", "QUEUED"],
             commands.map((command) => [
               command.id,
@@ -79,5 +79,5 @@ export function commandCommand(): Command {
       }),
     );
 
-  return new Command("command").description("What agents are asked to do").addCommand(queue).addCommand(list);
+  return commandGroup("command", "What agents are asked to do", [queue, list]);
 }

@@ -10,7 +10,19 @@ interface CommonOptions {
 
 /** A command that works on the service's database, while the service runs or while it does not. */
 export function consoleCommand(name: string, summary: string): Command {
-  return new Command(name).description(summary).option("--json", "print JSON to stdout");
+  return withExitCodes(new Command(name).description(summary).option("--json", "print JSON to stdout"));
+}
+
+/** The word before the commands of one kind, as in `org add`. */
+export function commandGroup(name: string, summary: string, commands: readonly Command[]): Command {
+  const group = withExitCodes(new Command(name).description(summary));
+  for (const command of commands) group.addCommand(command);
+  return group;
+}
+
+/** A wrong call ends with 2, a call for help with 0. Set on each command: one that is added inherits nothing. */
+function withExitCodes(command: Command): Command {
+  return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
 }
 
 /** Runs a command and prints what came of it. Exit code 1 where the service refuses it; anything else is thrown on. */

@@ -1,8 +1,8 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { addOperator } from "../features/operators/add-operator.ts";
 import { listOperators, type Operator } from "../features/operators/store.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
-import { table } from "./outcome.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing } from "./outcome.ts";
 
 /** `attestore-server operator add|list`: users of the service itself, never made over HTTP. */
 export function operatorCommand(): Command {
@@ -29,7 +29,7 @@ export function operatorCommand(): Command {
       const operators = await listOperators(db);
       return {
         json: operators.map((operator) => operatorJson(operator)),
-        result: table(
+        ...listing(
           ["ID", "EMAIL", "NAME", "CREATED"],
           operators.map(({ id, email, name, created_at }) => [
             id,
@@ -44,7 +44,7 @@ export function operatorCommand(): Command {
     }),
   );
 
-  return new Command("operator").description("Users of the service itself").addCommand(add).addCommand(list);
+  return commandGroup("operator", "Users of the service itself", [add, list]);
 }
 
 function operatorJson({ id, email, name, created_at }: Operator): object {

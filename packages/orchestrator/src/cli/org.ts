@@ -1,8 +1,8 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { createOrg } from "../features/orgs/create-org.ts";
 import { listOrgs, type Org } from "../features/orgs/store.ts";
-import { consoleCommand, runInConsole } from "./console-command.ts";
-import { table } from "./outcome.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing } from "./outcome.ts";
 
 /** `attestore-server org add|list` */
 export function orgCommand(): Command {
@@ -28,7 +28,7 @@ export function orgCommand(): Command {
       const orgs = await listOrgs(db);
       return {
         json: orgs.map((org) => orgJson(org)),
-        result: table(
+        ...listing(
           ["ID", "SLUG", "NAME", "CREATED"],
           orgs.map((org) => [org.id, org.slug, org.name, org.created_at.toISOString()]),
           "There is no organisation yet.",
@@ -38,7 +38,7 @@ export function orgCommand(): Command {
     }),
   );
 
-  return new Command("org").description("Organisations").addCommand(add).addCommand(list);
+  return commandGroup("org", "Organisations", [add, list]);
 }
 
 function orgJson(org: Org): object {

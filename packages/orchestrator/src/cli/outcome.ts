@@ -20,19 +20,17 @@ export function printOutcome(outcome: Outcome, asJson: boolean): void {
   if (outcome.next !== undefined) process.stderr.write(`\nNext: ${outcome.next}\n`);
 }
 
-/** Columns under their names, or `empty` where there is no row. */
-export function table(names: readonly string[], rows: readonly (readonly string[])[], empty: string): string {
-  if (rows.length === 0) return empty;
+/** Rows in columns under their names; without a row, nothing but what there is to say about that. */
+export function listing(
+  names: readonly string[],
+  rows: readonly (readonly string[])[],
+  empty: string,
+): Pick<Outcome, "result" | "talk"> {
+  if (rows.length === 0) return { result: "", talk: [empty] };
   const cells = [names, ...rows].map((row) => row.map((cell) => printable(cell)));
   const widths = names.map((_name, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
-  return cells
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return { result: lines.map((line) => line.trimEnd()).join("\n") };
 }
 
 /** Without what a terminal would obey: names come from hosts that nobody has let in yet. */

@@ -1,13 +1,21 @@
+import type { Pool } from "pg";
+import type { Sequencer } from "../log/sequencer.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { backupRoutes } from "./backups/routes.ts";
 import { bootstrapRoutes } from "./bootstrap/routes.ts";
 import type { BootstrapDeps } from "./bootstrap/settings.ts";
+import { eventRoutes } from "./events/routes.ts";
 import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
+import { logRoutes } from "./log/routes.ts";
+import { receiptRoutes } from "./receipts/routes.ts";
 
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
   db: Database;
+  /** The same database, for plain SQL. */
+  pool: Pool;
+  sequencer: Sequencer;
   objects: ObjectStore;
 }
 
@@ -17,5 +25,8 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
     ...bootstrapRoutes(deps.db, deps),
     ...heartbeatRoutes(deps),
     ...backupRoutes(deps.db, deps.objects),
+    ...receiptRoutes(deps),
+    ...eventRoutes(deps),
+    ...logRoutes(deps),
   ];
 }
