@@ -1,0 +1,87 @@
+import type { Decimal } from "../decimal.ts";
+import { KEYWORDS } from "./tokens.ts";
+
+export interface ColumnName {
+  readonly kind: "column";
+  readonly name: string;
+  /** Written in double quotes: the name then matches in its exact case only. */
+  readonly isQuoted: boolean;
+}
+
+export type Operand =
+  | ColumnName
+  | { readonly kind: "number"; readonly value: Decimal; readonly text: string }
+  | { readonly kind: "text"; readonly value: string }
+  | { readonly kind: "boolean"; readonly value: boolean };
+
+export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** `is not null`, `not between` and `not in` are a `not` around the plain form. */
+export type Expression =
+  | { readonly kind: "and" | "or"; readonly terms: readonly Expression[] }
+  | { readonly kind: "not"; readonly term: Expression }
+  | {
+      readonly kind: "comparison";
+      readonly operator: Operator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly kind: "between"; readonly operand: Operand; readonly low: Operand; readonly high: Operand }
+  | { readonly kind: "in"; readonly operand: Operand; readonly list: readonly Operand[] }
+  | { readonly kind: "isNull"; readonly column: ColumnName }
+  /** A boolean column by itself. */
+  | { readonly kind: "truth"; readonly column: ColumnName };
+
+/** Text that `parseExpectation` reads as the same expression. */
+export function printExpectation(expression: Expression): string {
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      return expression.terms.map(printTerm).join(` ${expression.kind} `);
+    case "not":
+      return `not ${printTerm(expression.term)}`;
+    case "comparison":
+      return `${printOperand(expression.left)} ${expression.operator} ${printOperand(expression.right)}`;
+    case "between":
+      return `${printOperand(expression.operand)} between ${printOperand(expression.low)} and ${printOperand(expression.high)}`;
+    case "in":
+      return `${printOperand(expression.operand)} in (${expression.list.map(printOperand).join(", ")})`;
+    case "isNull":
+      return `${printOperand(expression.column)} is null`;
+    case "truth":
+      return printOperand(expression.column);
+  }
+}
+
+function printTerm(term: Expression): string {
+  const text = printExpectation(term);
+  return term.kind === "and" || term.kind === "or" ? `(${text})` : text;
+}
+
+export function printOperand(operand: Operand): string {
+  switch (operand.kind) {
+    case "column":
+      return operand.isQuoted ? quoteName(operand.name) : operand.name;
+    case "number":
+      return operand.text;
+    case "text":
+      return quoteText(operand.value);
+    case "boolean":
+      return String(operand.value);
+  }
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Whether a column of this name can be written without quotes. */
+export function isPlainName(name: string): boolean {
+  return (
+    /^[\p{L}_][\p{L}\p{M}\p{N}_$]*$/u.test(name) && !KEYWORDS.some((each) => each === name.toLowerCase())
+  );
+}

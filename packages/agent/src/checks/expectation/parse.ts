@@ -1,0 +1,226 @@
+import { parseDecimal } from "../decimal.ts";
+import { ExpectationError } from "./expectation-error.ts";
+import type { ColumnName, Expression, Operand, Operator } from "./expression.ts";
+import { type Keyword, type Token, tokenize } from "./tokens.ts";
+
+export const MAX_EXPECTATION = 4096;
+const MAX_DEPTH = 64;
+const OPERATORS: Readonly<Record<string, Operator>> = {
+  "=": "=",
+  "==": "=",
+  "!=": "!=",
+  "<>": "!=",
+  "<": "<",
+  "<=": "<=",
+  ">": ">",
+  ">=": ">=",
+};
+
+/**
+ * An expectation over the columns of one row: `n >= 1000 and newest is not null`.
+ *
+ * or < and < not < `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `[not] between A and B`, `[not] in (A, …)`, `is [not] null`.
+ * Operands are columns (`n`, in any case, or `"count(*)"`, exactly), numbers, 'text', true and false; a boolean column may
+ * stand by itself. Each comparison names a column: what holds whatever the data is no check.
+ * @throws ExpectationError
+ */
+export function parseExpectation(text: string): Expression {
+  if (text.length > MAX_EXPECTATION) {
+    const most = `at most ${MAX_EXPECTATION} characters`;
+    throw new ExpectationError("expectation_too_long", MAX_EXPECTATION, most, String(text.length));
+  }
+  if (!text.isWellFormed()) {
+    const position = text
+      .toWellFormed()
+      .split("")
+      .findIndex((unit, i) => unit !== text.charAt(i));
+    throw new ExpectationError("expectation_malformed", position, "Unicode text", "a lone surrogate");
+  }
+  return new Parser(tokenize(text)).whole();
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #next = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
+  }
+
+  whole(): Expression {
+    const expression = this.#or();
+    if (this.#peek().kind !== "end") this.#fail("`and`, `or` or the end");
+    return expression;
+  }
+
+  #or(): Expression {
+    return this.#chain("or", () => this.#chain("and", () => this.#not()));
+  }
+
+  #chain(keyword: "and" | "or", term: () => Expression): Expression {
+    const first = term();
+    const terms = [first];
+    while (this.#takeKeyword(keyword)) terms.push(term());
+    return terms.length === 1 ? first : { kind: keyword, terms };
+  }
+
+  #not(): Expression {
+    if (!this.#takeKeyword("not")) return this.#predicate();
+    return this.#nested(() => ({ kind: "not", term: this.#not() }));
+  }
+
+  #predicate(): Expression {
+    if (this.#takeSymbol("(")) {
+      return this.#nested(() => {
+        const inner = this.#or();
+        if (!this.#takeSymbol(")")) this.#fail("`and`, `or` or `)`");
+        return inner;
+      });
+    }
+    const at = this.#peek();
+    const operand = this.#operand();
+    const predicate = this.#tail(operand);
+    if (!namesColumn(predicate)) {
+      const expected = "a column on one side";
+      throw new ExpectationError("expectation_constant", at.position, expected, "constants only");
+    }
+    return predicate;
+  }
+
+  #tail(operand: Operand): Expression {
+    const symbol = this.#peek();
+    const operator = symbol.kind === "symbol" ? OPERATORS[symbol.source] : undefined;
+    if (operator !== undefined) return this.#comparison(operand, operator);
+    if (this.#takeKeyword("is")) return this.#isNull(operand);
+    if (this.#takeKeyword("not")) {
+      const isRange = this.#isKeyword("between") || this.#isKeyword("in");
+      if (!isRange) this.#fail("`between` or `in`");
+      return { kind: "not", term: this.#range(operand) };
+    }
+    if (this.#isKeyword("between") || this.#isKeyword("in")) return this.#range(operand);
+    if (operand.kind === "column") return { kind: "truth", column: operand };
+    return this.#fail("a comparison, such as `>=`");
+  }
+
+  #comparison(left: Operand, operator: Operator): Expression {
+    this.#next++;
+    const right = this.#operand();
+    const isOrdering = operator !== "=" && operator !== "!=";
+    if (isOrdering && (left.kind === "boolean" || right.kind === "boolean")) {
+      this.#next--;
+      this.#fail("a number or text, as true and false take = and != only,");
+    }
+    return { kind: "comparison", operator, left, right };
+  }
+
+  #isNull(operand: Operand): Expression {
+    const isNegated = this.#takeKeyword("not");
+    if (!this.#takeKeyword("null")) this.#fail(isNegated ? "`null`" : "`null` or `not null`");
+    const column: ColumnName = operand.kind === "column" ? operand : this.#constant();
+    return isNegated ? { kind: "not", term: { kind: "isNull", column } } : { kind: "isNull", column };
+  }
+
+  #range(operand: Operand): Expression {
+    if (this.#takeKeyword("between")) {
+      const low = this.#operand();
+      if (!this.#takeKeyword("and")) this.#fail("`and` and the upper end");
+      return { kind: "between", operand, low, high: this.#operand() };
+    }
+    this.#next++;
+    if (!this.#takeSymbol("(")) this.#fail("`(`");
+    const list = [this.#operand()];
+    while (this.#takeSymbol(",")) list.push(this.#operand());
+    if (!this.#takeSymbol(")")) this.#fail("`,` or `)`");
+    return { kind: "in", operand, list };
+  }
+
+  #operand(): Operand {
+    const token = this.#peek();
+    switch (token.kind) {
+      case "identifier":
+        this.#next++;
+        return { kind: "column", name: token.name, isQuoted: token.isQuoted };
+      case "text":
+        this.#next++;
+        return { kind: "text", value: token.value };
+      case "number": {
+        const value = parseDecimal(token.source);
+        if (value === null) return this.#fail("a number");
+        this.#next++;
+        return { kind: "number", value, text: token.source };
+      }
+      case "keyword":
+        if (token.keyword === "null") return this.#fail("a value; write `is null` to ask for NULL;");
+        if (token.keyword !== "true" && token.keyword !== "false") return this.#fail("a column or a value");
+        this.#next++;
+        return { kind: "boolean", value: token.keyword === "true" };
+      default:
+        return this.#fail("a column or a value");
+    }
+  }
+
+  #nested(inner: () => Expression): Expression {
+    if (++this.#depth > MAX_DEPTH) {
+      const most = `at most ${MAX_DEPTH} levels of ( and not`;
+      throw new ExpectationError("expectation_too_deep", this.#peek().position, most, "one more");
+    }
+    const expression = inner();
+    this.#depth--;
+    return expression;
+  }
+
+  #peek(): Token {
+    const token = this.#tokens[this.#next] ?? this.#tokens.at(-1);
+    if (token === undefined) throw new TypeError("a token list ends in its end");
+    return token;
+  }
+
+  #isKeyword(keyword: Keyword): boolean {
+    const token = this.#peek();
+    return token.kind === "keyword" && token.keyword === keyword;
+  }
+
+  #takeKeyword(keyword: Keyword): boolean {
+    const isThere = this.#isKeyword(keyword);
+    if (isThere) this.#next++;
+    return isThere;
+  }
+
+  #takeSymbol(symbol: string): boolean {
+    const token = this.#peek();
+    const isThere = token.kind === "symbol" && token.source === symbol;
+    if (isThere) this.#next++;
+    return isThere;
+  }
+
+  #constant(): never {
+    const { position } = this.#peek();
+    throw new ExpectationError("expectation_constant", position, "a column before `is`", "a constant");
+  }
+
+  #fail(expected: string): never {
+    const { position, kind, source } = this.#peek();
+    const found = kind === "end" ? "the end" : `\`${source.slice(0, 20)}\``;
+    throw new ExpectationError("expectation_malformed", position, expected, found);
+  }
+}
+
+function namesColumn(predicate: Expression): boolean {
+  switch (predicate.kind) {
+    case "comparison":
+      return isColumn(predicate.left) || isColumn(predicate.right);
+    case "between":
+      return [predicate.operand, predicate.low, predicate.high].some(isColumn);
+    case "in":
+      return [predicate.operand, ...predicate.list].some(isColumn);
+    case "not":
+      return namesColumn(predicate.term);
+    default:
+      return true;
+  }
+}
+
+function isColumn(operand: Operand): boolean {
+  return operand.kind === "column";
+}

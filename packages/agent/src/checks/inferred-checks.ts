@@ -1,0 +1,101 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { type CheckDefinition, evaluateCheck } from "./evaluate-check.ts";
+import { quoteText } from "./expectation/expression.ts";
+import { formatRow } from "./format-row.ts";
+import type { QueryOutcome } from "./query-outcome.ts";
+
+/**
+ * Checks that nobody has to write: what the backup says of itself, held against what was restored, by the same evaluator.
+ * Their ids hold a colon, which no configured check's id can, so that neither is taken for the other.
+ */
+const INFERRED = "inferred:";
+
+interface Timed {
+  readonly duration_ms: number;
+}
+
+/** Every table that the backup's metadata names is there. null where it names none: that would be no check. */
+export function tablesPresentCheck({
+  expected,
+  present,
+  duration_ms,
+}: Timed & {
+  readonly expected: readonly string[];
+  readonly present: readonly string[];
+}): CheckOutcome | null {
+  const names = [...new Set(expected)].sort();
+  if (names.length === 0) return null;
+  const there = new Set(present);
+  const missing = names.filter((name) => !there.has(name));
+  const definition: CheckDefinition = {
+    id: `${INFERRED}tables`,
+    query: `how many of these tables are missing: ${JSON.stringify(names)}`,
+    expect: "missing = 0",
+  };
+  const row = formatRow([
+    ["tables", names.length],
+    ["missing", missing.length],
+    ...(missing.length === 0 ? [] : [["missing_tables", missing.join(", ")] as const]),
+  ]);
+  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+}
+
+/**
+ * A table has at least as many rows as the backup's metadata says. `outcome` is what `query` gave: one row with the column `rows`.
+ * A floor that is not a count fails the check: `rows >= -1` holds whatever was restored.
+ */
+export function rowFloorCheck({
+  table,
+  floor,
+  query,
+  outcome,
+  duration_ms,
+}: Timed & {
+  readonly table: string;
+  readonly floor: number | bigint;
+  readonly query: string;
+  readonly outcome: QueryOutcome;
+}): CheckOutcome {
+  const definition = { id: `${INFERRED}rows:${table}`, query, expect: `rows >= ${floor}` };
+  const isCount = floor >= 0 && (typeof floor === "bigint" || Number.isSafeInteger(floor));
+  const unusable = { kind: "error", message: "the backup's metadata gives no row count" } as const;
+  return evaluateCheck(definition, isCount ? outcome : unusable, duration_ms);
+}
+
+/** Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it still. */
+export function digestCheck({
+  name,
+  expectedSha256,
+  observedSha256,
+  duration_ms,
+}: Timed & {
+  /** Of what the digest is, as the check's id: `manifest`. */
+  readonly name: string;
+  readonly expectedSha256: string;
+  readonly observedSha256: string;
+}): CheckOutcome {
+  const definition = {
+    id: `${INFERRED}${name}`,
+    query: `sha256 of the restored ${name}`,
+    expect: `sha256 = ${quoteText(expectedSha256)}`,
+  };
+  const row = formatRow([["sha256", observedSha256]]);
+  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+}
+
+/** SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all is well. */
+export function sqliteIntegrityCheck({
+  messages,
+  duration_ms,
+}: Timed & { readonly messages: readonly string[] }): CheckOutcome {
+  const definition = {
+    id: `${INFERRED}integrity`,
+    query: "pragma integrity_check",
+    expect: "messages = 1 and message = 'ok'",
+  };
+  const row = formatRow([
+    ["messages", messages.length],
+    ["message", messages[0] ?? null],
+  ]);
+  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+}

@@ -1,0 +1,125 @@
+import { type Decimal, parseDecimal } from "./decimal.ts";
+
+/** One value of a row, with nothing lost between the database's JSON text and here. */
+export type Value =
+  | { readonly kind: "null" }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  /** `text` is the number as the database wrote it. */
+  | { readonly kind: "number"; readonly value: Decimal; readonly text: string }
+  /** Also dates and times, in the form in which the engine gives them. */
+  | { readonly kind: "text"; readonly value: string }
+  /** An object or array, which no comparison takes. */
+  | { readonly kind: "json"; readonly text: string };
+
+export interface Column {
+  readonly name: string;
+  readonly value: Value;
+}
+
+/** What a check's query saw: the columns of its one row, in their order. */
+export type Observation = readonly Column[];
+
+/** The row can't be held against anything. The message names no value of it. */
+export class MalformedRow extends Error {
+  readonly code = "row_malformed";
+  constructor(message: string) {
+    super(message);
+    this.name = "MalformedRow";
+  }
+}
+
+export const MAX_COLUMNS = 32;
+const MAX_ROW = 262_144;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
+
+/**
+ * One row as the text of a JSON object, such as PostgreSQL's `to_jsonb(row)` or `formatRow` gives. Numbers keep their digits.
+ * @throws MalformedRow for what is no such text, and for rows that can be read in two ways (a column named twice).
+ */
+export function parseRow(text: string): Observation {
+  if (text.length > MAX_ROW) {
+    throw new MalformedRow(`the row is larger than ${MAX_ROW} characters: select less`);
+  }
+  requireObject(text);
+  const columns: Column[] = [];
+  const seen = new Set<string>();
+  for (const [nameText, valueText] of members(text)) {
+    const name = stringOf(nameText);
+    if (seen.has(name))
+      throw new MalformedRow(`two columns have the name ${nameText.slice(0, 64)}: name them apart`);
+    seen.add(name);
+    columns.push({ name, value: valueOf(valueText) });
+  }
+  if (columns.length > MAX_COLUMNS) {
+    throw new MalformedRow(
+      `the row has ${columns.length} columns, a check takes ${MAX_COLUMNS}: select only what is expected of`,
+    );
+  }
+  return columns;
+}
+
+function requireObject(text: string): void {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new MalformedRow("the row is not JSON");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new MalformedRow("the row is not a JSON object");
+  }
+}
+
+/**
+ * The members of the outermost object, each as the texts of its name and value. For text already known to be JSON:
+ * JSON.parse itself would reorder columns named by digits, keep the last of two, and round numbers.
+ */
+function* members(text: string): Generator<[string, string]> {
+  let depth = 0;
+  let name = "";
+  let valueAt = -1;
+  for (const match of text.matchAll(TOKEN)) {
+    const [token] = match;
+    if (token === "{" || token === "[") depth++;
+    else if (token === ":" && depth === 1) valueAt = match.index + 1;
+    else if (token === "}" || token === "]" || token === ",") {
+      const endsMember = depth === 1 && valueAt >= 0;
+      if (endsMember) {
+        yield [name, text.slice(valueAt, match.index).trim()];
+        valueAt = -1;
+      }
+      if (token !== ",") depth--;
+    } else if (depth === 1 && valueAt < 0) name = token;
+  }
+}
+
+function valueOf(text: string): Value {
+  switch (text.charAt(0)) {
+    case "n":
+      return { kind: "null" };
+    case "t":
+      return { kind: "boolean", value: true };
+    case "f":
+      return { kind: "boolean", value: false };
+    case '"':
+      return { kind: "text", value: stringOf(text) };
+    case "{":
+    case "[":
+      if (!text.isWellFormed()) throw new MalformedRow("the row holds a lone surrogate");
+      return { kind: "json", text };
+    default: {
+      const value = parseDecimal(text);
+      if (value === null) throw new MalformedRow("the row holds a number beyond every range");
+      return { kind: "number", value, text };
+    }
+  }
+}
+
+function stringOf(text: string): string {
+  const value: unknown = JSON.parse(text);
+  // A lone surrogate has no UTF-8, so it could neither be compared as bytes nor stand in a receipt.
+  if (typeof value !== "string" || !value.isWellFormed()) {
+    throw new MalformedRow("the row holds text with a lone surrogate");
+  }
+  return value;
+}
