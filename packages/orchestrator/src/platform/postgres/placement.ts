@@ -84,7 +84,9 @@ async function environmentFor(
     LC_ALL: "C",
     TZ: "UTC",
   };
-  return linked ? { ...base, LD_LIBRARY_PATH: join(seenHome, "library-links") } : base;
+  // The libraries' own directory too: one that is found through a link looks for others beside the link.
+  const libraryPath = `${join(seenHome, "library-links")}:${join(seenBinaries, "lib")}`;
+  return linked ? { ...base, LD_LIBRARY_PATH: libraryPath } : base;
 }
 
 async function isReachable(user: PostgresUser, home: string, binaries: string): Promise<boolean> {

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { processesWorkingIn } from "./process-state.ts";
+import { query, TestServices } from "./test-services.ts";
+
+let here: TestServices;
+beforeEach(async () => {
+  here = await TestServices.create();
+});
+afterEach(() => here.remove());
+
+test("one service on a directory: the second is refused, and takes over after the first was killed", async () => {
+  const first = here.start("serve", ["create table kept (n int)", "insert into kept values (1)"]);
+  await first.said((line) => line.done);
+  const second = here.start("serve");
+  const { failed } = await second.said((line) => line.failed);
+  expect(failed).toContain(`process ${first.process.pid}`);
+  await first.end("SIGKILL");
+  const third = here.start("serve", ["select n from kept"]);
+  expect((await third.said((line) => line.rows)).rows).toEqual([{ n: 1 }]);
+});
+
+test("a command uses the database of a running service, and starts it itself when none runs", async () => {
+  const alone = here.start("command", ["create table kept (n int)"]);
+  expect(await alone.ended).toBe(0);
+  expect(await processesWorkingIn(here.cluster)).toEqual([]);
+  const service = here.start("serve");
+  await service.opened();
+  const pid = await here.postmasterPid();
+  const commands = Array.from({ length: 3 }, () => here.start("command", ["insert into kept values (1)"]));
+  for (const command of commands) expect(await command.ended).toBe(0);
+  expect(await here.postmasterPid()).toBe(pid);
+  expect(await query(await service.opened(), "select count(*)::int as n from kept")).toEqual([{ n: 3 }]);
+});
+
+test("commands and a service that start at once wait for each other", async () => {
+  await here.start("command").ended;
+  const commands = Array.from({ length: 3 }, () => here.start("command", ["select 1 as one"]));
+  const service = here.start("serve");
+  for (const command of commands) {
+    expect(await command.ended, JSON.stringify(command.lines.at(-1))).toBe(0);
+    expect(command.lines.some((line) => line.rows !== undefined)).toBe(true);
+  }
+  await service.opened();
+});
