@@ -23,11 +23,10 @@ export interface EnvelopeJson {
 export const MAX_ENVELOPE_SIZE = 256 * 1024;
 
 const text = matching((value) => typeof value === "string", "is not a string");
-const base64 = matching(isEitherBase64, "is not base64");
 const ENVELOPE = members({
-  payload: base64,
+  payload: text,
   payloadType: nonEmptyText,
-  signatures: listOf(members({ sig: base64 }, { keyid: text }), { min: 1, max: 1 }),
+  signatures: listOf(members({ sig: text }, { keyid: text }), { min: 1, max: 1 }),
 });
 
 /**
@@ -45,7 +44,12 @@ export function envelopeFromJson(value: unknown): Envelope {
   requireShape(value, ENVELOPE, "malformed_envelope", "the envelope");
   const { payload, payloadType, signatures } = value as EnvelopeJson;
   const [{ keyid = "", sig }] = signatures;
-  return { payloadType, payload: fromEitherBase64(payload), keyid, signature: fromEitherBase64(sig) };
+  return {
+    payloadType,
+    payload: binary(payload, "/payload"),
+    keyid,
+    signature: binary(sig, "/signatures/0/sig"),
+  };
 }
 
 /** The JSON object of an envelope. */
@@ -58,12 +62,10 @@ export function formatEnvelope(envelope: Envelope): string {
   return JSON.stringify(envelopeToJson(envelope));
 }
 
-function isEitherBase64(value: unknown): boolean {
-  if (typeof value !== "string") return false;
+function binary(text: string, member: string): Uint8Array {
   try {
-    fromEitherBase64(value);
-    return true;
+    return fromEitherBase64(text);
   } catch {
-    return false;
+    throw new ProofError("malformed_envelope", `the envelope is malformed: ${member} is not base64`);
   }
 }

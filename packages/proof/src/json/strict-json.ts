@@ -8,7 +8,7 @@ export interface JsonObject {
 }
 
 const MAX_DEPTH = 64;
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
 /**
  * JSON with one reading only: UTF-8, no member named twice in one object (which parsers resolve differently), no lone
@@ -16,10 +16,12 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
  */
 export function parseJson(source: string | Uint8Array): Json {
   const text = typeof source === "string" ? source : fromUtf8(source);
-  refuseDeepNesting(text);
   const value = parse(text);
-  refuseDuplicateMembers(text);
-  requireInterchangeable(value);
+  const { depth, colons } = structureOf(text);
+  if (depth > MAX_DEPTH) throw new ProofError("malformed_json", `more than ${MAX_DEPTH} levels of JSON`);
+  // The parser keeps one member of each name, so a name that stands twice leaves fewer members than colons.
+  if (countMembers(value) !== colons)
+    throw new ProofError("malformed_json", "a member stands twice in one object");
   return value;
 }
 
@@ -35,42 +37,29 @@ function parse(text: string): Json {
   }
 }
 
-/** Before anything recursive sees the text. Brackets inside strings are passed over as strings. */
-function refuseDeepNesting(text: string): void {
+/** Of text known to be JSON: how deep it nests, and its colons outside of strings, one a member. */
+function structureOf(text: string): { depth: number; colons: number } {
+  let open = 0;
   let depth = 0;
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === "{" || token === "[") depth++;
-    else if (token === "}" || token === "]") depth--;
-    if (depth > MAX_DEPTH) throw new ProofError("malformed_json", `more than ${MAX_DEPTH} levels of JSON`);
+  let colons = 0;
+  for (const character of text.replace(STRING, "")) {
+    if (character === ":") colons++;
+    else if (character === "}" || character === "]") open--;
+    else if ((character === "{" || character === "[") && ++open > depth) depth = open;
   }
+  return { depth, colons };
 }
 
-/** For text already known to be JSON: in it, a string right before a colon is a member's name. */
-function refuseDuplicateMembers(text: string): void {
-  const open: Set<string>[] = [];
-  let name = "";
-  for (const [token] of text.matchAll(TOKEN)) {
-    if (token === "{" || token === "[") open.push(new Set());
-    else if (token === "}" || token === "]") open.pop();
-    else if (token.startsWith('"')) name = token;
-    else if (token === ":") {
-      const seen = open.at(-1);
-      const member: unknown = JSON.parse(name);
-      if (typeof member !== "string" || seen === undefined || seen.has(member))
-        throw new ProofError("malformed_json", `the member ${name} stands twice in one object`);
-      seen.add(member);
-    }
-  }
-}
-
-function requireInterchangeable(value: Json): void {
+/** Counts the members of all objects, and refuses on its way what JSON can spell but not everybody can read. */
+function countMembers(value: Json): number {
   if (typeof value === "number" && !Number.isFinite(value))
     throw new ProofError("malformed_json", "a number is too large");
   if (typeof value === "string" && !value.isWellFormed())
     throw new ProofError("malformed_json", "a string holds a lone surrogate");
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, member] of Object.entries(value)) {
-    if (!key.isWellFormed()) throw new ProofError("malformed_json", "a member's name holds a lone surrogate");
-    requireInterchangeable(member);
-  }
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMembers(item), 0);
+  const names = Object.keys(value);
+  if (!names.every((name) => name.isWellFormed()))
+    throw new ProofError("malformed_json", "a member's name holds a lone surrogate");
+  return names.reduce((sum, name) => sum + countMembers(value[name] ?? null), names.length);
 }
