@@ -1,0 +1,168 @@
+import { readdir } from "node:fs/promises";
+import type { Config } from "../root/config.ts";
+import type { Layout } from "../root/layout.ts";
+import { isLocked } from "../root/lock.ts";
+import { listReceipts } from "../receipts/receipt-files.ts";
+import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
+import { readLastHeartbeat } from "../service/heartbeat.ts";
+import { readLogAlarm } from "../service/log-alarm.ts";
+import { readSourceIds } from "../service/source-ids.ts";
+import { listEvents } from "../spool/spooled-event.ts";
+import { listPending } from "../spool/pending-backup.ts";
+
+/** `proven`: the newest restore test of the source passed. */
+export type SourceVerdict = "proven" | "failed" | "untested" | "no_backup";
+
+export interface SourceStatus {
+  readonly source: string;
+  readonly engine: string;
+  readonly verdict: SourceVerdict;
+  readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
+  readonly last_test: {
+    readonly backup_id: string;
+    readonly at: string;
+    readonly result: "passed" | "failed";
+    readonly reason: string | null;
+    readonly checks: number;
+  } | null;
+}
+
+/** Something that is wrong, and the next step. */
+export interface Problem {
+  readonly what: string;
+  readonly next: string;
+}
+
+export interface AgentStatus {
+  readonly agent_id: string | null;
+  readonly service: string | null;
+  readonly running: boolean;
+  readonly last_heartbeat_at: string | null;
+  readonly sources: readonly SourceStatus[];
+  readonly waiting: { readonly backups: number; readonly receipts: number; readonly events: number };
+  readonly problems: readonly Problem[];
+}
+
+/** What this host knows of itself, from its own files alone: quick, and the same with the service gone. */
+export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
+  const ids = await readSourceIds(layout);
+  const sources: SourceStatus[] = [];
+  for (const { slug, engine } of config.sources.values())
+    sources.push(await sourceStatus(layout, slug, engine, ids.get(slug)));
+  const running = isLocked(layout, "run");
+  const heartbeat = await readLastHeartbeat(layout);
+  const waiting = {
+    backups: (await listPending(layout)).length,
+    receipts: (await listReceipts(layout, "waiting")).length,
+    events: (await listEvents(layout.eventsWaiting)).length,
+  };
+  return {
+    agent_id: config.agent?.id ?? null,
+    service: config.service?.url.origin ?? null,
+    running,
+    last_heartbeat_at: heartbeat?.at ?? null,
+    sources,
+    waiting,
+    problems: [
+      ...(await logProblems(layout)),
+      ...(await spoolProblems(layout, running, waiting)),
+      ...sources.flatMap(sourceProblems),
+    ],
+  };
+}
+
+async function sourceStatus(
+  layout: Layout,
+  slug: string,
+  engine: string,
+  id: string | undefined,
+): Promise<SourceStatus> {
+  const backup = id === undefined ? null : await newestBackup(layout, id);
+  const test = id === undefined ? null : await newestRestoreTest(layout, id);
+  const last_test =
+    test === null
+      ? null
+      : {
+          backup_id: test.statement.predicate.backup_id,
+          at: test.statement.predicate.finished_at,
+          result: test.statement.predicate.result,
+          reason: test.statement.predicate.reason ?? null,
+          checks: test.statement.predicate.checks.length,
+        };
+  const last_backup =
+    backup === null
+      ? null
+      : {
+          id: backup.statement.predicate.backup_id,
+          at: backup.statement.predicate.finished_at,
+          size_bytes: backup.statement.predicate.size_bytes,
+        };
+  const untested = last_backup === null ? "no_backup" : "untested";
+  const verdict = last_test === null ? untested : last_test.result === "passed" ? "proven" : "failed";
+  return { source: slug, engine, verdict, last_backup, last_test };
+}
+
+function sourceProblems({ source, verdict, last_test: test }: SourceStatus): Problem[] {
+  switch (verdict) {
+    case "proven":
+      return [];
+    case "failed":
+      return [
+        {
+          what: `${source}: the last restore test FAILED (${test?.reason ?? "a check did not hold"})`,
+          next: `attestore backup --source ${source} && attestore restore-test --source ${source}`,
+        },
+      ];
+    case "untested":
+      return [
+        { what: `${source}: backed up, not proven`, next: `attestore restore-test --source ${source}` },
+      ];
+    case "no_backup":
+      return [{ what: `${source}: no backup yet`, next: `attestore backup --source ${source}` }];
+  }
+}
+
+async function logProblems(layout: Layout): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const alarm = await readLogAlarm(layout);
+  if (alarm !== null) {
+    problems.push({
+      what: `ALARM: the log contradicts what this agent saw of it (${alarm.reason}); nothing is signed`,
+      next: "attestore alarm",
+    });
+  }
+  const unproven = (await readdir(layout.alarms)).filter((name) => name.endsWith(".json"));
+  if (unproven.length > 0) {
+    problems.push({
+      what: `${unproven.length} answers of the service did not prove what they said`,
+      next: `read ${layout.alarms}, and ask the service's operator`,
+    });
+  }
+  return problems;
+}
+
+async function spoolProblems(
+  layout: Layout,
+  running: boolean,
+  waiting: AgentStatus["waiting"],
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const refused =
+    (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
+  if (refused > 0) {
+    problems.push({
+      what: `${refused} receipts or events were refused by the service`,
+      next: `read the .answer.json beside each in ${layout.receiptsRefused} and ${layout.eventsRefused}`,
+    });
+  }
+  const total = waiting.backups + waiting.receipts + waiting.events;
+  if (total > 0) {
+    problems.push({
+      what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for the service`,
+      next: running
+        ? "`attestore run` submits them; `attestore doctor` says what is in the way"
+        : "attestore sync",
+    });
+  }
+  return problems;
+}

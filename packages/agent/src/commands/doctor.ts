@@ -1,0 +1,29 @@
+import { layoutOf, makeLayout } from "../root/layout.ts";
+import { resolveRoot } from "../root/resolve-root.ts";
+import type { Style } from "../terminal/terminal.ts";
+import type { Command } from "./command.ts";
+import { surroundings } from "./open-root.ts";
+import { examine } from "./doctor/examine.ts";
+import type { Finding } from "./doctor/finding.ts";
+
+export const doctor: Command = {
+  name: "doctor",
+  summary: "look for what is wrong with this installation, and say what to do",
+  flags: ["json", "root"],
+  run: async (call) => {
+    const { terminal, flags } = call;
+    const resolved = resolveRoot(surroundings(call));
+    const layout = layoutOf(resolved.path);
+    await makeLayout(layout);
+    const findings = await examine(call, resolved, layout);
+    if (flags.isOn("json")) {
+      terminal.data(JSON.stringify({ root: resolved.path, branch: resolved.branch, findings }));
+    } else for (const finding of findings) terminal.data(describe(finding, terminal.onData));
+    return findings.some(({ result }) => result === "bad") ? 1 : 0;
+  },
+};
+
+function describe({ result, title, detail, next }: Finding, style: Style): string {
+  const mark = { good: style.good("✓"), warn: style.warn("!"), bad: style.bad("✗") }[result];
+  return `${mark} ${title.padEnd(16)} ${detail}${next === null ? "" : `\n${" ".repeat(19)}${style.strong(next)}`}`;
+}

@@ -1,0 +1,30 @@
+import { readConfig, type Config } from "../../root/config.ts";
+import type { Layout } from "../../root/layout.ts";
+import type { ResolvedRoot } from "../../root/resolve-root.ts";
+import { UserError } from "../../root/user-error.ts";
+import type { Call } from "../command.ts";
+import { examineEngines } from "./engines.ts";
+import { examineFiles } from "./files.ts";
+import { examineService } from "./service.ts";
+import { bad, good, type Finding } from "./finding.ts";
+import { examineSpool } from "./spool.ts";
+
+/** Everything that can be looked at, in the order in which it would break. What is broken keeps the rest from nothing. */
+export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
+  const findings = [good("root", `${resolved.path} (chosen by ${resolved.branch})`)];
+  let config: Config | null = null;
+  try {
+    config = await readConfig(layout.config, layout.root);
+    findings.push(good("config.yaml", `${config.sources.size} sources`));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));
+  }
+  findings.push(...(await examineFiles(layout)));
+  if (config !== null) {
+    findings.push(...(await examineService(call, layout, config)));
+    findings.push(...(await examineEngines(call, config)));
+  }
+  findings.push(...(await examineSpool(layout)));
+  return findings;
+}

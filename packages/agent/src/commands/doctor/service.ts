@@ -1,0 +1,80 @@
+import type { Config } from "../../root/config.ts";
+import type { Layout } from "../../root/layout.ts";
+import { isLocked } from "../../root/lock.ts";
+import { UserError } from "../../root/user-error.ts";
+import { openAttachment } from "../../service/attachment.ts";
+import { readLastHeartbeat } from "../../service/heartbeat.ts";
+import { LogAlarmError, readLogAlarm } from "../../service/log-alarm.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { observeHead } from "../../service/witness.ts";
+import { formatAge, formatDuration } from "../../terminal/amounts.ts";
+import type { Call } from "../command.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+/** Idempotency and receipts do not need exact clocks; people who compare times do. */
+const MAX_SKEW_MS = 60_000;
+
+/** Reaches for the service with this agent's own credentials, and looks at its log. */
+export async function examineService(call: Call, layout: Layout, config: Config): Promise<Finding[]> {
+  let attachment;
+  try {
+    attachment = await openAttachment(layout, config);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [bad("attachment", error.message, "attestore init")];
+  }
+  const findings: Finding[] = [];
+  const { service } = attachment;
+  try {
+    const asked = Date.now();
+    const head = await service.logHead({ signal: call.signal, once: true });
+    findings.push(
+      good("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
+    );
+    await observeHead(attachment, head.checkpoint, call.signal);
+    findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));
+  } catch (error) {
+    if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
+    else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
+    else throw error;
+  } finally {
+    service.close();
+  }
+  if ((await readLogAlarm(layout)) !== null && !findings.some(({ title }) => title === "log"))
+    findings.push(bad("log", "an alarm stands; nothing is signed", "attestore alarm"));
+  findings.push(...(await examineHeartbeat(layout)));
+  return findings;
+}
+
+async function examineHeartbeat(layout: Layout): Promise<Finding[]> {
+  const running = isLocked(layout, "run");
+  const last = await readLastHeartbeat(layout);
+  const heard = last === null ? "no heartbeat yet" : `last heartbeat ${formatAge(last.at)}`;
+  const agent = running
+    ? good("agent", `runs; ${heard}`)
+    : warn("agent", `does not run; ${heard}`, "attestore run (or start its systemd unit)");
+  if (last === null) return [agent];
+  const skew_ms = Math.abs(Date.parse(last.at) - Date.parse(last.server_time));
+  const off = `${formatDuration(skew_ms)} between this host's clock and the service's`;
+  return [
+    agent,
+    skew_ms > MAX_SKEW_MS ? warn("clock", off, "set this host's clock (timedatectl)") : good("clock", off),
+  ];
+}
+
+function nextStep(error: ServiceError): string {
+  switch (error.code) {
+    case "unreachable":
+    case "timeout":
+      return "is the service up, and the network between? `service.url` in config.yaml says where it is looked for";
+    case "untrusted":
+      return "is `service.ca_file` in config.yaml the CA of the service as it is now?";
+    case "refused":
+      return error.status === 401
+        ? "was this agent revoked? A new attach gives it a new token: attestore init --root NEW"
+        : "the message says why";
+    case "invalid_response":
+    case "object_refused":
+      return "is there a proxy in between?";
+  }
+}

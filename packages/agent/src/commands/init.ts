@@ -1,0 +1,179 @@
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { text as readAll } from "node:stream/consumers";
+import { resolve } from "node:path";
+import { AUTH_KEY } from "@attestore/contract";
+import { ensureAgeIdentity } from "../root/age-identity.ts";
+import { readConfig, type Config } from "../root/config.ts";
+import { writeDurably } from "../root/durable-write.ts";
+import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
+import { readText } from "../root/read-json.ts";
+import { resolveRootForInit } from "../root/resolve-root.ts";
+import { ensureSigningKey } from "../root/signing-key.ts";
+import { systemCode } from "../root/system-code.ts";
+import { UserError } from "../root/user-error.ts";
+import { writeAttachedConfig } from "../root/write-config.ts";
+import { readPinnedCa } from "../service/attachment.ts";
+import { hostFacts } from "../service/host-facts.ts";
+import { fetchPinnedCertificate } from "../service/pin-certificate.ts";
+import { openService } from "../service/service.ts";
+import { attachInteractively, attachWithKey, forgetAttach, type Attaching } from "../service/attach.ts";
+import type { Call, Command } from "./command.ts";
+import { surroundings } from "./open-root.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const init: Command = {
+  name: "init",
+  summary: "make a root, and attach this host to an organisation",
+  flags: ["service", "caFile", "caSha256", "authKeyFile", "name", "recipient", "json", "root"],
+  run: async (call) => {
+    const { terminal, signal, flags } = call;
+    const layout = layoutOf(resolveRootForInit(surroundings(call)).path);
+    await makeRoot(layout);
+    using _ = await takeWorkLock(layout, "init", { signal, wait: false, say: terminal.say });
+    const before = await existingConfig(layout);
+    if (before !== null && before.agent !== null) {
+      throw new UserError(
+        "already_attached",
+        `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
+      );
+    }
+    const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
+    const pinned = await pinCa(call, layout, url, before);
+    const key = await ensureSigningKey(layout);
+    const recipients = await chooseRecipients(call, layout, before);
+    const service = openService({ url, pinnedCa: pinned, token: null });
+    try {
+      const attaching: Attaching = {
+        layout,
+        service,
+        signal,
+        host: {
+          name: flags.text("name") ?? hostname(),
+          public_key: key.wire,
+          ...hostFacts(),
+        },
+      };
+      const authKey = await readAuthKey(call);
+      const attached =
+        authKey === null
+          ? await attachInteractively(attaching, ({ code, attach_url }) => {
+              terminal.say(`Attach this host: open ${attach_url}`);
+              terminal.say(`and enter the code  ${terminal.onTalk.strong(code)}`);
+              terminal.say(`The page shows this host's key; it must be  ${key.fingerprint}`);
+              terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
+            })
+          : await attachWithKey(attaching, authKey);
+      await writeDurably(layout.token, `${attached.api_token}\n`);
+      await writeDurably(layout.logKey, `${attached.log.verifier_key}\n`);
+      // Last: a root with an agent in its config.yaml is an attached one.
+      await writeAttachedConfig(layout, {
+        url,
+        isPinned: pinned !== null,
+        agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
+        ...recipients,
+      });
+      await forgetAttach(layout);
+      if (flags.isOn("json")) {
+        terminal.data(
+          JSON.stringify({
+            agent_id: attached.agent_id,
+            org_id: attached.org_id,
+            root: layout.root,
+            key_fingerprint: key.fingerprint,
+            recipients: recipients.recipients,
+          }),
+        );
+      } else {
+        const { good } = terminal.onData;
+        terminal.data(`${good("✓")} attached as ${attached.agent_id}, key ${key.fingerprint}`);
+        terminal.data(`${good("✓")} root ${layout.root}`);
+        if (recipients.identityFiles.length > 0) {
+          terminal.say(
+            `Backups can be read with ${layout.ageIdentity} alone: keep a copy of it somewhere else, offline.`,
+          );
+        }
+        terminal.say(`Next: declare a source in ${layout.config}, then: attestore backup`);
+      }
+      return 0;
+    } finally {
+      service.close();
+    }
+  },
+};
+
+async function makeRoot(layout: Layout): Promise<void> {
+  try {
+    await makeLayout(layout);
+  } catch (error) {
+    throw new UserError(
+      "root_unusable",
+      `${layout.root} can't be made (${systemCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
+      { cause: error },
+    );
+  }
+}
+
+async function existingConfig(layout: Layout): Promise<Config | null> {
+  return (await readText(layout.config)) === null ? null : readConfig(layout.config, layout.root);
+}
+
+function serviceUrl(given: string | undefined): URL {
+  if (given === undefined) throw new UserError("usage", "which service? Give --service https://HOST[:PORT]");
+  if (!/^https:\/\/[^/?#@\s]+\/?$/.test(given) || !URL.canParse(given))
+    throw new UserError("usage", `--service takes https://HOST or https://HOST:PORT, not ${given}`);
+  return new URL(given);
+}
+
+/** PEM that the service is held to, copied into the root; null for the public CAs. */
+async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null): Promise<string | null> {
+  const { flags, cwd, signal } = call;
+  const file = flags.text("caFile");
+  const fingerprint = flags.text("caSha256");
+  if (file !== undefined && fingerprint !== undefined)
+    throw new UserError("usage", "give --ca-file or --ca-sha256, not both");
+  let pem: string | null;
+  if (fingerprint !== undefined) pem = await fetchPinnedCertificate(url, fingerprint, signal);
+  else pem = await readPinnedCa(file === undefined ? (before?.service?.caFile ?? null) : resolve(cwd, file));
+  if (pem !== null) await writeDurably(layout.ca, pem);
+  return pem;
+}
+
+async function chooseRecipients(
+  { flags }: Call,
+  layout: Layout,
+  before: Config | null,
+): Promise<{ recipients: readonly string[]; identityFiles: readonly string[] }> {
+  const given = flags
+    .text("recipient")
+    ?.split(",")
+    .map((each) => each.trim());
+  if (given !== undefined) {
+    const wrong = given.find((each) => !/^age1[02-9ac-hj-np-z]{20,}$/.test(each));
+    if (wrong !== undefined) throw new UserError("usage", `"${wrong}" is no age recipient (age1…)`);
+    return { recipients: given, identityFiles: [] };
+  }
+  if (before !== null && before.recipients.length > 0)
+    return { recipients: before.recipients, identityFiles: before.identityFiles };
+  return { recipients: [await ensureAgeIdentity(layout.ageIdentity)], identityFiles: ["keys/age.key"] };
+}
+
+/** Never from the command line, where every process of the host could read it. Null: an interactive attach. */
+async function readAuthKey({ flags, env, cwd }: Call): Promise<string | null> {
+  const file = flags.text("authKeyFile");
+  let text = env["ATTESTORE_AUTH_KEY"];
+  if (file === "-") text = await readAll(process.stdin);
+  else if (file !== undefined) {
+    try {
+      text = await readFile(resolve(cwd, file), "utf8");
+    } catch (error) {
+      throw new UserError("usage", `${file} can't be read (${systemCode(error) ?? "unknown error"})`, {
+        cause: error,
+      });
+    }
+  }
+  if (text === undefined || text.trim() === "") return null;
+  if (!AUTH_KEY.test(text.trim()))
+    throw new UserError("usage", "that is no auth key; one looks like atk_…_…");
+  return text.trim();
+}

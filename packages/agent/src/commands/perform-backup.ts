@@ -1,0 +1,66 @@
+import type { SourceMetadata } from "@attestore/contract";
+import type { Config } from "../root/config.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import { UserError } from "../root/user-error.ts";
+import { makeBackup } from "../runs/make-backup.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { requireNoLogAlarm } from "../service/log-alarm.ts";
+import { deliverBackup, type DeliveredBackup } from "../spool/deliver-backup.ts";
+import { recordBackup } from "../spool/pending-backup.ts";
+
+export interface RunOptions {
+  /** The service's command that asked for it; null for a person. */
+  readonly commandId: string | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (phase: string, bytes: number, totalBytes?: number) => void;
+}
+
+export interface PerformedBackup extends DeliveredBackup {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/**
+ * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and submits afterwards.
+ * @throws CouldNotRun when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
+ */
+export async function performBackup(
+  attachment: Attachment,
+  config: Config,
+  source: SourceConfig,
+  { commandId, signal, onProgress }: RunOptions,
+): Promise<PerformedBackup> {
+  const { layout } = attachment;
+  await requireNoLogAlarm(layout);
+  if (config.recipients.length === 0) {
+    throw new UserError(
+      "config_invalid",
+      `${layout.config} has no encryption.recipients: nobody could read the backup`,
+    );
+  }
+  const made = await makeBackup({
+    source,
+    recipients: [...config.recipients],
+    blobsDir: layout.blobs,
+    signal,
+    onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
+  });
+  const { sha256, sizeBytes, cipher, sourceMetadata, startedAt, finishedAt } = made;
+  const pending = await recordBackup(layout, {
+    sha256,
+    size_bytes: sizeBytes,
+    source: source.slug,
+    command_id: commandId,
+    cipher: { name: cipher.name, recipients: [...cipher.recipients] },
+    source_metadata: sourceMetadata as SourceMetadata,
+    started_at: startedAt,
+    finished_at: finishedAt,
+  });
+  const delivered = await deliverBackup(attachment, config, pending, {
+    signal,
+    onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
+  });
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt };
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { RestoreTestPredicate } from "@attestore/proof";
+import { readIdentities } from "../root/age-identity.ts";
+import type { Config } from "../root/config.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import { testRestore } from "../runs/test-restore.ts";
+import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
+import type { ReceiptFile } from "../receipts/receipt-files.ts";
+import { signReceipt } from "../receipts/sign-receipt.ts";
+import { restoreTestStatement } from "../receipts/statements.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { requireNoLogAlarm } from "../service/log-alarm.ts";
+import { finishCommand } from "../spool/command-journal.ts";
+import { findStoredBackup } from "./backup-to-test.ts";
+import type { RunOptions } from "./perform-backup.ts";
+
+export interface PerformedRestoreTest extends Pick<
+  RestoreTestPredicate,
+  "result" | "reason" | "checks" | "phases" | "runtime"
+> {
+  readonly backupId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly receipt: ReceiptFile;
+}
+
+/**
+ * A restore test from the download of what the object store really holds to the signed receipt in the spool. The caller
+ * holds the `work` lock and submits afterwards.
+ * @throws CouldNotRun, UserError or ServiceError when there is no result, neither passed nor failed
+ */
+export async function performRestoreTest(
+  attachment: Attachment,
+  config: Config,
+  source: SourceConfig,
+  { backupId, commandId, signal, onProgress }: RunOptions & { readonly backupId: string | undefined },
+): Promise<PerformedRestoreTest> {
+  const { layout, key } = attachment;
+  await requireNoLogAlarm(layout);
+  const identities = await readIdentities(config.identityFiles);
+  const backup = await findStoredBackup(attachment, config, source, { backupId, signal });
+  const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
+  const scratch = join(layout.scratch, randomBytes(6).toString("hex"));
+  await mkdir(scratch, { mode: 0o700 });
+  try {
+    const startedAt = new Date().toISOString();
+    const ciphertext = join(scratch, "ciphertext.age");
+    const downloadStarted = performance.now();
+    await attachment.service.download({
+      url: backup.downloadUrl,
+      file: ciphertext,
+      expectedBytes: backup.sizeBytes,
+      signal,
+      onProgress: (bytes) => onProgress("download", bytes, backup.sizeBytes),
+    });
+    const download_ms = Math.round(performance.now() - downloadStarted);
+    const tested = await testRestore({
+      source,
+      ciphertext: { path: ciphertext },
+      sha256: backup.sha256,
+      identities,
+      scratchDir: scratch,
+      backupMetadata: backup.sourceMetadata,
+      ...(lastPassed === null ? {} : { lastPassed: lastPassed.statement.predicate }),
+      signal,
+      onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
+    });
+    const finishedAt = new Date().toISOString();
+    const { result, reason, runtime, checks } = tested;
+    const phases = { ...tested.phases, download_ms };
+    const outcome = {
+      result,
+      runtime,
+      checks: [...checks],
+      phases,
+      startedAt,
+      finishedAt,
+      ...(reason === undefined ? {} : { reason }),
+    };
+    const receipt = await signReceipt(
+      layout,
+      key,
+      (previous) => restoreTestStatement(attachment, backup, outcome, previous),
+      { commandId },
+    );
+    if (commandId !== null) await finishCommand(layout, commandId, `restore test ${result}`);
+    return { ...outcome, backupId: backup.id, receipt };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,40 @@
+import { newId, type AgentEventKind } from "@attestore/contract";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import { UserError } from "../root/user-error.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { ServiceError } from "../service/service-error.ts";
+import { readSourceIds } from "../service/source-ids.ts";
+import { spoolEvent } from "../spool/spooled-event.ts";
+
+export interface FailedRun {
+  readonly kind: AgentEventKind;
+  /** Its slug. */
+  readonly source: string;
+  readonly commandId: string | null;
+  readonly backupId?: string | undefined;
+  readonly error: unknown;
+}
+
+/** Puts what kept a run from its result into the spool, for the log: a failure is reported as well as a success. */
+export async function reportFailure({ layout }: Attachment, failed: FailedRun): Promise<void> {
+  const sourceId = (await readSourceIds(layout)).get(failed.source);
+  const { reason, message } = describe(failed.error);
+  await spoolEvent(layout, failed.commandId ?? newId("event"), {
+    kind: failed.kind,
+    ...(sourceId === undefined ? {} : { source_id: sourceId }),
+    ...(failed.backupId === undefined ? {} : { backup_id: failed.backupId }),
+    ...(failed.commandId === null ? {} : { command_id: failed.commandId }),
+    occurred_at: new Date().toISOString(),
+    detail: { reason, message: message.slice(0, 2000) },
+  });
+}
+
+/** What a run that was cut off left behind: `interrupted`, by a signal or by the death of the process. */
+export const INTERRUPTED = new CouldNotRun("interrupted", "the agent was stopped while it ran");
+
+function describe(error: unknown): { reason: string; message: string } {
+  if (error instanceof CouldNotRun || error instanceof UserError || error instanceof ServiceError)
+    return { reason: error.code, message: error.message };
+  // A defect of ours may say anything, also what must not leave the host.
+  return { reason: "internal", message: "the agent failed; its own log says why" };
+}

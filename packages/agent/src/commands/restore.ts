@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { join, resolve } from "node:path";
+import { formatBytes } from "../terminal/amounts.ts";
+import { readIdentities } from "../root/age-identity.ts";
+import { UserError } from "../root/user-error.ts";
+import { DamagedCiphertext } from "../pipeline/damaged.ts";
+import { restoreToFile } from "../runs/restore-to-file.ts";
+import { findStoredBackup } from "./backup-to-test.ts";
+import type { Call, Command, ExitCode } from "./command.ts";
+import { chosenSource, openAttachedRoot, openRoot } from "./open-root.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const restore: Command = {
+  name: "restore",
+  summary: "decrypt a backup into a file, which appears only when its end is authenticated",
+  flags: ["source", "backup", "file", "output", "identity", "wait", "json", "root"],
+  run: async (call) => {
+    // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
+    const file = call.flags.text("file");
+    return file === undefined ? restoreStored(call) : restoreLocal(call, resolve(call.cwd, file));
+  },
+};
+
+async function restoreLocal(call: Call, file: string): Promise<ExitCode> {
+  const identity = call.flags.text("identity");
+  const identityFiles =
+    identity === undefined ? (await openRoot(call)).config.identityFiles : [resolve(call.cwd, identity)];
+  return writeOut(call, call.flags.text("output"), { path: file, identityFiles });
+}
+
+async function restoreStored(call: Call): Promise<ExitCode> {
+  const { terminal, signal } = call;
+  const root = await openAttachedRoot(call);
+  const { attachment, config, layout, flags } = root;
+  const output = flags.text("output");
+  requireOutput(call, output);
+  const identity = flags.text("identity");
+  const identityFiles = identity === undefined ? config.identityFiles : [resolve(call.cwd, identity)];
+  const source = chosenSource(root);
+  const line = terminal.progress();
+  try {
+    using _ = await takeWorkLock(layout, "restore", {
+      signal,
+      wait: flags.isOn("wait", true),
+      say: terminal.say,
+    });
+    const backup = await findStoredBackup(attachment, config, source, {
+      backupId: flags.text("backup"),
+      signal,
+    });
+    const scratch = join(layout.scratch, randomBytes(6).toString("hex"));
+    await mkdir(scratch, { mode: 0o700 });
+    try {
+      const path = join(scratch, "ciphertext.age");
+      await attachment.service.download({
+        url: backup.downloadUrl,
+        file: path,
+        expectedBytes: backup.sizeBytes,
+        signal,
+        onProgress: (bytes) => line.update("download", bytes, backup.sizeBytes),
+      });
+      line.clear();
+      return await writeOut(call, output, { path, sha256: backup.sha256, identityFiles, id: backup.id });
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  } finally {
+    line.clear();
+    attachment.service.close();
+  }
+}
+
+interface Ciphertext {
+  readonly path: string;
+  readonly sha256?: string;
+  readonly id?: string;
+  readonly identityFiles: readonly string[];
+}
+
+async function writeOut(
+  call: Call,
+  outputFlag: string | undefined,
+  { path, sha256, id, identityFiles }: Ciphertext,
+): Promise<ExitCode> {
+  const { terminal, signal, flags } = call;
+  const output = requireOutput(call, outputFlag);
+  const line = terminal.progress();
+  try {
+    const { sizeBytes } = await restoreToFile({
+      ciphertext: { path },
+      ...(sha256 === undefined ? {} : { sha256 }),
+      identities: await readIdentities(identityFiles),
+      output,
+      signal,
+      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+    });
+    line.clear();
+    if (flags.isOn("json")) {
+      terminal.data(JSON.stringify({ backup_id: id ?? null, output, size_bytes: sizeBytes }));
+    } else {
+      const checked =
+        sha256 === undefined
+          ? "authenticated to its end"
+          : "authenticated to its end, digest as in its receipt";
+      terminal.data(`${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${checked}`);
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DamagedCiphertext)) throw error;
+    line.clear();
+    if (flags.isOn("json"))
+      terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));
+    terminal.say(`${terminal.onTalk.bad("✗")} the backup is damaged, nothing was written: ${error.message}`);
+    return 1;
+  } finally {
+    line.clear();
+  }
+}
+
+function requireOutput({ cwd }: Call, output: string | undefined): string {
+  if (output === undefined) throw new UserError("usage", "where to? Give --output FILE");
+  const path = resolve(cwd, output);
+  if (existsSync(path))
+    throw new UserError("usage", `${path} exists already: move it away or choose another --output`);
+  return path;
+}

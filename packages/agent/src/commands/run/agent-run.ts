@@ -1,0 +1,49 @@
+import { ConfigError, readConfig, type Config } from "../../root/config.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { Wakeup } from "./wakeup.ts";
+
+/** What the loops of a running agent share. */
+export interface AgentRun {
+  readonly attachment: Attachment;
+  /** Fires when the agent is to stop; what is under way ends cleanly. */
+  readonly signal: AbortSignal;
+  /** One line of what happens, for the journal. */
+  readonly say: (line: string) => void;
+  /** config.yaml as it is now; the last good one while it is broken. */
+  readonly config: () => Promise<Config>;
+  /** Something may be there to run, or to deliver. */
+  readonly work: Wakeup;
+  /** Something may be there to submit. */
+  readonly spool: Wakeup;
+}
+
+export function agentRun(
+  attachment: Attachment,
+  config: Config,
+  signal: AbortSignal,
+  say: (line: string) => void,
+): AgentRun {
+  const { layout } = attachment;
+  let last = config;
+  let complaint = "";
+  return {
+    attachment,
+    signal,
+    say,
+    work: new Wakeup(),
+    spool: new Wakeup(),
+    config: async () => {
+      try {
+        last = await readConfig(layout.config, layout.root);
+        complaint = "";
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        // Said once, not at every heartbeat.
+        if (error.message !== complaint)
+          say(`config.yaml is wrong, the last good one stays in force:\n${error.message}`);
+        complaint = error.message;
+      }
+      return last;
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { backoffDelay } from "../../service/backoff.ts";
+import { sendHeartbeat } from "../../service/heartbeat.ts";
+import { isUnauthenticated, ServiceError } from "../../service/service-error.ts";
+import { journalCommand, openCommands } from "../../spool/command-journal.ts";
+import type { AgentRun } from "./agent-run.ts";
+
+const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
+
+/**
+ * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is acked, and acked as often
+ * as it is delivered: whether it still runs is the journal's business.
+ */
+export async function heartbeatLoop(run: AgentRun): Promise<void> {
+  const { attachment, signal, say } = run;
+  const { layout } = attachment;
+  const toAck = new Set((await openCommands(layout)).map(({ command }) => command.id));
+  let failures = 0;
+  let alarmed = false;
+  while (!signal.aborted) {
+    let wait_ms: number;
+    try {
+      const acks = [...toAck].slice(0, 1000);
+      const { response, headProblem } = await sendHeartbeat(attachment, await run.config(), {
+        signal,
+        acks,
+        once: true,
+      });
+      for (const id of acks) toAck.delete(id);
+      for (const command of response.commands) {
+        const isNew = await journalCommand(layout, command);
+        if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
+        toAck.add(command.id);
+      }
+      if (response.commands.length > 0) run.work.ring();
+      if (failures > 0) say("the service answers again");
+      // What waited for the service need not wait for its own turn.
+      if (failures > 0) run.spool.ring();
+      if (failures > 0) run.work.ring();
+      failures = 0;
+      const isAlarm = headProblem !== null && headProblem.code === "log_alarm";
+      if (isAlarm && !alarmed) {
+        say(headProblem.message);
+        run.spool.ring();
+      }
+      alarmed = isAlarm;
+      wait_ms = response.next_interval_s * 1000 * (0.9 + Math.random() * 0.2);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof ServiceError)) throw error;
+      failures++;
+      if (failures === 1 || isUnauthenticated(error)) say(error.message);
+      wait_ms = backoffDelay(AFTER_FAILURE, failures, error.retryAfter_s);
+    }
+    await pause(wait_ms, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,121 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { SourceConfig } from "../../root/source-config.ts";
+import type { Config } from "../../root/config.ts";
+import { UserError } from "../../root/user-error.ts";
+import { backoffDelay } from "../../service/backoff.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import {
+  finishCommand,
+  markStarted,
+  openCommands,
+  type JournaledCommand,
+} from "../../spool/command-journal.ts";
+import { deliverBackup } from "../../spool/deliver-backup.ts";
+import { listPending } from "../../spool/pending-backup.ts";
+import { performBackup } from "../perform-backup.ts";
+import { performRestoreTest } from "../perform-restore-test.ts";
+import { INTERRUPTED, reportFailure } from "../report-failure.ts";
+import { takeWorkLock } from "../work-lock.ts";
+import type { AgentRun } from "./agent-run.ts";
+
+const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
+const UNASKED_MS = 60_000;
+
+/** Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their way. */
+export async function workLoop(run: AgentRun): Promise<void> {
+  const { signal } = run;
+  let failures = 0;
+  while (!signal.aborted) {
+    let blocked: ServiceError | null = null;
+    try {
+      blocked = await deliverPending(run);
+      for (const entry of await openCommands(run.attachment.layout)) {
+        if (signal.aborted) return;
+        if (entry.state === "received") await runCommand(run, entry);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    failures = blocked === null ? 0 : failures + 1;
+    const wait_ms =
+      blocked === null ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, blocked.retryAfter_s);
+    await run.work.wait(wait_ms, signal);
+  }
+}
+
+async function deliverPending(run: AgentRun): Promise<ServiceError | null> {
+  const { attachment, signal, say } = run;
+  const { layout } = attachment;
+  if ((await listPending(layout)).length === 0) return null;
+  using _ = await takeWorkLock(layout, "run (upload)", { signal, wait: true, say });
+  const config = await run.config();
+  for (const pending of await listPending(layout)) {
+    try {
+      const { backupId } = await deliverBackup(attachment, config, pending, { signal });
+      say(`${backupId}: uploaded and registered`);
+      run.spool.ring();
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return error;
+    }
+  }
+  return null;
+}
+
+async function runCommand(run: AgentRun, received: JournaledCommand): Promise<void> {
+  const { attachment, say } = run;
+  const { layout } = attachment;
+  const { command } = received;
+  const { slug } = command.source;
+  const what = `run (${command.kind} of ${slug})`;
+  using _ = await takeWorkLock(layout, what, { signal: run.signal, wait: true, say });
+  const config = await run.config();
+  await markStarted(layout, received);
+  try {
+    say(`${command.id}: ${await perform(run, config, command)}`);
+  } catch (error) {
+    const stopped = run.signal.aborted;
+    // The ciphertext is whole: the command goes on when the service can be reached.
+    const waits = (await listPending(layout)).some(({ command_id }) => command_id === command.id);
+    if (waits && (stopped || error instanceof ServiceError)) {
+      say(`${command.id}: the ciphertext waits (${error instanceof Error ? error.message : "stopped"})`);
+      return;
+    }
+    const cause = stopped ? INTERRUPTED : error;
+    await reportFailure(attachment, {
+      kind: command.kind === "backup" ? "backup_failed" : "restore_failed",
+      source: slug,
+      commandId: command.id,
+      backupId: command.params.backup_id,
+      error: cause,
+    });
+    await finishCommand(layout, command.id, cause instanceof Error ? cause.message : "failed");
+    say(`${command.id}: ${cause instanceof Error ? cause.message : "failed"}`);
+    // A defect ends the agent, visibly, but not before its command is accounted for.
+    const isKnown =
+      cause instanceof CouldNotRun || cause instanceof UserError || cause instanceof ServiceError;
+    if (!isKnown) throw cause;
+  } finally {
+    run.spool.ring();
+  }
+}
+
+async function perform(run: AgentRun, config: Config, command: JournaledCommand["command"]): Promise<string> {
+  const source = declaredSource(config, command.source.slug);
+  const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
+  if (command.kind === "backup") {
+    const { backupId } = await performBackup(run.attachment, config, source, options);
+    return `backed up ${source.slug} as ${backupId}`;
+  }
+  const { backup_id: backupId } = command.params;
+  const tested = await performRestoreTest(run.attachment, config, source, { ...options, backupId });
+  const why = tested.reason === undefined ? "" : ` (${tested.reason})`;
+  return `restore test of ${tested.backupId} ${tested.result}${why}`;
+}
+
+function declaredSource(config: Config, slug: string): SourceConfig {
+  const source = config.sources.get(slug);
+  if (source !== undefined) return source;
+  throw new UserError("source_unknown", `config.yaml of this agent declares no source "${slug}"`);
+}

@@ -1,0 +1,57 @@
+import { UserError } from "../root/user-error.ts";
+import { formatAge, formatBytes } from "../terminal/amounts.ts";
+import type { Style } from "../terminal/terminal.ts";
+import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
+import type { Command } from "./command.ts";
+import { openRoot } from "./open-root.ts";
+import { makeLayout } from "../root/layout.ts";
+
+export const status: Command = {
+  name: "status",
+  summary: "what is proven, how old it is, what is wrong, and what to do (the bare command says the same)",
+  flags: ["json", "root"],
+  run: async (call) => {
+    const { terminal } = call;
+    const { layout, config, flags } = await openRoot(call);
+    if (config.agent === null)
+      throw new UserError("not_attached", "this host is not attached. Run `attestore init --service URL`.");
+    await makeLayout(layout);
+    const found = await readAgentStatus(layout, config);
+    if (flags.isOn("json")) terminal.data(JSON.stringify(found));
+    else for (const text of describe(found, terminal.onData)) terminal.data(text);
+    return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
+  },
+};
+
+function describe(found: AgentStatus, style: Style): string[] {
+  const proven = found.sources.filter(({ verdict }) => verdict === "proven").length;
+  const count = `${proven} of ${found.sources.length} sources proven`;
+  const isGood = found.problems.length === 0 && proven > 0;
+  const heard =
+    found.last_heartbeat_at === null ? "not heard from yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
+  const service = `${found.service ?? ""} ${heard}${found.running ? ", agent running" : ", agent not running"}`;
+  const lines = [`${isGood ? style.good(count) : style.bad(count)}  ${style.faint(service)}`];
+  const width = Math.max(0, ...found.sources.map(({ source }) => source.length));
+  for (const source of found.sources) lines.push(`  ${sourceLine(source, width, style)}`);
+  for (const { what, next } of found.problems)
+    lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
+  if (found.sources.length === 0) lines.push("Declare what to back up under `sources:` in config.yaml.");
+  return lines;
+}
+
+function sourceLine(
+  { source, verdict, last_backup: backup, last_test: test }: SourceStatus,
+  width: number,
+  style: Style,
+): string {
+  const marks = {
+    proven: style.good("✓ proven  "),
+    failed: style.bad("✗ FAILED  "),
+    untested: style.warn("? untested"),
+    no_backup: style.warn("- nothing "),
+  };
+  const parts = [marks[verdict], source.padEnd(width)];
+  if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${test.checks} checks`);
+  if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
+  return parts.join("  ");
+}

@@ -1,0 +1,42 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { sweepTemporaryFiles } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import { describeHolder, lockOrRefuse, waitForLock, type HeldLock } from "../root/lock.ts";
+import { sweepBlobs } from "../spool/pending-backup.ts";
+
+export interface WorkPatience {
+  readonly signal: AbortSignal;
+  readonly wait: boolean;
+  readonly say: (text: string) => void;
+}
+
+/**
+ * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what lies in scratch/ and
+ * half written elsewhere was left by somebody who was killed.
+ */
+export async function takeWorkLock(layout: Layout, what: string, patience: WorkPatience): Promise<HeldLock> {
+  const { signal, wait, say } = patience;
+  const lock = wait
+    ? await waitForLock(layout, "work", what, {
+        signal,
+        onWait: (holder) =>
+          say(`Waiting for ${describeHolder(holder)}, which works in this root. Ctrl-C gives up.`),
+      })
+    : await lockOrRefuse(layout, "work", what);
+  try {
+    await tidyUp(layout);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function tidyUp(layout: Layout): Promise<void> {
+  for (const directory of [layout.receiptsWaiting, layout.blobs, layout.commands])
+    await sweepTemporaryFiles(directory);
+  await sweepBlobs(layout);
+  for (const left of await readdir(layout.scratch))
+    await rm(join(layout.scratch, left), { recursive: true, force: true });
+}

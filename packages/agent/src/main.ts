@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+import { runProgram } from "./commands/program.ts";
+
+const stop = new AbortController();
+let stoppedBy: NodeJS.Signals | null = null;
+for (const name of ["SIGINT", "SIGTERM"] as const) {
+  process.on(name, () => {
+    // A second one means now; locks and partial files are made for that.
+    if (stoppedBy !== null) process.exit(130);
+    stoppedBy = name;
+    stop.abort();
+  });
+}
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  signal: stop.signal,
+  stoppedBy: () => stoppedBy,
+});

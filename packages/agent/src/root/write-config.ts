@@ -1,0 +1,43 @@
+import { Document, parseDocument } from "yaml";
+import { writeDurably } from "./durable-write.ts";
+import type { Layout } from "./layout.ts";
+import { readText } from "./read-json.ts";
+
+export interface AttachedSettings {
+  readonly url: URL;
+  /** Whether the service is held to keys/ca.pem. */
+  readonly isPinned: boolean;
+  readonly agent: { readonly id: string; readonly orgId: string; readonly name: string };
+  readonly recipients: readonly string[];
+  /** Relative to the root, or absolute. */
+  readonly identityFiles: readonly string[];
+}
+
+/** Writes what an attach gave into config.yaml; what somebody has written there already stays, comments and all. */
+export async function writeAttachedConfig(layout: Layout, settings: AttachedSettings): Promise<void> {
+  const before = await readText(layout.config);
+  const document = before === null ? new Document({}) : parseDocument(before);
+  if (document.contents === null) document.contents = document.createNode({});
+  const set = (path: string[], value: unknown): void =>
+    document.setIn(path, document.createNode(value, { flow: Array.isArray(value) }));
+  set(["service"], {
+    url: settings.url.origin,
+    ...(settings.isPinned ? { ca_file: "keys/ca.pem" } : {}),
+  });
+  set(["agent"], { id: settings.agent.id, org_id: settings.agent.orgId, name: settings.agent.name });
+  set(["encryption", "recipients"], [...settings.recipients]);
+  set(["encryption", "identity_files"], [...settings.identityFiles]);
+  const text = document.toString({ lineWidth: 0 });
+  await writeDurably(layout.config, before === null ? `${text}${EXAMPLE}` : text);
+}
+
+const EXAMPLE = `
+# What to back up. The connection of a database is named here, its secret is not:
+#
+# sources:
+#   orders:
+#     engine: postgresql          # postgresql, sqlite or files
+#     connection: env:ORDERS_URL  # or file:PATH; sqlite and files: path: PATH
+#     checks:
+#       - { id: has-orders, query: "select count(*) as n from orders", expect: "n >= 1000" }
+`;

@@ -1,0 +1,66 @@
+import { expect, it } from "vitest";
+import { formatAge, formatBytes, formatDuration } from "./amounts.ts";
+import { progressLine } from "./progress-line.ts";
+import { openTerminal } from "./terminal.ts";
+
+function stream(isTTY: boolean) {
+  const written: string[] = [];
+  return { isTTY, written, write: (text: string) => written.push(text) };
+}
+
+it("writes amounts as people read them", () => {
+  expect([0, 999, 1_000, 12_345, 999_999, 123_456_789, 5e12].map(formatBytes)).toEqual([
+    "0 B",
+    "999 B",
+    "1.0 kB",
+    "12.3 kB",
+    "1.0 MB",
+    "123 MB",
+    "5.0 TB",
+  ]);
+  expect([850, 12_000, 180_000, 18_000_000, 800_000_000].map(formatDuration)).toEqual([
+    "850 ms",
+    "12 s",
+    "3 min",
+    "5 h",
+    "9 days",
+  ]);
+  const now = Date.parse("2026-01-02T00:00:00.000Z");
+  expect(formatAge("2026-01-01T21:00:00.000Z", now)).toBe("3 h ago");
+  expect(formatAge("2026-01-02T00:00:09.000Z", now)).toBe("just now");
+});
+
+it("keeps data and talk apart, and colours only a terminal that wants them", () => {
+  const [out, talk] = [stream(true), stream(false)];
+  const terminal = openTerminal(out, talk, {});
+  terminal.data("d");
+  terminal.say("t");
+  expect(out.written).toEqual(["d\n"]);
+  expect(talk.written).toEqual(["t\n"]);
+  expect(terminal.onData.bad("x")).toBe("\u001b[31mx\u001b[0m");
+  expect(terminal.onTalk.bad("x")).toBe("x");
+  for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
+    expect(openTerminal(out, talk, env).onData.bad("x")).toBe("x");
+  expect(openTerminal(out, talk, { NO_COLOR: "" }).onData.bad("x")).not.toBe("x");
+});
+
+it("draws rate and time left, not more often than one can read, and nothing without a terminal", () => {
+  let now = 0;
+  const drawn: string[] = [];
+  const line = progressLine(
+    (text) => drawn.push(text),
+    () => now,
+  );
+  line.update("upload", 0, 10_000_000);
+  now = 50;
+  line.update("upload", 1, 10_000_000);
+  now = 1000;
+  line.update("upload", 5_000_000, 10_000_000);
+  expect(drawn).toHaveLength(2);
+  expect(drawn[1]).toContain("5.0 MB  5.0 MB/s  50 %  1 s left");
+  line.clear();
+  expect(drawn.at(-1)).toBe("\r\u001b[K");
+  const piped = stream(false);
+  openTerminal(piped, piped, {}).progress().update("upload", 1);
+  expect(piped.written).toEqual([]);
+});

@@ -1,0 +1,186 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, watch } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import {
+  parseBundle,
+  sha256,
+  toHex,
+  verifyReceipt,
+  parseStatement,
+  envelopeFromJson,
+} from "@attestore/proof";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { listReceipts, listAllReceipts, readEnvelope } from "../src/receipts/receipt-files.ts";
+import { attachedRoot, type TestRoot } from "./service/test-root.ts";
+import { TestService } from "./service/test-service.ts";
+
+const CHILD = fileURLToPath(new URL("service/deliver-backups.ts", import.meta.url));
+
+let service: TestService;
+let root: TestRoot;
+/** Ciphertexts that a child said are on disk: none of them may get lost. */
+let recorded: Set<string>;
+
+beforeEach(async () => {
+  service = await TestService.start();
+  root = await attachedRoot(service, "  orders: { engine: files, path: /none }\n");
+  recorded = new Set();
+});
+afterEach(async () => {
+  root.remove();
+  await service.stop();
+});
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly ready: Promise<unknown>;
+  /** The exit code, or the signal's name. */
+  readonly ended: Promise<number | string | null>;
+}
+
+function deliver(count: number): Child {
+  const child = spawn(process.execPath, [CHILD, root.layout.root, String(count)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  let complaint = "";
+  child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+  const ready = new Promise((resolve) => {
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes("ready")) resolve(undefined);
+      for (const [, digest = ""] of said.matchAll(/recorded ([0-9a-f]{64})\n/g)) recorded.add(digest);
+    });
+    child.on("close", resolve);
+  });
+  const ended = once(child, "close").then(([code, signal]: unknown[]) => {
+    if (code === 1) throw new Error(`the child failed:\n${complaint}`);
+    return (code ?? signal) as number | string | null;
+  });
+  return { process: child, ready, ended };
+}
+
+/** Everything that was promised holds, once a run has come to its end. */
+async function expectNothingLost(): Promise<void> {
+  expect(await deliver(0).ended).toBe(0);
+  const { layout, attachment } = root;
+  expect(readdirSync(layout.blobs)).toEqual([]);
+  expect(await listReceipts(layout, "waiting")).toEqual([]);
+  expect(await listReceipts(layout, "refused")).toEqual([]);
+  const accepted = await listReceipts(layout, "accepted");
+
+  // One receipt a sequence number, in one chain, each proven.
+  expect(accepted.map(({ sequence }) => sequence)).toEqual(accepted.map((_, index) => index + 1));
+  let previous: string | null = null;
+  const receiptIds = new Set<string>();
+  const payloads: string[] = [];
+  const digests: string[] = [];
+  const backupIds: string[] = [];
+  for (const file of accepted) {
+    const bundle = parseBundle(readFileSync(file.path));
+    const verdict = await verifyReceipt({
+      bundle,
+      publicKey: attachment.key.publicKey,
+      logKey: attachment.logKey,
+    });
+    expect(verdict.verdict).toBe("true");
+    expect(verdict.statement?.predicate.previous_receipt_sha256).toBe(previous);
+    const { payload } = await readEnvelope(file);
+    previous = toHex(sha256(payload));
+    payloads.push(previous);
+    receiptIds.add(bundle.leaf.id);
+    digests.push(verdict.statement?.subject[0].digest.sha256 ?? "");
+    backupIds.push(verdict.statement?.predicate.backup_id ?? "");
+  }
+  expect(receiptIds.size).toBe(accepted.length);
+  expect(new Set(backupIds).size).toBe(accepted.length);
+  // The service took each of them once, and nothing else.
+  const taken = service.receipts.map(({ envelope }) => toHex(sha256(envelopeFromJson(envelope).payload)));
+  expect(taken.toSorted()).toEqual(payloads.toSorted());
+  for (const { envelope } of service.receipts)
+    expect(parseStatement(envelopeFromJson(envelope).payload).ok).toBe(true);
+  // Every recorded ciphertext is stored, registered and receipted.
+  expect(new Set(digests)).toEqual(new Set([...digests, ...recorded]));
+  for (const id of backupIds) expect(service.backups.has(id)).toBe(true);
+  expect((await listAllReceipts(layout)).length).toBe(accepted.length);
+}
+
+const ROUTES = [
+  "POST /v1/heartbeat",
+  "GET /v1/log/proof",
+  "POST /v1/backups/upload-url",
+  "PUT /objects/",
+  "POST /v1/backups",
+  "POST /v1/receipts",
+];
+
+for (const route of ROUTES) {
+  for (const moment of ["cut", "cut-after"] as const) {
+    it(`survives kill -9 at ${route}, ${moment === "cut" ? "before" : "after"} its effect`, async () => {
+      const running: Child[] = [];
+      let seen = 0;
+      service.interfere = (request) => {
+        const isIt = request.route === route || (route.endsWith("/") && request.route.startsWith(route));
+        // The second of its kind, so that there is a chain already; there is one heartbeat only.
+        if (!isIt || ++seen !== (route.endsWith("heartbeat") ? 1 : 2)) return undefined;
+        running[0]?.process.kill("SIGKILL");
+        return moment;
+      };
+      const child = deliver(3);
+      running.push(child);
+      expect(await child.ended).toBe("SIGKILL");
+      service.interfere = () => undefined;
+      await expectNothingLost();
+      expect(recorded.size).toBeGreaterThan(0);
+    });
+  }
+}
+
+type Place = [name: string, directory: (root: TestRoot) => string, what: RegExp, nth: number];
+const FILES: Place[] = [
+  ["blobs/", ({ layout }) => layout.blobs, /^[0-9a-f]{64}\.json$/, 1],
+  ["blobs/", ({ layout }) => layout.blobs, /^\..*\.tmp$/, 5],
+  ["receipts/waiting/", ({ layout }) => layout.receiptsWaiting, /^\d{8}-backup\.json$/, 3],
+  ["receipts/waiting/", ({ layout }) => layout.receiptsWaiting, /^\..*\.tmp$/, 2],
+  ["receipts/", ({ layout }) => layout.receipts, /^\d{8}-backup\.json$/, 1],
+  ["receipts/", ({ layout }) => layout.receipts, /^\..*\.tmp$/, 4],
+  ["log/", ({ layout }) => layout.log, /^head\.json$/, 3],
+];
+
+it.each(FILES)("survives kill -9 when in %s %o is touched", async (_name, directory, what, nth) => {
+  const child = deliver(5);
+  await child.ready;
+  let touched = 0;
+  const watcher = watch(directory(root), (_event, name) => {
+    if (name !== null && what.test(name) && ++touched === nth) child.process.kill("SIGKILL");
+  });
+  await child.ended;
+  watcher.close();
+  expect(touched).toBeGreaterThanOrEqual(nth);
+  await expectNothingLost();
+});
+
+it("survives 12 kills at random moments, one after the other", async () => {
+  let killed = 0;
+  for (let round = 0; round < 12; round++) {
+    const child = deliver(20);
+    await child.ready;
+    await pause(Math.random() * 250);
+    child.process.kill("SIGKILL");
+    if ((await child.ended) === "SIGKILL") killed++;
+  }
+  expect(killed).toBeGreaterThan(8);
+  await expectNothingLost();
+  expect(recorded.size).toBeGreaterThan(12);
+}, 180_000);
+
+it("lets two processes work in one root at once without losing or doubling anything", async () => {
+  const ends = await Promise.all([deliver(5), deliver(5), deliver(5)].map(({ ended }) => ended));
+  expect(ends).toEqual([0, 0, 0]);
+  await expectNothingLost();
+  expect(recorded.size).toBe(15);
+  expect(readdirSync(join(root.layout.receipts)).filter((name) => name.endsWith(".json"))).toHaveLength(15);
+});
