@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { ExpectationError, parseExpectation } from "../checks/index.ts";
 
 /** What runs against the restored data: one row of `query`, held against `expect`. */
 export interface CheckConfig {
@@ -69,7 +70,7 @@ export class SourceConfigError extends Error {
 export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const CHECK_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_QUERY = 16_384;
-const MAX_EXPECT = 1_024;
+const MAX_EXPECT = 500;
 const MAX_CHECKS = 100;
 const MAX_TIMEOUT_S = 24 * 3600;
 
@@ -152,12 +153,24 @@ function parseChecks(value: unknown, at: string, issue: Report): CheckConfig[] {
     const query = text(item["query"], `${here}.query`, MAX_QUERY, issue);
     const expect = text(item["expect"], `${here}.expect`, MAX_EXPECT, issue);
     if (id === null || query === null || expect === null) continue;
+    const mistake = mistakeIn(expect);
+    if (mistake !== null) issue(`${here}.expect`, mistake);
     if (!CHECK_ID.test(id)) issue(`${here}.id`, "use a-z, 0-9, - and _, starting with a letter or digit");
     if (seen.has(id)) issue(`${here}.id`, `"${id}" is used twice`);
     seen.add(id);
     checks.push({ id, query, expect });
   }
   return checks;
+}
+
+function mistakeIn(expect: string): string | null {
+  try {
+    parseExpectation(expect);
+    return null;
+  } catch (error) {
+    if (error instanceof ExpectationError) return error.message;
+    throw error;
+  }
 }
 
 function parseTimeout(value: unknown, at: string, issue: Report): number {

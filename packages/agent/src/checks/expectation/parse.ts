@@ -155,7 +155,8 @@ class Parser {
         if (token.keyword !== "true" && token.keyword !== "false") return this.#fail("a column or a value");
         this.#next++;
         return { kind: "boolean", value: token.keyword === "true" };
-      default:
+      case "symbol":
+      case "end":
         return this.#fail("a column or a value");
     }
   }
@@ -216,7 +217,10 @@ function namesColumn(predicate: Expression): boolean {
       return [predicate.operand, ...predicate.list].some(isColumn);
     case "not":
       return namesColumn(predicate.term);
-    default:
+    case "and":
+    case "or":
+    case "isNull":
+    case "truth":
       return true;
   }
 }

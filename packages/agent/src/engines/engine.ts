@@ -1,0 +1,105 @@
+import type { EngineName, SourceConfig } from "../root/source-config.ts";
+import type { CheckOutcome } from "@attestore/proof";
+import type { QueryOutcome } from "../checks/index.ts";
+
+/**
+ * What a backup says of its source and dump. It is signed into the receipt: names, sizes and counts, never a row and
+ * never a secret. JSON throughout.
+ */
+export interface SourceMetadata {
+  readonly engine: EngineName;
+  readonly engine_version: string;
+  readonly dump_format: string;
+  /** SHA-256 in hex of a canonical listing of the schema; see each engine's. */
+  readonly schema_hash: string;
+  readonly [more: string]: unknown;
+}
+
+/** Anything that reached us as JSON and says that it is a backup's metadata. */
+export type ForeignMetadata = Readonly<Record<string, unknown>>;
+
+export interface Runtime {
+  readonly kind: "process";
+  readonly engine: EngineName;
+  readonly engine_version: string;
+}
+
+export interface RunContext {
+  /** Where plaintext may lie for as long as the run lasts. */
+  readonly scratchDir: string;
+  readonly signal: AbortSignal;
+}
+
+/** One database engine, or what is backed up like one. */
+export interface Engine<Source extends SourceConfig = SourceConfig> {
+  /** @throws CouldNotRun */
+  dump(source: Source, context: RunContext): Promise<Dump>;
+  /**
+   * The throw-away place that such a backup would be restored in, so far only looked for.
+   * @throws CouldNotRun `tool_missing`, `tool_too_old`.
+   */
+  findSandbox(metadata: ForeignMetadata): Promise<Sandbox>;
+}
+
+export interface Dump {
+  /**
+   * The dump. It throws, instead of ending, if the program that makes it failed: what came before is then no backup.
+   * A piece is valid until the next one is asked for.
+   */
+  readonly content: AsyncIterable<Buffer>;
+  /** For progress; null if nobody knows. */
+  readonly expectedBytes: number | null;
+  /** Once the content has ended. */
+  metadata(): Promise<SourceMetadata>;
+  /** Stops and removes everything; always called. */
+  close(): Promise<void>;
+}
+
+export interface Sandbox {
+  readonly runtime: Runtime;
+  /**
+   * Restores a dump. Whatever the content throws passes through; the content is always read to its end before this returns.
+   * @throws RestoreRefused if the engine's own restore found the dump wrong; CouldNotRun.
+   */
+  restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored>;
+}
+
+/** The restored data, to be looked at and thrown away. */
+export interface Restored {
+  /**
+   * What a check's query gives, at most two rows of it. A mistake in the query, or something that it misses in the
+   * restored data, is an outcome too.
+   * @throws CouldNotRun if it is the place that failed, not the query.
+   */
+  query(text: string, limits: QueryLimits): Promise<QueryOutcome>;
+  /** The checks that need no configuration. Each reads data. @throws CouldNotRun */
+  inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;
+  /** Removes it for certain. */
+  close(): Promise<void>;
+}
+
+export interface QueryLimits {
+  readonly timeout_s: number;
+  readonly signal: AbortSignal;
+}
+
+export interface InferredContext {
+  /** What the backup said of itself. */
+  readonly metadata: ForeignMetadata;
+  readonly lastPassed: LastPassed | null;
+  readonly signal: AbortSignal;
+}
+
+/** The last restore test of the source that passed, as its receipt has it. */
+export interface LastPassed {
+  readonly checks: readonly { readonly id: string; readonly observed: Readonly<Record<string, unknown>> }[];
+}
+
+/** The engine's own restore ran, and says that the dump is wrong. Its message holds no row data. */
+export class RestoreRefused extends Error {
+  readonly code = "restore_refused";
+  constructor(message: string) {
+    super(message);
+    this.name = "RestoreRefused";
+  }
+}

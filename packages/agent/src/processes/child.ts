@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { CouldNotRun, systemCode } from "../runs/could-not-run.ts";
+
+export interface ChildRequest {
+  readonly command: string;
+  /** Seen by everyone on the host: never a secret. */
+  readonly args: readonly string[];
+  /** On top of a minimal environment: secrets of ours are not handed down. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly user?: { readonly uid: number; readonly gid: number };
+  /** Terminates the child; after a grace it is killed. */
+  readonly signal: AbortSignal;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it wrote to stderr, its first 16 KiB. */
+  readonly stderr: string;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** After it ended and its output was read. Never rejects. */
+  readonly exited: Promise<Exit>;
+  /** SIGTERM, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless. */
+  stop(): Promise<Exit>;
+}
+
+const STDERR_BYTES = 16 * 1024;
+const GRACE_MS = 5_000;
+
+/**
+ * Starts a program with pipes for stdin, stdout and stderr, in a process group of its own: a terminal's Ctrl-C reaches
+ * us alone, and we stop it in order.
+ * @throws CouldNotRun `tool_missing`, `interrupted`.
+ */
+export async function startChild(request: ChildRequest): Promise<Child> {
+  const { command, args, signal } = request;
+  if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
+  const child = spawn(command, args, {
+    stdio: ["pipe", "pipe", "pipe"],
+    detached: true,
+    env: { ...minimalEnvironment(), ...request.env },
+    ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
+    ...(request.user === undefined ? {} : request.user),
+  });
+  await started(child, command);
+  const { stdin, stdout, stderr, pid } = child;
+  if (pid === undefined) throw new Error(`${command} started without a process id`);
+  // A child that goes away before it has read everything is told by its exit; the broken pipe says nothing more.
+  stdin.on("error", () => undefined);
+
+  let errors = "";
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => {
+    errors = (errors + text).slice(0, STDERR_BYTES);
+  });
+
+  let grace: NodeJS.Timeout | undefined;
+  const terminate = (): void => {
+    if (grace !== undefined) return;
+    child.kill("SIGTERM");
+    grace = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+  };
+  signal.addEventListener("abort", terminate, { once: true });
+  if (signal.aborted) terminate();
+
+  const exited = new Promise<Exit>((resolve) => {
+    const end = (code: number | null, by: NodeJS.Signals | null): void => {
+      clearTimeout(grace);
+      grace ??= setTimeout(() => undefined, 0);
+      signal.removeEventListener("abort", terminate);
+      resolve({ code, signal: by, stderr: errors });
+    };
+    // `close` waits until its output was read, which nobody may do once it was stopped: then its exit has to do.
+    child.once("close", end);
+    child.once("exit", (code, by) => {
+      if (grace !== undefined) end(code, by);
+    });
+  });
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    exited,
+    stop: () => {
+      terminate();
+      return exited;
+    },
+  };
+}
+
+function started(child: ChildProcess, command: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => {
+      const missing = systemCode(error) === "ENOENT" || systemCode(error) === "EACCES";
+      reject(
+        missing
+          ? new CouldNotRun(
+              "tool_missing",
+              `the program ${command} is missing or not executable: install it`,
+              { cause: error },
+            )
+          : error,
+      );
+    });
+  });
+}
+
+/** Messages in English whatever the host speaks, and nothing of ours that may be secret. */
+function minimalEnvironment(): Record<string, string> {
+  const environment: Record<string, string> = {
+    LC_ALL: "C.UTF-8",
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+  };
+  for (const name of ["HOME", "TZ", "TMPDIR"]) {
+    const value = process.env[name];
+    if (value !== undefined) environment[name] = value;
+  }
+  return environment;
+}
+
+/** How a child ended, in words: `exit code 1`, `signal SIGKILL`. */
+export function endedWith({ code, signal }: Exit): string {
+  return signal === null ? `exit code ${code}` : `signal ${signal}`;
+}

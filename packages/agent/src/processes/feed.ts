@@ -1,0 +1,41 @@
+import type { Writable } from "node:stream";
+import { systemCode } from "../runs/could-not-run.ts";
+
+/**
+ * Writes pieces into a child's stdin, each one through before the next is asked for, and ends it.
+ *
+ * A child that stops reading early does not stop us: the rest is read and dropped, because the end of the pieces is
+ * what says that they were whole. Whether the child was right to stop, its exit code tells.
+ */
+export async function feed(stdin: Writable, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  let reading = true;
+  for await (const piece of pieces) {
+    if (reading) reading = await write(stdin, piece);
+  }
+  stdin.end();
+}
+
+/** False if the child reads no more. */
+function write(stdin: Writable, piece: Uint8Array): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    if (stdin.destroyed || stdin.writableEnded) {
+      resolve(false);
+      return;
+    }
+    stdin.write(piece, (error) => {
+      if (error === null || error === undefined) resolve(true);
+      else if (isBrokenPipe(error)) resolve(false);
+      else reject(error);
+    });
+  });
+}
+
+function isBrokenPipe(error: Error): boolean {
+  const code = systemCode(error);
+  return (
+    code === "EPIPE" ||
+    code === "ECONNRESET" ||
+    code === "ERR_STREAM_DESTROYED" ||
+    code === "ERR_STREAM_WRITE_AFTER_END"
+  );
+}

@@ -1,0 +1,31 @@
+import { readFile } from "node:fs/promises";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+
+export interface User {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Ours first. `nobody` before `postgres`: what a restored dump runs must not get at the files of a real server here.
+ */
+const CANDIDATES = ["attestore", "nobody", "postgres"];
+
+/** Who to run a scratch server as: null for ourselves, unless we are root, which PostgreSQL refuses. */
+export async function unprivilegedUser(): Promise<User | null> {
+  if (process.getuid?.() !== 0) return null;
+  const accounts = new Map<string, User>();
+  for (const line of (await readFile("/etc/passwd", "utf8")).split("\n")) {
+    const [name = "", , uid, gid] = line.split(":");
+    if (CANDIDATES.includes(name)) accounts.set(name, { name, uid: Number(uid), gid: Number(gid) });
+  }
+  for (const name of CANDIDATES) {
+    const user = accounts.get(name);
+    if (user !== undefined && user.uid > 0) return user;
+  }
+  throw new CouldNotRun(
+    "sandbox_failed",
+    `root has to start the scratch server as somebody else, and none of the users ${CANDIDATES.join(", ")} exists: add one`,
+  );
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import { chown, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { isAlive, ownProcessTag } from "../../processes/process-tag.ts";
+import type { User } from "../../processes/unprivileged-user.ts";
+import { CouldNotRun, isDiskFull, systemCode } from "../../runs/could-not-run.ts";
+import { stopAbandonedServer } from "./abandoned-server.ts";
+
+/** The owner is in the name, so that there is no moment at which a directory exists and its owner is unknown. */
+const NAME = /^attestore-([0-9a-f-]+)-[0-9a-f]{8}$/;
+
+export interface ScratchDirectory {
+  readonly path: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * A new directory of mode 0700 in `parent`, for plaintext that is thrown away. If we are to hand it to another user who
+ * cannot reach `parent`, it is made in /var/tmp instead. Directories of processes that are gone are removed first: that is
+ * how what kill -9 leaves behind goes away.
+ */
+export async function makeScratchDirectory(parent: string, user: User | null): Promise<ScratchDirectory> {
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const reachable = user === null || (await isReachable(parent)) ? parent : "/var/tmp";
+  await removeAbandoned(reachable);
+  return make(reachable, user);
+}
+
+/** As short a path as can be: a unix socket's is at most 107 bytes. */
+export async function makeSocketDirectory(user: User | null): Promise<ScratchDirectory> {
+  const parent = tmpdir().length > 20 ? "/tmp" : tmpdir();
+  await removeAbandoned(parent);
+  return make(parent, user);
+}
+
+async function make(parent: string, user: User | null): Promise<ScratchDirectory> {
+  const path = join(parent, `attestore-${ownProcessTag()}-${randomBytes(4).toString("hex")}`);
+  try {
+    await mkdir(path, { mode: 0o700 });
+    if (user !== null) await chown(path, user.uid, user.gid);
+  } catch (error) {
+    throw new CouldNotRun(
+      isDiskFull(error) ? "disk_full" : "sandbox_failed",
+      `no scratch directory could be made in ${parent} (${systemCode(error) ?? "unknown error"})`,
+      { cause: error },
+    );
+  }
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  const names = await readdir(parent).catch(() => []);
+  for (const name of names) {
+    const owner = NAME.exec(name)?.[1];
+    if (owner === undefined || isAlive(owner)) continue;
+    const path = join(parent, name);
+    // In /tmp anybody may make such a name. Only root may remove what is not its own, and root follows no link here.
+    const { uid } = await stat(path).catch(() => ({ uid: -1 }));
+    if (process.getuid?.() !== 0 && uid !== process.getuid?.()) continue;
+    await stopAbandonedServer(path);
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** Whether another user can walk to it: every directory above has to let others through. */
+async function isReachable(path: string): Promise<boolean> {
+  for (let directory = path; ; directory = dirname(directory)) {
+    const { mode } = await stat(directory).catch(() => ({ mode: 0 }));
+    if ((mode & 0o001) === 0) return false;
+    if (directory === dirname(directory)) return true;
+  }
+}
