@@ -139,29 +139,32 @@ for (const route of ROUTES) {
   }
 }
 
-type Place = [name: string, directory: (root: TestRoot) => string, what: RegExp, nth: number];
+type Place = [name: string, what: RegExp, nth: number, directory: (root: TestRoot) => string];
 const FILES: Place[] = [
-  ["blobs/", ({ layout }) => layout.blobs, /^[0-9a-f]{64}\.json$/, 1],
-  ["blobs/", ({ layout }) => layout.blobs, /^\..*\.tmp$/, 5],
-  ["receipts/waiting/", ({ layout }) => layout.receiptsWaiting, /^\d{8}-backup\.json$/, 3],
-  ["receipts/waiting/", ({ layout }) => layout.receiptsWaiting, /^\..*\.tmp$/, 2],
-  ["receipts/", ({ layout }) => layout.receipts, /^\d{8}-backup\.json$/, 1],
-  ["receipts/", ({ layout }) => layout.receipts, /^\..*\.tmp$/, 4],
-  ["log/", ({ layout }) => layout.log, /^head\.json$/, 3],
+  ["blobs/", /^[0-9a-f]{64}\.json$/, 1, ({ layout }) => layout.blobs],
+  ["blobs/", /^\..*\.tmp$/, 5, ({ layout }) => layout.blobs],
+  ["receipts/waiting/", /^\d{8}-backup\.json$/, 3, ({ layout }) => layout.receiptsWaiting],
+  ["receipts/waiting/", /^\..*\.tmp$/, 2, ({ layout }) => layout.receiptsWaiting],
+  ["receipts/", /^\d{8}-backup\.json$/, 1, ({ layout }) => layout.receipts],
+  ["receipts/", /^\..*\.tmp$/, 4, ({ layout }) => layout.receipts],
+  ["log/", /^head\.json$/, 3, ({ layout }) => layout.log],
 ];
 
-it.each(FILES)("survives kill -9 when in %s %o is touched", async (_name, directory, what, nth) => {
-  const child = deliver(5);
-  await child.ready;
-  let touched = 0;
-  const watcher = watch(directory(root), (_event, name) => {
-    if (name !== null && what.test(name) && ++touched === nth) child.process.kill("SIGKILL");
-  });
-  await child.ended;
-  watcher.close();
-  expect(touched).toBeGreaterThanOrEqual(nth);
-  await expectNothingLost();
-});
+it.each(FILES)(
+  "survives kill -9 when in %s %s is touched the %i. time",
+  async (_name, what, nth, directory) => {
+    const child = deliver(5);
+    await child.ready;
+    let touched = 0;
+    const watcher = watch(directory(root), (_event, name) => {
+      if (name !== null && what.test(name) && ++touched === nth) child.process.kill("SIGKILL");
+    });
+    await child.ended;
+    watcher.close();
+    expect(touched).toBeGreaterThanOrEqual(nth);
+    await expectNothingLost();
+  },
+);
 
 it("survives 12 kills at random moments, one after the other", async () => {
   let killed = 0;

@@ -1,0 +1,253 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newId } from "@attestore/contract";
+import type { BackupStatement } from "@attestore/proof";
+import { parseBundle, verifyReceipt } from "@attestore/proof";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { attachedRoot, type TestRoot } from "../../test/service/test-root.ts";
+import { failure, TestService } from "../../test/service/test-service.ts";
+import { listReceipts } from "../receipts/receipt-files.ts";
+import { signReceipt, type WaitingReceipt } from "../receipts/sign-receipt.ts";
+import { backupStatement } from "../receipts/statements.ts";
+import { readKeptHead } from "../service/witness.ts";
+import { finishCommand, journalCommand, markStarted, openCommands } from "./command-journal.ts";
+import { spoolEvent } from "./spooled-event.ts";
+import { submitWaiting } from "./submit-waiting.ts";
+
+let service: TestService;
+let root: TestRoot;
+const signal = new AbortController().signal;
+
+beforeEach(async () => {
+  service = await TestService.start();
+  root = await attachedRoot(service);
+});
+afterEach(async () => {
+  root.remove();
+  await service.stop();
+});
+
+const submit = () => submitWaiting(root.attachment, { signal, once: true });
+const waiting = () => listReceipts(root.layout, "waiting");
+
+function statement(previous: string | null): BackupStatement {
+  const now = new Date().toISOString();
+  const sha256 = "ab".repeat(32);
+  return backupStatement(
+    root.attachment,
+    {
+      v: 1,
+      sha256,
+      size_bytes: 10,
+      source: "orders",
+      command_id: null,
+      cipher: { name: "age-v1", recipients: ["age1x"] },
+      source_metadata: { engine: "files", engine_version: "1", dump_format: "tar", schema_hash: sha256 },
+      started_at: now,
+      finished_at: now,
+      upload: null,
+      registered: null,
+    },
+    newId("source"),
+    newId("backup"),
+    previous,
+  );
+}
+const sign = (commandId: string | null = null) =>
+  signReceipt(root.layout, root.attachment.key, statement, { commandId });
+
+it("keeps a proven answer as a bundle that anybody can verify, and the head that it showed", async () => {
+  await sign();
+  await sign();
+  expect(await submit()).toEqual({ accepted: 2, refused: 0, unproven: 0, waiting: 0, stoppedBy: null });
+  const files = await listReceipts(root.layout, "accepted");
+  expect(files.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  for (const { path } of files) {
+    const bundle = parseBundle(readFileSync(path));
+    const { key, logKey } = root.attachment;
+    expect((await verifyReceipt({ bundle, publicKey: key.publicKey, logKey })).verdict).toBe("true");
+  }
+  expect(await readKeptHead(root.layout)).toBe(service.log.checkpoint());
+});
+
+it.each([
+  ["no connection", "cut"],
+  ["503", failure(503, "unavailable", "x")],
+  ["500", failure(500, "internal", "x")],
+  ["429", failure(429, "rate_limited", "x")],
+  ["401", failure(401, "agent_revoked", "x")],
+  ["the same key in flight", failure(409, "idempotency_in_progress", "x")],
+  ["a proxy's 403", { status: 403, body: "<html>no</html>" }],
+  ["a proxy's 200", { status: 200, body: "<html>hello</html>" }],
+  ["garbage", { status: 201, body: "{" }],
+  ["an answer without its proof", { status: 201, body: "{}" }],
+] as const)("keeps waiting, in order, at %s; under the same key", async (_name, trouble) => {
+  await sign();
+  await sign();
+  service.interfere = () => trouble;
+  const report = await submit();
+  expect(report).toMatchObject({ accepted: 0, refused: 0, waiting: 2 });
+  expect(report.stoppedBy).toMatchObject({ name: "ServiceError" });
+  // The second was not tried: its place is behind the first.
+  expect(service.calls).toHaveLength(1);
+  service.interfere = () => undefined;
+  expect(await submit()).toMatchObject({ accepted: 2, waiting: 0 });
+  expect(service.calls[1]?.idempotencyKey).toBe(service.calls[0]?.idempotencyKey);
+  expect(service.calls[1]?.body).toBe(service.calls[0]?.body);
+});
+
+it("sets aside what the service will never take, goes on, and reports it once", async () => {
+  await sign();
+  await sign();
+  service.interfere = ({ route, body }) =>
+    route === "POST /v1/receipts" && body === service.calls[0]?.body
+      ? failure(422, "backup_unknown", "no such backup")
+      : undefined;
+  expect(await submit()).toMatchObject({ accepted: 2, refused: 1, waiting: 0, stoppedBy: null });
+  const [refused] = await listReceipts(root.layout, "refused");
+  expect(refused?.sequence).toBe(1);
+  const answer = JSON.parse(
+    readFileSync(join(root.layout.receiptsRefused, "00000001-backup.answer.json"), "utf8"),
+  ) as { refusal: { error: string } };
+  expect(answer.refusal.error).toBe("backup_unknown");
+  expect(service.events.map(({ event }) => event)).toMatchObject([
+    { kind: "attestation_failed", detail: { reason: "receipt_refused", receipt: 1 } },
+  ]);
+  // The chain goes on from it: the agent has signed it, whatever the service says.
+  await sign();
+  expect((await waiting())[0]?.sequence).toBe(3);
+});
+
+it("sets aside after 30 days, and not before", async () => {
+  const file = await sign();
+  const age = (days: number): void => {
+    const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
+    const signed_at = new Date(Date.now() - days * 86_400_000).toISOString();
+    writeFileSync(file.path, JSON.stringify({ ...entry, signed_at }));
+  };
+  age(29.9);
+  service.interfere = () => "cut";
+  expect(await submit()).toMatchObject({ refused: 0, waiting: 1 });
+  age(30.1);
+  expect(await submit()).toMatchObject({ refused: 1 });
+  expect(await listReceipts(root.layout, "refused")).toHaveLength(1);
+});
+
+it.each([
+  [
+    "another log's signature",
+    (answer: Answer) => ({ ...answer, checkpoint: answer.checkpoint.replace(/.{8}\n$/, "AAAAAAA=\n") }),
+  ],
+  [
+    "another leaf",
+    (answer: Answer) => ({ ...answer, leaf: { ...answer.leaf, body_sha256: "00".repeat(32) } }),
+  ],
+  ["another place", (answer: Answer) => ({ ...answer, log_index: answer.log_index + 1 })],
+  ["another id", (answer: Answer) => ({ ...answer, receipt_id: newId("receipt") })],
+  [
+    "a proof of nothing",
+    (answer: Answer) => ({
+      ...answer,
+      inclusion_proof: { ...answer.inclusion_proof, hashes: ["00".repeat(32)] },
+    }),
+  ],
+  ["another leaf hash", (answer: Answer) => ({ ...answer, leaf_hash: "11".repeat(32) })],
+])("does not believe an answer with %s, and keeps it as evidence", async (_name, forge) => {
+  await sign();
+  // What the service would have answered, once, and then its forgery.
+  let honest = "";
+  service.interfere = ({ route }) => (route === "POST /v1/receipts" ? "cut-after" : undefined);
+  await submit();
+  service.interfere = () => undefined;
+  honest = await rawAnswer();
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts"
+      ? { status: 201, body: JSON.stringify(forge(JSON.parse(honest) as Answer)) }
+      : undefined;
+  expect(await submit()).toMatchObject({ accepted: 1, unproven: 1, waiting: 1 });
+  expect(await listReceipts(root.layout, "accepted")).toEqual([]);
+  expect(readdirSync(root.layout.alarms)).toEqual(["receipt-1.json"]);
+  expect(service.events).toMatchObject([
+    { event: { kind: "attestation_failed", detail: { reason: "answer_unproven" } } },
+  ]);
+
+  // The same again is the same event; and the truth, when it comes, is believed.
+  await submit();
+  expect(service.events).toHaveLength(1);
+  service.interfere = () => undefined;
+  expect(await submit()).toMatchObject({ accepted: 1, waiting: 0 });
+});
+
+interface Answer {
+  receipt_id: string;
+  log_index: number;
+  leaf: { body_sha256: string };
+  leaf_hash: string;
+  inclusion_proof: { hashes: string[] };
+  checkpoint: string;
+}
+
+/** The service's own answer to the waiting receipt: a replay, because it had its effect already. */
+async function rawAnswer(): Promise<string> {
+  const [file] = await waiting();
+  const entry = JSON.parse(readFileSync(file?.path ?? "", "utf8")) as WaitingReceipt;
+  const answer = await root.attachment.service.submitReceipt(entry.envelope, {
+    signal,
+    idempotencyKey: entry.idempotency_key,
+  });
+  return JSON.stringify(answer);
+}
+
+it("does not accept an answer whose head forks from what was seen; nothing is signed from then on", async () => {
+  await sign();
+  await submit();
+  const honest = service.log;
+  service.log = honest.fork(0);
+  await sign();
+  const report = await submit();
+  expect(report.accepted).toBe(0);
+  expect(report.stoppedBy).toMatchObject({ code: "log_alarm", alarm: { reason: "head_forked" } });
+  expect(await waiting()).toHaveLength(1);
+  await expect(sign()).rejects.toMatchObject({ code: "log_alarm" });
+  // It is told, though its own answer comes from the same forked log.
+  expect(service.events).toMatchObject([{ event: { detail: { reason: "head_forked" } } }]);
+});
+
+it("submits events, each once whatever is asked for twice", async () => {
+  const event = {
+    kind: "backup_failed",
+    occurred_at: new Date().toISOString(),
+    detail: { reason: "dump_failed" },
+  } as const;
+  await spoolEvent(root.layout, "one", event);
+  await spoolEvent(root.layout, "one", event);
+  service.interfere = ({ route }) => (route === "POST /v1/events" ? "cut-after" : undefined);
+  expect(await submit()).toMatchObject({ accepted: 0, waiting: 1 });
+  service.interfere = () => undefined;
+  expect(await submit()).toMatchObject({ accepted: 1, waiting: 0 });
+  await spoolEvent(root.layout, "one", event);
+  expect(await submit()).toMatchObject({ accepted: 0, waiting: 0 });
+  expect(service.events).toHaveLength(1);
+  expect(existsSync(join(root.layout.events, "one.json"))).toBe(true);
+
+  await spoolEvent(root.layout, "two", event);
+  service.interfere = () => failure(422, "statement_invalid", "x");
+  expect(await submit()).toMatchObject({ refused: 1, waiting: 0 });
+  expect(readdirSync(root.layout.eventsRefused).toSorted()).toEqual(["two.answer.json", "two.json"]);
+});
+
+it("settles the command whose receipt was accepted, and takes a command id once", async () => {
+  const command = service.command("backup", "orders", "files");
+  expect(await journalCommand(root.layout, command)).toBe(true);
+  expect(await journalCommand(root.layout, { ...command, attempt: 2 })).toBe(false);
+  const [entry] = await openCommands(root.layout);
+  if (entry === undefined) throw new Error("the command is not in the journal");
+  await markStarted(root.layout, entry);
+  await sign(command.id);
+  await submit();
+  expect(await openCommands(root.layout)).toEqual([]);
+  expect(await journalCommand(root.layout, command)).toBe(false);
+  await finishCommand(root.layout, command.id, "again");
+  const done = readFileSync(join(root.layout.commandsDone, `${command.id}.json`), "utf8");
+  expect(JSON.parse(done)).toMatchObject({ state: "done", outcome: expect.stringMatching(/^receipt rcpt_/) });
+});
