@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
+import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
@@ -17,7 +17,7 @@ export interface TestAgent {
   publicKey: Uint8Array;
   keyFingerprint: string;
   token: string;
-  sign(message: Uint8Array): Uint8Array;
+  privateKey: KeyObject;
 }
 
 /** A real database with organisations and agents in it, and as many replicas of the service's log as a test wants. */
@@ -84,7 +84,7 @@ export async function openLogWorld(): Promise<LogWorld> {
       publicKey: raw,
       keyFingerprint,
       token,
-      sign: (message) => sign(null, message, privateKey),
+      privateKey,
     };
   };
 

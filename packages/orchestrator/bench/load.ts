@@ -1,0 +1,107 @@
+/**
+ * The load: a process of its own that keeps connections busy through node:https. Told `{ port, submitters, seconds, connections }`, it
+ * answers `{ requests, seconds, p50_ms, p99_ms }`; the requests are signed before the clock starts.
+ */
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { prepareReceipts, type Prepared, type Submitter } from "./envelopes.ts";
+
+export interface LoadOrder {
+  port: number;
+  caFile: string;
+  submitters: Submitter[];
+  seconds: number;
+  connections: number;
+  /** Requests to prepare. */
+  prepare: number;
+  /** Whether to send them again when all are sent; for the service each has to be a new one. */
+  repeat: boolean;
+}
+
+export interface LoadResult {
+  requests: number;
+  seconds: number;
+  /** CPU time of this process. */
+  cpu_s: number;
+  p50_ms: number;
+  p99_ms: number;
+  max_ms: number;
+  /** The last answer, to be looked at. */
+  sample: string;
+}
+
+process.on("message", (order: LoadOrder) => {
+  void run(order).then((result) => process.send?.(result));
+});
+
+async function run(order: LoadOrder): Promise<LoadResult> {
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: order.connections,
+    ca: readFileSync(order.caFile),
+    servername: "localhost",
+  });
+  const prepared = prepareReceipts(order.submitters, order.prepare);
+  // Handshakes and just-in-time compilation are over before the clock starts.
+  await flood(prepared.splice(0, prepared.length / 3), order, agent, performance.now() + 3000);
+  process.send?.("go");
+  const started = performance.now();
+  const cpu = process.cpuUsage();
+  const { latencies, sample } = await flood(prepared, order, agent, started + order.seconds * 1000);
+  const seconds = (performance.now() - started) / 1000;
+  const { user, system } = process.cpuUsage(cpu);
+  agent.destroy();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? NaN;
+  return {
+    requests: latencies.length,
+    seconds,
+    cpu_s: (user + system) / 1e6,
+    p50_ms: at(0.5),
+    p99_ms: at(0.99),
+    max_ms: latencies.at(-1) ?? NaN,
+    sample,
+  };
+}
+
+async function flood(
+  prepared: readonly Prepared[],
+  { port, connections, repeat }: LoadOrder,
+  agent: Agent,
+  until: number,
+): Promise<{ latencies: number[]; sample: string }> {
+  const latencies: number[] = [];
+  let sample = "";
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (performance.now() < until) {
+      const one = prepared[repeat ? next++ % prepared.length : next++];
+      if (one === undefined) throw new Error("too few requests were prepared");
+      const sent = performance.now();
+      sample = await post(one, port, agent);
+      latencies.push(performance.now() - sent);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  return { latencies, sample };
+}
+
+function post({ body, headers }: Prepared, port: number, agent: Agent): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      { host: "127.0.0.1", port, path: "/v1/receipts", method: "POST", agent, headers },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+        incoming.once("error", reject);
+        incoming.once("end", () => {
+          const answer = Buffer.concat(chunks).toString();
+          if (incoming.statusCode === 201) resolve(answer);
+          else reject(new Error(`${incoming.statusCode} ${answer}`));
+        });
+      },
+    );
+    outgoing.once("error", reject);
+    outgoing.end(body);
+  });
+}

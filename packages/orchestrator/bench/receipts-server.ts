@@ -1,0 +1,52 @@
+/**
+ * The service's receipt path as it is in production: embedded PostgreSQL with fsync, the whole request pipeline, the log. Attaches
+ * `<organisations>` agents, one in each, with a backup to be proven. `node receipts-server.ts <tls directory> <organisations>`
+ */
+import { randomBytes } from "node:crypto";
+import { receiptRoutes } from "../src/features/receipts/routes.ts";
+import { LOG_HOST, openLogWorld } from "../src/log/testing/log-world.ts";
+import { buildApp } from "../src/platform/http/app.ts";
+import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
+import { createSealer } from "../src/platform/http/sealer.ts";
+import { silentLogger } from "../src/platform/logging/logger.ts";
+import { loadServerTls } from "../src/platform/tls/server-tls.ts";
+import type { Submitter } from "./envelopes.ts";
+import { reportListening } from "./report.ts";
+
+const [directory = "", organisations = "1"] = process.argv.slice(2);
+const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
+const world = await openLogWorld();
+const { sequencer } = world.addReplica();
+const app = buildApp({
+  db: world.database,
+  sealer: createSealer(randomBytes(32)),
+  logger: silentLogger,
+  tls: tls.options,
+  routes: receiptRoutes({ sequencer }),
+  shutdown: new AbortController().signal,
+  // Counted as always, but never reached.
+  rateLimits: { ...RATE_LIMITS, default: { ...RATE_LIMITS.default, limit: Number.MAX_SAFE_INTEGER } },
+  firstAgentCall: () => Promise.resolve(),
+});
+
+const submitters: Submitter[] = [];
+for (let n = 0; n < Number(organisations); n++) {
+  const agent = await world.addAgent(await world.addOrg());
+  const backup = await world.addBackup(agent);
+  submitters.push({
+    orgId: agent.orgId,
+    agentId: agent.id,
+    token: agent.token,
+    keyid: agent.keyFingerprint,
+    privateKey: agent.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
+    backup,
+  });
+}
+await app.listen({ host: "127.0.0.1", port: 0 });
+reportListening(app.server.address(), { logHost: LOG_HOST, submitters });
+process.once("message", () => {
+  void app
+    .close()
+    .then(() => world.close())
+    .then(() => process.exit());
+});
