@@ -31,7 +31,7 @@ import type { Database } from "../src/platform/database/schema.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
-import { createSealer } from "../src/platform/http/sealer.ts";
+import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
@@ -67,6 +67,8 @@ export interface Replica {
   url: string;
   port: number;
   call(call: Call): Promise<Answer>;
+  /** Requests that it has taken and not answered. */
+  holding(): number;
   close(): Promise<void>;
 }
 
@@ -76,6 +78,7 @@ export interface TestService extends Replica {
   pool: Pool;
   objects: DiskStore;
   logger: RecordingLogger;
+  sealer: Sealer;
   addOrg(name?: string): Promise<TestOrg>;
   addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
@@ -132,12 +135,22 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
     });
     app.register(objectRoutes(objects));
+    let held = 0;
+    app.addHook("onRequest", (_request, _reply, done) => {
+      held += 1;
+      done();
+    });
+    app.addHook("onResponse", (_request, _reply, done) => {
+      held -= 1;
+      done();
+    });
     await app.listen({ host: "127.0.0.1", port });
     return {
       url,
       port,
       objects,
       call: (call) => send({ port, ca }, call),
+      holding: () => held,
       close: async () => {
         shutdown.abort();
         await app.close();
@@ -155,6 +168,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     database: database.database,
     pool: database.pool,
     logger,
+    sealer,
     listen: () => listen(logger),
     addOrg: async (name = `Organisation ${++orgs}`) => {
       const org = await inTransaction.execute((tx) => createOrg(tx, { name, logHost: LOG_HOST }));

@@ -4,6 +4,7 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { newAgentToken } from "../secrets.ts";
+import { loggedActor } from "../logged-actor.ts";
 import { insertAgent } from "./store.ts";
 
 export interface NewAgent {
@@ -45,9 +46,13 @@ export async function mintAgent(
     {
       orgId: agent.orgId,
       kind: "agent_attached",
-      actorId: agent.actorId,
+      ...loggedActor(agent.actorId, {
+        agent_id: agentId,
+        name: agent.name,
+        hostname: agent.hostname,
+        key_fingerprint: fingerprint,
+      }),
       occurredAt,
-      detail: { agent_id: agentId, name: agent.name, hostname: agent.hostname, key_fingerprint: fingerprint },
     },
   ]);
   return { agentId, apiToken };

@@ -1,6 +1,7 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { loggedActor } from "../logged-actor.ts";
 import { type Agent, findAgent, setRevoked } from "./store.ts";
 
 /**
@@ -21,9 +22,12 @@ export async function revokeAgent(
     {
       orgId: agent.org_id,
       kind: "agent_revoked",
-      actorId,
+      ...loggedActor(actorId, {
+        agent_id: agent.id,
+        name: agent.name,
+        key_fingerprint: agent.key_fingerprint,
+      }),
       occurredAt: revokedAt,
-      detail: { agent_id: agent.id, name: agent.name, key_fingerprint: agent.key_fingerprint },
     },
   ]);
   return agent;

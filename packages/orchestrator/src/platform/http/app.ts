@@ -79,10 +79,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
     });
-    if (options.shutdown.aborted) reply.header("connection", "close");
     // Answered before any body is read.
     if (request.is404) sendError(reply, request, refuse(request));
     else done();
+  });
+  app.addHook("onSend", (_request, reply, payload, done) => {
+    // Otherwise closing waits until clients let their idle connections go.
+    if (options.shutdown.aborted) reply.header("connection", "close");
+    done(null, payload);
   });
   app.addHook("onResponse", (request, reply, done) => {
     const { state } = request;

@@ -1,4 +1,3 @@
-import type { ErrorCode } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { errorCode } from "../errors/errno.ts";
