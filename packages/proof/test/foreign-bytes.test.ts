@@ -31,6 +31,7 @@ import {
   parseTlogProof,
   parseVerifierKey,
   ProofError,
+  type PublicKey,
   publicKeyFromBytes,
   publicKeyFromSpki,
   utf8,
@@ -189,4 +190,20 @@ describe("nothing but a ProofError comes of foreign", () => {
       { numRuns: 400 },
     );
   });
+});
+
+it("any key that is taken at all verifies to a plain no", async () => {
+  const signature = fc.uint8Array({ minLength: 64, maxLength: 64 });
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 32, maxLength: 32 }), signature, async (bytes, noise) => {
+      let key: PublicKey;
+      try {
+        key = publicKeyFromBytes(bytes);
+      } catch (error) {
+        return error instanceof ProofError;
+      }
+      return (await verifySignature(key, utf8("message"), noise)) === false;
+    }),
+    { numRuns: 400 },
+  );
 });

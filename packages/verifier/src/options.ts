@@ -48,8 +48,8 @@ export function parseOptions(args: string[]): Options {
   };
   if (options.help || options.version) return options;
   if (positionals.length === 0) throw usage("no receipt was named");
-  if (positionals.filter((name) => name === "-").length > 1)
-    throw usage("standard input can be read only once");
+  const files = [...positionals, options.key, options.logKey, options.ciphertext, options.ca];
+  if (files.filter((name) => name === "-").length > 1) throw usage("standard input can be read only once");
   if (options.ca !== undefined && options.prove === undefined) throw usage("--ca is for --prove");
   return options;
 }

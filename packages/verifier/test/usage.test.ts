@@ -36,6 +36,7 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["an unknown option", [passed, "--trust-me"], "--trust-me"],
     ["an option without its value", [passed, "--key"], "--key"],
     ["two keys", [passed, "--key", key, "--key", key], "--key was given 2 times"],
+    ["standard input twice", ["-", "--key", "-"], "only once"],
     ["an empty key", [passed, "--key", ""], "--key is empty"],
     ["a key that is not there", [passed, "--key", join(files.directory, "none")], "no such file"],
     ["a directory as a key", [passed, "--key", directory], "it is a directory"],
