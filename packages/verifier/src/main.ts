@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { run } from "./run.ts";
 
 // Whoever reads the report may stop reading (`| head`): that changes nothing about the answer.

@@ -21,9 +21,9 @@ import type { CheckedLine } from "./outcome.ts";
 import { get, type Service } from "./service.ts";
 
 const TITLES = {
-  current_checkpoint: "The service's present checkpoint is the log's",
-  current_inclusion: "The log still holds the receipt",
-  consistency: "The log has only grown since the bundle's checkpoint",
+  current_checkpoint: "present checkpoint signed by the log",
+  current_inclusion: "receipt in the log as it is now",
+  consistency: "log only grown since the bundle's checkpoint",
 } as const;
 type Id = keyof typeof TITLES;
 

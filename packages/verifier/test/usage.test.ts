@@ -110,3 +110,20 @@ it("goes on quietly when nobody reads its report", () => {
   expect(stderr).toBe("");
   expect(stdout).toMatch(/^TRUE .*\n0\n$/);
 });
+
+describe("the installed command", () => {
+  const bin = fileURLToPath(new URL(`../${manifest.bin["attestore-verify"]}`, import.meta.url));
+
+  it("is the same program", () => {
+    const { status, stdout } = spawnSync(process.execPath, [bin, "--version"], { encoding: "utf8" });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: `attestore-verify ${manifest.version}\n` });
+  });
+
+  it("exits 2, not 1, under a Node that cannot run it", () => {
+    const { status, stderr } = spawnSync(process.execPath, ["--no-experimental-strip-types", bin, passed], {
+      encoding: "utf8",
+    });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^attestore-verify cannot start: it needs Node 24/);
+  });
+});

@@ -19,16 +19,17 @@ export interface ReceiptCheck {
   detail: string;
 }
 
+/** Of what is checked, not of what came out: each stands beside "failed" too. */
 const TITLES: Record<CheckId, string> = {
-  signature: "The signature is the agent's",
-  keyid: "The envelope names the agent's key",
-  statement: "The statement is complete and does not contradict itself",
-  ciphertext: "The ciphertext is the one that the receipt is about",
-  public_key: "The bundle and you name the same agent key",
-  leaf: "The log's entry is about this receipt",
-  log_key: "The bundle and you name the same log",
-  checkpoint: "The checkpoint is the log's",
-  inclusion: "The receipt is in the log",
+  signature: "signature of the agent's key over the payload",
+  keyid: "key that the envelope names",
+  statement: "statement complete and without contradiction",
+  ciphertext: "ciphertext that the receipt is about",
+  public_key: "agent's key in the bundle, against the one given",
+  leaf: "log entry about this receipt",
+  log_key: "log in the bundle, against the one given",
+  checkpoint: "checkpoint signed by the log",
+  inclusion: "receipt in the log",
 };
 
 export const held = (id: CheckId, detail: string): ReceiptCheck => ({
