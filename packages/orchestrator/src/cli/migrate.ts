@@ -1,0 +1,44 @@
+import type { Command } from "commander";
+import { readConfig } from "../platform/config/read-config.ts";
+import { migrate, readMigrations } from "../platform/database/migrate.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { consoleCommand } from "./console-command.ts";
+import { printOutcome } from "./outcome.ts";
+
+/** `attestore-server migrate`: what `serve` does first, by itself, for those who do it before they replace the program. */
+export function migrateCommand(): Command {
+  return consoleCommand("migrate", "Bring the database to this version of the program").action(
+    async (options: { json?: boolean }) => {
+      const config = readConfig(process.env);
+      const { databaseUrl, postgres: binaries, postgresUser: user } = config;
+      const opened = await openDatabase({
+        dataDirectory: config.data,
+        databaseUrl,
+        binaries,
+        user,
+        role: "command",
+        log: silentLogger,
+      });
+      try {
+        const known = await readMigrations();
+        const applied = await migrate(opened.connection, silentLogger, known);
+        const names = applied.map((version) => known[version - 1]?.name ?? String(version));
+        printOutcome(
+          {
+            json: { version: known.length, applied: names },
+            result: names.join("\n"),
+            talk: [
+              applied.length === 0
+                ? `The database is at version ${known.length} already.`
+                : `The database is at version ${known.length} now:`,
+            ],
+          },
+          options.json === true,
+        );
+      } finally {
+        await opened.close();
+      }
+    },
+  );
+}

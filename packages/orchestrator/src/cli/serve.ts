@@ -1,0 +1,40 @@
+import { Command } from "commander";
+import { readConfig } from "../platform/config/read-config.ts";
+import { createStreamLogger } from "../platform/logging/stream-logger.ts";
+import { startService } from "../service/start-service.ts";
+
+/** `npm start` hands a Ctrl-C on to us that the terminal has sent us already; an impatient person takes longer than that. */
+const SAME_SIGNAL_MS = 1000;
+
+/** `attestore-server serve` */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("Run the service until it is stopped (SIGTERM, Ctrl-C)")
+    .action(() => serve(process.env));
+}
+
+async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfig(environment);
+  const log = createStreamLogger(process.stdout, config.logLevel, process.stdout.isTTY ? "text" : "json");
+  const stopped = stopSignal();
+  // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a whole one.
+  const service = await startService(config, log);
+  const signal = await stopped;
+  log.info({ signal }, "stopping: no new requests, those that run may finish");
+  await service.stop();
+  log.info({}, "stopped");
+}
+
+/** Resolves with the first signal to stop. A second one ends the process at once, which loses nothing that was acknowledged. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let firstAt: number | null = null;
+    for (const name of ["SIGTERM", "SIGINT"] as const) {
+      process.on(name, () => {
+        if (firstAt !== null && Date.now() - firstAt > SAME_SIGNAL_MS) process.exit(1);
+        firstAt ??= Date.now();
+        resolve(name);
+      });
+    }
+  });
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+import { Command } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { agentCommand } from "./cli/agent.ts";
+import { authKeyCommand } from "./cli/auth-key.ts";
+import { bootstrapCommand } from "./cli/bootstrap.ts";
+import { commandCommand } from "./cli/command.ts";
+import { migrateCommand } from "./cli/migrate.ts";
+import { operatorCommand } from "./cli/operator.ts";
+import { orgCommand } from "./cli/org.ts";
+import { serveCommand } from "./cli/serve.ts";
+import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
+import { UserError } from "./platform/errors/user-error.ts";
+
+/** Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data directory, a wrong call). */
+const CANNOT_BEGIN = 2;
+
+const program = new Command("attestore-server")
+  .description("The orchestrator of Attestore, which proves that backups restore.")
+  .version(packageJson.version)
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : CANNOT_BEGIN));
+for (const command of [
+  serveCommand(),
+  migrateCommand(),
+  orgCommand(),
+  authKeyCommand(),
+  agentCommand(),
+  bootstrapCommand(),
+  commandCommand(),
+  operatorCommand(),
+]) {
+  program.addCommand(command);
+}
+
+// Whoever reads the output may stop reading (`| head`).
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const expected = error instanceof UserError ? error : asDatabaseUnavailable(error);
+  if (expected === null) throw error;
+  process.stderr.write(`attestore-server: ${expected.message}\n`);
+  process.exitCode = CANNOT_BEGIN;
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import type { Pool } from "pg";
+import { unavailable } from "../http/errors.ts";
+
+export interface HealthChecks {
+  pool: Pool;
+  /** Aborted when the service begins to shut down. */
+  shutdown: AbortSignal;
+}
+
+/** An answer is used for so long, so that asking costs the database nothing, whoever asks how often. */
+const FRESH_MS = 1000;
+const WITHIN_MS = 2000;
+
+/**
+ * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET /readyz` says whether it can serve,
+ * 503 `unavailable` otherwise.
+ */
+export function healthRoutes({ pool, shutdown }: HealthChecks): FastifyPluginAsync {
+  let asked = { at: 0, answers: Promise.resolve(false) };
+  const databaseAnswers = (): Promise<boolean> => {
+    if (Date.now() - asked.at > FRESH_MS) asked = { at: Date.now(), answers: ask(pool) };
+    return asked.answers;
+  };
+  return async (app: FastifyInstance) => {
+    app.get("/healthz", async () => ({ status: "ok" }));
+    app.get("/readyz", async () => {
+      if (shutdown.aborted) throw unavailable("The service is shutting down.");
+      if (!(await databaseAnswers())) throw unavailable("The service cannot reach its database right now.");
+      return { status: "ready" };
+    });
+  };
+}
+
+async function ask(pool: Pool): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), WITHIN_MS);
+  });
+  const answered = pool.query("select 1").then(
+    () => true,
+    () => false,
+  );
+  try {
+    return await Promise.race([answered, timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

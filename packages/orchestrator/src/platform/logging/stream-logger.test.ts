@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { createStreamLogger } from "./stream-logger.ts";
+import type { LogFormat, LogLevel } from "./stream-logger.ts";
+
+function record(least: LogLevel, format: LogFormat) {
+  const lines: string[] = [];
+  return { lines, logger: createStreamLogger({ write: (text: string) => lines.push(text) }, least, format) };
+}
+
+test("one JSON object a line, errors with their cause", () => {
+  const { lines, logger } = record("debug", "json");
+  const cause = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
+  logger.error({ err: new TypeError("broken\nbadly", { cause }), size: 5n }, "a request failed");
+  expect(lines).toHaveLength(1);
+  expect(lines[0]?.indexOf("\n")).toBe((lines[0]?.length ?? 0) - 1);
+  expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+    level: "error",
+    message: "a request failed",
+    size: "5",
+    err: { type: "TypeError", message: "broken\nbadly", cause: { message: "refused", code: "ECONNREFUSED" } },
+  });
+});
+
+test("what is less severe than told is left out", () => {
+  const { lines, logger } = record("warn", "text");
+  logger.debug({}, "a");
+  logger.info({}, "b");
+  logger.warn({ port: 8443, name: "x", none: undefined }, "c");
+  expect(lines.map((line) => line.slice(9))).toEqual(["warn  c port=8443 name=x\n"]);
+});

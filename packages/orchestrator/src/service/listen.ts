@@ -1,0 +1,54 @@
+import type { FastifyInstance } from "fastify";
+import { errorCode, errorMessage } from "../platform/errors/errno.ts";
+import { UserError } from "../platform/errors/user-error.ts";
+import type { ListenAddress } from "../platform/config/setting-types.ts";
+
+const CLOSE_IDLE_EVERY_MS = 100;
+
+/** @throws UserError that says which address is taken or forbidden */
+export async function listen(app: FastifyInstance, { host, port }: ListenAddress): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    // All addresses, on a machine without IPv6.
+    if (errorCode(error) === "EAFNOSUPPORT" && host === "::") return listen(app, { host: "0.0.0.0", port });
+    if (error instanceof Error && "syscall" in error) throw refused(error, host, port);
+    throw error;
+  }
+}
+
+function refused(error: Error, host: string, port: number): UserError {
+  const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Another program listens on ${where} already.`,
+    EACCES: `This user may not listen on ${where}; ports below 1024 are root's.`,
+    EADDRNOTAVAIL: `${host} is no address of this machine.`,
+    ENOTFOUND: `The name ${host} is not known.`,
+  };
+  const reason = reasons[errorCode(error) ?? ""] ?? `It cannot listen on ${where} (${errorMessage(error)}).`;
+  return new UserError("listen_failed", `${reason} Choose another address with ATTESTORE_LISTEN.`, {
+    cause: error,
+  });
+}
+
+/**
+ * Stops listening and waits for the requests that run. Connections are closed as soon as they are idle, instead of when their
+ * clients let go of them; what still runs at the end of the time is cut off.
+ *
+ * @returns whether all of them could finish
+ */
+export async function drain(app: FastifyInstance, withinMs: number): Promise<boolean> {
+  let finished = true;
+  const idle = setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
+  const deadline = setTimeout(() => {
+    finished = false;
+    app.server.closeAllConnections();
+  }, withinMs);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(idle);
+    clearTimeout(deadline);
+  }
+  return finished;
+}

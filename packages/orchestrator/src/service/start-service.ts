@@ -1,0 +1,147 @@
+import { X509Certificate } from "node:crypto";
+import { join } from "node:path";
+import { Server as TlsServer } from "node:tls";
+import { recordFirstCall } from "../features/agents/first-call.ts";
+import { featureRoutes } from "../features/routes.ts";
+import { HeadSigner } from "../log/head-signer.ts";
+import { Sequencer } from "../log/sequencer.ts";
+import { openSequencerPool } from "../log/sequencer-pool.ts";
+import type { Config } from "../platform/config/read-config.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import { errorMessage } from "../platform/errors/errno.ts";
+import { sweepTemporaryFiles } from "../platform/files/durable-write.ts";
+import { healthRoutes } from "../platform/health/health-routes.ts";
+import { buildApp } from "../platform/http/app.ts";
+import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
+import { createSealer } from "../platform/http/sealer.ts";
+import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
+import { loadServiceKeys } from "../platform/keys/service-keys.ts";
+import type { Logger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { loadServerTls } from "../platform/tls/server-tls.ts";
+import { Cleanup } from "./cleanup.ts";
+import { drain, listen } from "./listen.ts";
+import { openObjects } from "./open-objects.ts";
+
+export interface Service {
+  /** Finishes what was accepted, then lets go of everything, the database last. */
+  stop(): Promise<void>;
+}
+
+const RENEWAL_EVERY_MS = 60 * 60 * 1000;
+
+/** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const cleanup = new Cleanup();
+  try {
+    await start(config, log, cleanup);
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+  return { stop: () => cleanup.run() };
+}
+
+async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<void> {
+  const opened = await openDatabase({
+    dataDirectory: config.data,
+    databaseUrl: config.databaseUrl,
+    binaries: config.postgres,
+    user: config.postgresUser,
+    role: "serve",
+    log,
+  });
+  cleanup.add(() => opened.close());
+  await migrate(opened.connection, log);
+  const { connection } = opened;
+  const access = connectDatabase({ connection, log, connections: config.databaseConnections });
+  cleanup.add(() => access.close());
+  const { database: db, pool } = access;
+
+  const keysDirectory = join(config.data, "keys");
+  const keys = await loadServiceKeys(
+    keysDirectory,
+    (await readIdentity(pool)) === null ? "create" : "refuse",
+  );
+  const identity = await requireIdentity(pool, keys, config);
+  const tlsSettings = {
+    directory: join(config.data, "tls"),
+    hostnames: [...config.hostnames, new URL(config.publicUrl).hostname, config.listen.host],
+    certificateFile: config.tlsCertificate,
+    keyFile: config.tlsKey,
+  };
+  const tls = await loadServerTls(tlsSettings, log);
+  // The directory's only service is this one, so what looks unfinished is.
+  for (const directory of [keysDirectory, ...(tls.caFile === null ? [] : [tlsSettings.directory])]) {
+    await sweepTemporaryFiles(directory);
+  }
+  const { objects, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
+
+  const signer = new HeadSigner(identity.log_host, keys.log);
+  const sequencerPool = openSequencerPool(connection, log);
+  cleanup.add(() => sequencerPool.end());
+  const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: log });
+  cleanup.add(() => sequencer.close());
+
+  const shutdown = new AbortController();
+  const sealer = createSealer(keys.sealing);
+  const app = buildApp({
+    db,
+    sealer,
+    logger: log,
+    tls: tls.options,
+    routes: featureRoutes({
+      db,
+      pool,
+      objects,
+      sequencer,
+      signer,
+      sealer,
+      publicUrl: config.publicUrl,
+      heartbeatInterval_s: config.heartbeatInterval_s,
+      acceptWitness: () => Promise.resolve(),
+    }),
+    shutdown: shutdown.signal,
+    firstAgentCall: (agentId) => recordFirstCall(db, agentId),
+    rateLimits: {
+      default: { ...RATE_LIMITS.default, ...config.rateDefault },
+      attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
+      bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
+    },
+    ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
+  });
+  app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
+  if (objectRoutes !== null) app.register(objectRoutes);
+
+  const renewal = setInterval(() => {
+    void loadServerTls(tlsSettings, log).then(
+      ({ options }) => {
+        if (app.server instanceof TlsServer) app.server.setSecureContext(options);
+      },
+      (error: unknown) =>
+        log.error({ reason: errorMessage(error) }, "the server certificate could not be renewed"),
+    );
+  }, RENEWAL_EVERY_MS);
+  cleanup.add(async () => {
+    clearInterval(renewal);
+    // Polls that are being held end, and every answer from now on closes its connection.
+    shutdown.abort();
+    const finished = await drain(app, config.shutdown_s * 1000);
+    if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
+  });
+  await listen(app, config.listen);
+  const certificate = new X509Certificate(String(tls.options.cert));
+  log.info(
+    {
+      url: config.publicUrl,
+      address: `${config.listen.host}:${config.listen.port}`,
+      data: config.data,
+      ca_file: tls.caFile ?? undefined,
+      certificate_until: new Date(certificate.validTo).toISOString(),
+      database: config.databaseUrl === undefined ? "embedded" : "DATABASE_URL",
+      objects: config.s3Bucket === undefined ? "disk" : `S3 bucket ${config.s3Bucket}`,
+    },
+    "listening",
+  );
+}
