@@ -1,0 +1,55 @@
+import { parseTilePath, ProofError, type Tile } from "@attestore/proof";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { Pool } from "pg";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { readNewestHead } from "../../log/heads.ts";
+import { readTile } from "../../log/read-tile.ts";
+import { withSession } from "../../log/sql-session.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { requireReader } from "./reader.ts";
+
+/** The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`, `/tile/entries/<N>[.p/<W>]`. */
+export function tlogTilesRoutes(deps: { pool: Pool; signer: HeadSigner }): FastifyPluginAsync {
+  return async (app: FastifyInstance) => {
+    app.get("/log/:org/checkpoint", (request, reply) => checkpoint(deps, request, reply));
+    app.get("/log/:org/tile/*", (request, reply) => tile(deps, request, reply));
+  };
+}
+
+async function checkpoint(
+  { pool, signer }: { pool: Pool; signer: HeadSigner },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { org } = request.params as { org: string };
+  const head = await withSession(pool, async (session) => {
+    await requireReader(session, org, request.headers.authorization);
+    return readNewestHead(session, signer, org);
+  });
+  return reply.type("text/plain; charset=utf-8").send(head.checkpoint);
+}
+
+async function tile(
+  { pool }: { pool: Pool },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { org, "*": path } = request.params as { org: string; "*": string };
+  const { bytes, isPublic } = await withSession(pool, async (session) => {
+    const reader = await requireReader(session, org, request.headers.authorization);
+    return { ...reader, bytes: await readTile(session, org, readPath(path)) };
+  });
+  if (bytes === null) throw notFound("tile");
+  // A tile of some width never changes.
+  if (isPublic) reply.header("cache-control", "public, max-age=31536000, immutable");
+  return reply.type("application/octet-stream").send(Buffer.from(bytes));
+}
+
+function readPath(path: string): Tile {
+  try {
+    return parseTilePath(`tile/${path}`);
+  } catch (error) {
+    if (error instanceof ProofError) throw notFound("tile");
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import {
+  equalBytes,
+  noteVerifier,
+  openCheckpoint,
+  openNote,
+  parseNote,
+  ProofError,
+  type OpenedCheckpoint,
+} from "@attestore/proof";
+import type { Pool } from "pg";
+import { invalidRequest } from "../platform/http/errors.ts";
+import type { AgentPrincipal } from "../platform/http/principal.ts";
+import type { Logger } from "../platform/logging/logger.ts";
+import type { HeadSigner } from "./head-signer.ts";
+import { readHeadOfSize } from "./heads.ts";
+import { logOrigin, logVerifier } from "./log-keys.ts";
+import { withSession, type Statement } from "./sql-session.ts";
+
+/** What an agent says that it holds of its organisation's log. */
+export interface HeldHead {
+  /** A signed note. */
+  checkpoint: string;
+  /** The agent's `cosignature/v1` line over it, under its id as the key's name. */
+  cosignature: string | null;
+}
+
+const STORE: Statement = {
+  name: "witness_store",
+  text: `insert into agent_witnesses (agent_id, tree_size, checkpoint, cosignature, received_at)
+    values ($1, $2, $3, $4, $5)
+    on conflict (agent_id) do update set tree_size = excluded.tree_size, checkpoint = excluded.checkpoint,
+      cosignature = excluded.cosignature, received_at = excluded.received_at
+    where excluded.tree_size >= agent_witnesses.tree_size`,
+};
+
+/**
+ * Takes what a heartbeat says of the log. What is not a note or a cosignature at all is the caller's mistake: throws
+ * `invalid_request`. A signature that does not hold is logged and left out, since the heartbeat, and with it the backups, has to go
+ * on. A head under the log's own signature that the log never had means that somebody else signs with its key or that the
+ * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
+ */
+export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Logger }) {
+  return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
+    const checkpoint = await openHead(deps, agent, held.checkpoint);
+    if (checkpoint === null) return;
+    const cosignature = await checkCosignature(deps.logger, agent, checkpoint.text, held.cosignature);
+    await withSession(deps.pool, async (session) => {
+      const size = Number(checkpoint.size);
+      const recorded = Number.isSafeInteger(size) ? await readHeadOfSize(session, agent.orgId, size) : null;
+      if (recorded === null || !equalBytes(recorded.rootHash, checkpoint.rootHash)) {
+        deps.logger.error(
+          { agent_id: agent.id, org_id: agent.orgId, checkpoint: held.checkpoint },
+          "an agent holds a signed head that this log never had",
+        );
+        return;
+      }
+      await session.run(STORE, [agent.id, size, held.checkpoint, cosignature, new Date()]);
+    });
+  };
+}
+
+/** Null where it is not under the log's signature. */
+async function openHead(
+  { signer, logger }: { signer: HeadSigner; logger: Logger },
+  agent: AgentPrincipal,
+  checkpoint: string,
+): Promise<OpenedCheckpoint | null> {
+  const verifier = logVerifier(signer.identity, logOrigin(signer.identity.host, agent.orgId));
+  try {
+    return await openCheckpoint(checkpoint, verifier);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    if (error.code.startsWith("malformed_"))
+      throw invalidRequest("log_head is not a checkpoint.", [{ path: "/log_head", message: error.message }]);
+    logger.warn(
+      { agent_id: agent.id, reason: error.message },
+      "an agent holds a head that this log did not sign",
+    );
+    return null;
+  }
+}
+
+async function checkCosignature(
+  logger: Logger,
+  agent: AgentPrincipal,
+  text: string,
+  line: string | null,
+): Promise<string | null> {
+  // cosignature/v1 is of Ed25519; an agent with another key is no witness.
+  if (line === null || agent.publicKey.length !== 32) return null;
+  const note = `${text}\n${line.endsWith("\n") ? line : `${line}\n`}`;
+  try {
+    if (parseNote(note).signatures.length !== 1)
+      throw new ProofError("malformed_note", "not one signature line");
+    const verifier = noteVerifier(agent.id, "cosignature/v1", new Uint8Array(agent.publicKey));
+    await openNote(note, [verifier]);
+    return line;
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    if (error.code.startsWith("malformed_"))
+      throw invalidRequest("cosignature is not a signature line.", [
+        { path: "/cosignature", message: error.message },
+      ]);
+    logger.warn({ agent_id: agent.id, reason: error.message }, "an agent's cosignature does not verify");
+    return null;
+  }
+}
