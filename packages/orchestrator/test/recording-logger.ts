@@ -9,6 +9,8 @@ interface Line {
 /** Keeps what the service logs, so that a test can ask for it; errors also go to stderr, where a failing test shows them. */
 export class RecordingLogger implements Logger {
   readonly lines: Line[] = [];
+  /** Errors that a test brings about, which need not be shown. */
+  readonly expected = new Set<string>();
 
   debug(fields: object, message: string): void {
     this.lines.push({ level: "debug", fields, message });
@@ -24,7 +26,7 @@ export class RecordingLogger implements Logger {
 
   error(fields: object, message: string): void {
     this.lines.push({ level: "error", fields, message });
-    console.error(message, fields);
+    if (!this.expected.has(message)) console.error(message, fields);
   }
 
   has(message: string): boolean {

@@ -14,7 +14,7 @@
  * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
  * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
  */
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -22,8 +22,10 @@ import { join } from "node:path";
 import type { Pool } from "pg";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
 import { recordFirstCall } from "../src/features/agents/first-call.ts";
+import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { featureRoutes } from "../src/features/routes.ts";
+import { requireSource } from "../src/features/sources/named-source.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
 import { openSequencerPool } from "../src/log/sequencer-pool.ts";
@@ -63,6 +65,13 @@ export interface TestAgent {
   get(path: string, more?: Partial<Call>): Promise<Answer>;
 }
 
+export interface Upload {
+  upload_id: string;
+  object_key: string;
+  upload_url: string;
+  headers: Record<string, string>;
+}
+
 export interface Replica {
   url: string;
   port: number;
@@ -82,6 +91,14 @@ export interface TestService extends Replica {
   addOrg(name?: string): Promise<TestOrg>;
   addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
+  /** Queues a command as the console does; gives its id. */
+  queueCommand(sourceId: string, kind: "backup" | "restore_test"): Promise<string>;
+  /** Asks for an upload URL and puts these bytes there; gives the upload. */
+  upload(agent: TestAgent, sourceId: string, bytes: Uint8Array): Promise<Upload>;
+  /** Where the disk store keeps an object. */
+  objectFile(key: string): string;
+  /** The body of `POST /v1/backups` for it. */
+  registration(upload: Upload, sourceId: string): Record<string, unknown>;
   /** Another process would be the same code: another app, on the same database and store. */
   listen(): Promise<Replica>;
 }
@@ -179,6 +196,45 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       return (await inTransaction.execute((tx) => createAuthKey(tx, key))).plaintext;
     },
     attach: (org, more) => attach(service, org, more),
+    queueCommand: (sourceId, kind) =>
+      inTransaction.execute(async (tx) => {
+        const source = await requireSource(tx, null, sourceId);
+        return (await queueCommand(tx, { source, kind, backupId: null, issuedBy: "console" })).commandId;
+      }),
+    upload: async (agent, sourceId, bytes) => {
+      const sha256 = createHash("sha256").update(bytes).digest("hex");
+      const asked = await agent.post("/v1/backups/upload-url", {
+        source_id: sourceId,
+        sha256,
+        size_bytes: bytes.length,
+      });
+      if (asked.status !== 201) throw new Error(`upload-url: ${asked.status} ${asked.body.toString()}`);
+      const upload = asked.json as unknown as Upload;
+      const put = await service.call({
+        method: "PUT",
+        path: upload.upload_url.slice(service.url.length),
+        body: bytes,
+        headers: upload.headers,
+      });
+      if (put.status !== 200) throw new Error(`upload: ${put.status} ${put.body.toString()}`);
+      return upload;
+    },
+    objectFile: (key) => join(data, "objects", key),
+    registration: (upload, sourceId) => ({
+      upload_id: upload.upload_id,
+      source_id: sourceId,
+      created_at: new Date().toISOString(),
+      cipher: {
+        name: "age-v1",
+        recipients: ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"],
+      },
+      source_metadata: {
+        engine: "postgresql",
+        engine_version: "15.14",
+        dump_format: "pg_dump-custom",
+        schema_hash: "ab".repeat(32),
+      },
+    }),
     close: async () => {
       await first.close();
       await database.close();

@@ -1,0 +1,242 @@
+import { newId } from "@attestore/contract";
+import { createHash, randomBytes } from "node:crypto";
+import { rm, truncate, writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer } from "../../../test/client.ts";
+import {
+  heartbeat,
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+  type Upload,
+} from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let agent: TestAgent;
+let colleague: TestAgent;
+let stranger: TestAgent;
+let sourceId: string;
+beforeAll(async () => {
+  service = await startTestService();
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  colleague = await service.attach(org);
+  stranger = await service.attach(await service.addOrg());
+  sourceId = await declare(agent, "orders");
+});
+afterAll(() => service.close());
+
+const bytes = randomBytes(3000);
+
+async function declare(by: TestAgent, slug: string): Promise<string> {
+  const answer = await by.post("/v1/heartbeat", heartbeat({ sources: [{ slug, engine: "postgresql" }] }));
+  return (answer.json["sources"] as { id: string }[])[0]?.id ?? "";
+}
+
+const askUpload = (by: TestAgent, more: object = {}): Promise<Answer> =>
+  by.post("/v1/backups/upload-url", {
+    source_id: sourceId,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    size_bytes: bytes.length,
+    ...more,
+  });
+
+const register = (upload: Upload, more: object = {}, by = agent): Promise<Answer> =>
+  by.post("/v1/backups", { ...service.registration(upload, sourceId), ...more });
+
+const brief = ({ status, json }: Answer): unknown[] => [status, json["error"]];
+
+describe("an upload URL", () => {
+  test("is for one key of the organisation, the source and the upload", async () => {
+    const answer = await askUpload(agent);
+    expect(answer.status).toBe(201);
+    expect(answer.json["object_key"]).toBe(`${org.id}/${sourceId}/${answer.json["upload_id"] as string}.age`);
+    const lifetime_s = (Date.parse(answer.json["expires_at"] as string) - Date.now()) / 1000;
+    expect(lifetime_s).toBeGreaterThan(14.9 * 60);
+    expect(lifetime_s).toBeLessThanOrEqual(15 * 60);
+  });
+
+  test("is refused for a source that is removed, unknown, of another organisation or of another agent", async () => {
+    const removed = await declare(agent, "removed");
+    await service.pool.query("update sources set removed_at = now() where id = $1", [removed]);
+    expect(brief(await askUpload(agent, { source_id: removed }))).toEqual([404, "not_found"]);
+    expect(brief(await askUpload(agent, { source_id: newId("source") }))).toEqual([404, "not_found"]);
+    expect(brief(await askUpload(stranger))).toEqual([404, "not_found"]);
+    expect(brief(await askUpload(colleague))).toEqual([403, "forbidden"]);
+  });
+});
+
+describe("registering a backup", () => {
+  test("gives its record, and tells the source and the command", async () => {
+    const upload = await service.upload(agent, sourceId, bytes);
+    const command = await service.queueCommand(sourceId, "backup");
+    const created_at = "2026-11-20T23:59:59.123Z";
+    const answer = await register(upload, { created_at, command_id: command });
+    expect(answer.status, answer.body.toString()).toBe(201);
+    expect(answer.json).toMatchObject({
+      created_at,
+      org_id: org.id,
+      source_id: sourceId,
+      agent_id: agent.id,
+      size_bytes: bytes.length,
+      status: "available",
+      proven_at: null,
+      expires_at: null,
+    });
+    const { rows } = await service.pool.query(
+      "select outcome, last_backup_at from commands join sources on sources.id = source_id where commands.id = $1",
+      [command],
+    );
+    expect(rows).toEqual([
+      { outcome: { backup_id: answer.json["id"] }, last_backup_at: new Date(created_at) },
+    ]);
+  });
+
+  test("never moves a source's last backup back", async () => {
+    const source = await declare(agent, "out-of-order");
+    for (const day of ["12", "10"]) {
+      const upload = await service.upload(agent, source, bytes);
+      const made = await register(upload, { source_id: source, created_at: `2026-11-${day}T00:00:00.000Z` });
+      expect(made.status).toBe(201);
+    }
+    const { rows } = await service.pool.query("select last_backup_at from sources where id = $1", [source]);
+    expect(rows).toEqual([{ last_backup_at: new Date("2026-11-12T00:00:00.000Z") }]);
+  });
+
+  test("asks the store: no object, then one of another size or other bytes", async () => {
+    const asked = (await askUpload(agent)).json as unknown as Upload;
+    expect(brief(await register(asked))).toEqual([422, "object_missing"]);
+    const upload = await service.upload(agent, sourceId, bytes);
+    const file = service.objectFile(upload.object_key);
+    await truncate(file, 100);
+    expect(brief(await register(upload))).toEqual([422, "object_mismatch"]);
+    await rm(file);
+    expect(brief(await register(upload))).toEqual([422, "object_missing"]);
+    // The same length: only the digest tells. The service was restarted meanwhile, so it has to read the bytes.
+    await writeFile(file, randomBytes(bytes.length));
+    const replica = await service.listen();
+    const answer = await replica.call({
+      method: "POST",
+      path: "/v1/backups",
+      token: agent.token,
+      json: service.registration(upload, sourceId),
+    });
+    expect(brief(answer)).toEqual([422, "object_mismatch"]);
+    await writeFile(file, bytes);
+    const repaired = await replica.call({
+      method: "POST",
+      path: "/v1/backups",
+      token: agent.token,
+      json: service.registration(upload, sourceId),
+    });
+    expect(repaired.status).toBe(201);
+    await replica.close();
+  });
+
+  test("refuses another digest or size than the upload was announced with", async () => {
+    const upload = await service.upload(agent, sourceId, bytes);
+    expect(brief(await register(upload, { sha256: "ab".repeat(32) }))).toEqual([422, "object_mismatch"]);
+    expect(brief(await register(upload, { size_bytes: 1 }))).toEqual([422, "object_mismatch"]);
+    expect((await register(upload, { size_bytes: bytes.length })).status).toBe(201);
+  });
+
+  test("refuses uploads, sources and commands that are not the agent's", async () => {
+    const upload = await service.upload(agent, sourceId, bytes);
+    const second = await declare(agent, "second");
+    const strangers = await declare(stranger, "strangers");
+    const restoreTest = await service.queueCommand(sourceId, "restore_test");
+    const others = await service.queueCommand(second, "backup");
+    expect(brief(await register(upload, { upload_id: newId("upload") }))).toEqual([404, "not_found"]);
+    expect(brief(await register(upload, { source_id: second }))).toEqual([400, "invalid_request"]);
+    expect(brief(await register(upload, { source_id: strangers }))).toEqual([404, "not_found"]);
+    expect(brief(await register(upload, {}, colleague))).toEqual([403, "forbidden"]);
+    expect(brief(await register(upload, {}, stranger))).toEqual([404, "not_found"]);
+    for (const command_id of [newId("command"), restoreTest, others])
+      expect(brief(await register(upload, { command_id }))).toEqual([400, "invalid_request"]);
+    expect(brief(await register(upload, { parts: [{ part_number: 1, etag: "x" }] }))).toEqual([
+      400,
+      "invalid_request",
+    ]);
+    expect((await register(upload)).status).toBe(201);
+  });
+
+  test("makes one backup of one upload, and names it to whoever comes again", async () => {
+    const upload = await service.upload(agent, sourceId, bytes);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => register(upload)));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      expect(brief(answer)).toEqual([409, "already_exists"]);
+      expect(answer.json["details"]).toEqual({ backup_id: made[0]?.json["id"] });
+    }
+  });
+
+  test.each([
+    "2026-02-30T00:00:00.000Z",
+    "2026-13-01T00:00:00.000Z",
+    "2025-02-29T12:00:00.000Z",
+    "2026-01-01T00:00:00Z",
+  ])("refuses a time that is none: %s", async (created_at) => {
+    const upload = await service.upload(agent, sourceId, bytes);
+    const answer = await register(upload, { created_at });
+    expect(brief(answer)).toEqual([400, "invalid_request"]);
+    expect(answer.json["details"]).toMatchObject({ issues: [{ path: "/created_at" }] });
+  });
+
+  test.each(["0000-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
+    "takes the ends of time: %s",
+    async (created_at) => {
+      const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
+      expect([answer.status, answer.json["created_at"]]).toEqual([201, created_at]);
+    },
+  );
+});
+
+describe("a download URL", () => {
+  let backupId: string;
+  beforeAll(async () => {
+    backupId = (await register(await service.upload(agent, sourceId, bytes))).json["id"] as string;
+  });
+
+  const ask = (by: TestAgent, id = backupId): Promise<Answer> => by.post(`/v1/backups/${id}/download-url`);
+
+  test("gives the bytes, whole and in ranges, and says what they are", async () => {
+    const answer = await ask(agent);
+    expect(answer.status).toBe(200);
+    expect(answer.json["backup"]).toMatchObject({
+      id: backupId,
+      source_id: sourceId,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+      size_bytes: bytes.length,
+    });
+    const path = (answer.json["download_url"] as string).slice(service.url.length);
+    expect((await service.call({ method: "GET", path })).body.equals(bytes)).toBe(true);
+    const part = await service.call({ method: "GET", path, headers: { range: "bytes=10-19" } });
+    expect([part.status, part.body]).toEqual([206, bytes.subarray(10, 20)]);
+  });
+
+  test("is for the agent that makes the source's backups and the one that tests them, and for nobody else", async () => {
+    expect(brief(await ask(colleague))).toEqual([403, "forbidden"]);
+    await service.pool.query("update sources set test_agent_id = $2 where id = $1", [sourceId, colleague.id]);
+    expect((await ask(colleague)).status).toBe(200);
+    expect(brief(await ask(stranger))).toEqual([404, "not_found"]);
+    expect(brief(await ask(agent, newId("backup")))).toEqual([404, "not_found"]);
+    expect(brief(await ask(agent, "nonsense"))).toEqual([404, "not_found"]);
+  });
+
+  test("is there for a source that was removed", async () => {
+    const source = await declare(agent, "kept");
+    const upload = await service.upload(agent, source, bytes);
+    const made = await register(upload, { source_id: source });
+    await service.pool.query("update sources set removed_at = now() where id = $1", [source]);
+    expect((await ask(agent, made.json["id"] as string)).status).toBe(200);
+  });
+
+  test("is refused for a backup that has expired", async () => {
+    const made = await register(await service.upload(agent, sourceId, bytes));
+    await service.pool.query("update backups set status = 'expired' where id = $1", [made.json["id"]]);
+    expect(brief(await ask(agent, made.json["id"] as string))).toEqual([409, "conflict"]);
+  });
+});

@@ -1,0 +1,217 @@
+import { newId } from "@attestore/contract";
+import { openCheckpoint, parseVerifierKey } from "@attestore/proof";
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  heartbeat,
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+} from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let agent: TestAgent;
+let sourceId: string;
+beforeAll(async () => {
+  service = await startTestService();
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  sourceId = (await declare(agent, ["orders"]))["orders"] ?? "";
+});
+afterAll(() => service.close());
+
+interface Delivered {
+  id: string;
+  attempt: number;
+}
+
+async function beat(by: TestAgent, more: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
+  const answer = await by.post("/v1/heartbeat", heartbeat(more));
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return answer.json;
+}
+
+const commandsOf = (body: Record<string, unknown>): Delivered[] => body["commands"] as Delivered[];
+
+async function declare(
+  by: TestAgent,
+  slugs: string[],
+  engine = "postgresql",
+): Promise<Record<string, string>> {
+  const body = await beat(by, { sources: slugs.map((slug) => ({ slug, engine })) });
+  const sources = body["sources"] as { slug: string; id: string }[];
+  return Object.fromEntries(sources.map(({ slug, id }) => [slug, id]));
+}
+
+/** As if the last delivery had been so long ago. */
+const age = (id: string, seconds: number) =>
+  service.pool.query(
+    "update commands set delivered_at = delivered_at - make_interval(secs => $2) where id = $1",
+    [id, seconds],
+  );
+
+describe("a heartbeat", () => {
+  test("is answered with the time, the interval and a checkpoint of the organisation's log", async () => {
+    const body = await beat(agent);
+    expect(body).toMatchObject({ next_interval_s: 60, commands: [], sources: [] });
+    expect(Math.abs(Date.parse(body["server_time"] as string) - Date.now())).toBeLessThan(5000);
+    const opened = await openCheckpoint(body["log_head"] as string, parseVerifierKey(agent.log.verifier_key));
+    expect(opened.origin).toBe(agent.log.origin);
+  });
+
+  test("updates what is known of the agent", async () => {
+    await beat(agent, { hostname: "renamed", platform: "linux-arm64", agent_version: "0.2.0" });
+    const { rows } = await service.pool.query(
+      "select hostname, platform, agent_version, now() - last_seen_at < interval '5 s' as seen from agents where id = $1",
+      [agent.id],
+    );
+    expect(rows).toEqual([
+      { hostname: "renamed", platform: "linux-arm64", agent_version: "0.2.0", seen: true },
+    ]);
+  });
+
+  test("that comes faster than a tenth of the cadence is logged and answered", async () => {
+    const eager = await service.attach(org);
+    await beat(eager);
+    await beat(eager);
+    const line = service.logger.lines.find(
+      ({ message }) => message === "an agent's heartbeat comes too often",
+    );
+    expect(line).toBeDefined();
+    expect(
+      service.logger.lines.some(({ fields }) => "agent_id" in fields && fields.agent_id === eager.id),
+    ).toBe(true);
+  });
+});
+
+describe("declared sources", () => {
+  test("are registered once, with what was declared", async () => {
+    const first = await declare(agent, ["orders", "invoices", "invoices"]);
+    expect(Object.keys(first).sort()).toEqual(["invoices", "orders"]);
+    expect(await declare(agent, ["invoices", "orders"])).toEqual(first);
+    expect(first["orders"]).toBe(sourceId);
+  });
+
+  test("are registered once when two agents declare them at once", async () => {
+    const second = await service.attach(org);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => declare(n % 2 === 0 ? agent : second, ["raced", "raced-too"])),
+    );
+    expect(new Set(answers.map((ids) => JSON.stringify(Object.entries(ids).sort()))).size).toBe(1);
+  });
+
+  test("follow their own agent's engine and nobody else's", async () => {
+    const { changed } = await declare(agent, ["changed"], "sqlite");
+    await declare(agent, ["changed"], "files");
+    await declare(await service.attach(org), ["changed"], "postgresql");
+    const { rows } = await service.pool.query("select engine, agent_id from sources where id = $1", [
+      changed,
+    ]);
+    expect(rows).toEqual([{ engine: "files", agent_id: agent.id }]);
+  });
+
+  test("stay removed although their agent goes on declaring them", async () => {
+    const { gone } = await declare(agent, ["gone"]);
+    await service.pool.query("update sources set removed_at = now() where id = $1", [gone]);
+    expect(await declare(agent, ["gone"])).toEqual({});
+    const { rows } = await service.pool.query("select id from sources where slug = 'gone'");
+    expect(rows).toHaveLength(1);
+  });
+
+  test("of another organisation are other sources", async () => {
+    const stranger = await service.attach(await service.addOrg());
+    expect((await declare(stranger, ["orders"]))["orders"]).not.toBe(sourceId);
+  });
+});
+
+describe("a command", () => {
+  test("is delivered with its source, once, until its ack", async () => {
+    const id = await service.queueCommand(sourceId, "backup");
+    const [command, ...others] = commandsOf(await beat(agent));
+    expect(others).toEqual([]);
+    expect(command).toMatchObject({
+      id,
+      kind: "backup",
+      source: { id: sourceId, slug: "orders", engine: "postgresql" },
+      params: {},
+      attempt: 1,
+    });
+    expect(commandsOf(await beat(agent))).toEqual([]);
+    expect(commandsOf(await beat(agent, { acks: [{ command_id: id }] }))).toEqual([]);
+    await age(id, 1000);
+    expect(commandsOf(await beat(agent))).toEqual([]);
+  });
+
+  test("not acked within three intervals comes again: same id, one attempt more", async () => {
+    const id = await service.queueCommand(sourceId, "backup");
+    await beat(agent);
+    await age(id, 3 * 60 - 5);
+    expect(commandsOf(await beat(agent))).toEqual([]);
+    await age(id, 10);
+    expect(commandsOf(await beat(agent))).toMatchObject([{ id, attempt: 2 }]);
+    await age(id, 181);
+    expect(commandsOf(await beat(agent))).toMatchObject([{ id, attempt: 3 }]);
+    await beat(agent, { acks: [{ command_id: id }] });
+  });
+
+  test("is delivered once when ten heartbeats come at the same time, on two replicas", async () => {
+    const replica = await service.listen();
+    const ids = [
+      await service.queueCommand(sourceId, "backup"),
+      await service.queueCommand(sourceId, "restore_test"),
+    ];
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        (n % 2 === 0 ? service : replica).call({
+          method: "POST",
+          path: "/v1/heartbeat",
+          token: agent.token,
+          json: heartbeat(),
+        }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(answers.flatMap(({ json }) => commandsOf(json)).map(({ id, attempt }) => [id, attempt])).toEqual(
+      ids.map((id) => [id, 1]),
+    );
+    await beat(agent, { acks: ids.map((command_id) => ({ command_id })) });
+    await replica.close();
+  });
+
+  test("lost with its answer is in the replay of the same heartbeat", async () => {
+    const id = await service.queueCommand(sourceId, "backup");
+    const idempotencyKey = randomUUID();
+    const first = await agent.post("/v1/heartbeat", heartbeat(), { idempotencyKey });
+    const again = await agent.post("/v1/heartbeat", heartbeat(), { idempotencyKey });
+    expect(commandsOf(again.json)).toMatchObject([{ id, attempt: 1 }]);
+    expect(again.body.equals(first.body)).toBe(true);
+    await beat(agent, { acks: [{ command_id: id }] });
+  });
+
+  test("is neither seen nor acked by another agent", async () => {
+    const id = await service.queueCommand(sourceId, "backup");
+    const others = [await service.attach(org), await service.attach(await service.addOrg())];
+    for (const other of others)
+      expect(commandsOf(await beat(other, { acks: [{ command_id: id }] }))).toEqual([]);
+    expect(commandsOf(await beat(agent))).toMatchObject([{ id, attempt: 1 }]);
+    for (const other of others) await beat(other, { acks: [{ command_id: id }] });
+    await age(id, 181);
+    expect(commandsOf(await beat(agent))).toMatchObject([{ id, attempt: 2 }]);
+    await beat(agent, { acks: [{ command_id: id }, { command_id: newId("command") }] });
+  });
+
+  test("for a restore test names the newest backup and goes to the agent that tests the source", async () => {
+    const owner = await service.attach(org);
+    const tester = await service.attach(org);
+    const { tested = "" } = await declare(owner, ["tested"]);
+    await service.pool.query("update sources set test_agent_id = $2 where id = $1", [tested, tester.id]);
+    const upload = await service.upload(owner, tested, Buffer.from("ciphertext"));
+    const backup = await owner.post("/v1/backups", service.registration(upload, tested));
+    expect(backup.status).toBe(201);
+    const id = await service.queueCommand(tested, "restore_test");
+    expect(commandsOf(await beat(owner))).toEqual([]);
+    expect(commandsOf(await beat(tester))).toMatchObject([{ id, params: { backup_id: backup.json["id"] } }]);
+  });
+});
