@@ -28,6 +28,7 @@ import { featureRoutes } from "../src/features/routes.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
+import { createWitness } from "../src/log/witness.ts";
 import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
@@ -145,7 +146,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         sealer,
         publicUrl: url,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
-        acceptWitness: () => Promise.resolve(),
+        acceptWitness: createWitness({ pool: database.pool, signer, logger: logTo }),
       }),
       shutdown: shutdown.signal,
       firstAgentCall: (agentId) => recordFirstCall(database.database, agentId),

@@ -32,6 +32,11 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       done(invalidJson("The body is not UTF-8."));
       return;
     }
+    // Fastify's parser would skip it.
+    if (text.startsWith("\ufeff")) {
+      done(invalidJson("The body begins with a byte order mark."));
+      return;
+    }
     void parse(request, text, (error, value) => {
       const problem = error ? "is not JSON" : problemOf(value);
       if (problem === null) done(null, value);
