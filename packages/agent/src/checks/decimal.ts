@@ -1,28 +1,36 @@
-const DECIMAL = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,5}))?$/;
-/** Beyond any number that a database counts or sums; it keeps 1e99999 from becoming a hundred thousand digits. */
-const MAX_DIGITS = 1_000;
+const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/;
+const ZERO = 0x30;
 
-/** An exact decimal number, `digits` × 10^-`scale`: counts beyond 2^53 compare as they are. */
+/**
+ * An exact decimal number, never a double: counts beyond 2^53 and numeric(30,10) compare as they are. It is `sign` ×
+ * 0.DIGITS × 10^`exponent`, with neither leading nor trailing zeros in `digits`, so that 1e999999999 takes no room.
+ */
 export interface Decimal {
-  readonly digits: bigint;
-  readonly scale: number;
+  readonly sign: -1 | 0 | 1;
+  readonly digits: string;
+  readonly exponent: number;
 }
 
-/** Null for what is no decimal number, and for one of more than a thousand digits. */
+/** A number as JSON or SQL writes it: `12`, `-0.50`, `.5`, `1e300`. Null for anything else. */
 export function parseDecimal(text: string): Decimal | null {
-  const match = text.length > MAX_DIGITS + 10 ? null : DECIMAL.exec(text);
-  if (match === null) return null;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
-  if (whole + fraction === "") return null;
-  const scale = fraction.length - Number(exponent);
-  if (Math.abs(scale) > MAX_DIGITS || whole.length + fraction.length > MAX_DIGITS) return null;
-  const digits = BigInt(whole + fraction);
-  return { digits: sign === "-" ? -digits : digits, scale };
+  const [, sign, whole = "", fraction = "", power = "0"] = DECIMAL.exec(text) ?? [];
+  if (sign === undefined || whole + fraction === "") return null;
+  const all = whole + fraction;
+  // Loops, not /0+$/, which takes quadratic time over a long run of zeros.
+  let start = 0;
+  while (start < all.length && all.charCodeAt(start) === ZERO) start++;
+  let end = all.length;
+  while (end > start && all.charCodeAt(end - 1) === ZERO) end--;
+  if (start === end) return { sign: 0, digits: "", exponent: 0 };
+  const exponent = whole.length - start + Number(power);
+  return { sign: sign === "-" ? -1 : 1, digits: all.slice(start, end), exponent };
 }
 
 /** Negative, zero or positive, as `a` is below, at or above `b`. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
-  const scale = Math.max(a.scale, b.scale);
-  const difference = a.digits * 10n ** BigInt(scale - a.scale) - b.digits * 10n ** BigInt(scale - b.scale);
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  if (a.sign !== b.sign) return a.sign - b.sign;
+  if (a.exponent !== b.exponent) return a.exponent < b.exponent ? -a.sign : a.sign;
+  if (a.digits === b.digits) return 0;
+  // Of one magnitude, and without leading zeros, digits are in the order of their texts.
+  return a.digits < b.digits ? -a.sign : a.sign;
 }

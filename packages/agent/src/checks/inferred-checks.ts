@@ -1,5 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { type CheckDefinition, evaluateCheck } from "./evaluate-check.ts";
+import { clip } from "./clip.ts";
+import { type CheckDefinition, evaluateCheck, failCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
 import { formatRow } from "./format-row.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
@@ -9,6 +10,7 @@ import type { QueryOutcome } from "./query-outcome.ts";
  * Their ids hold a colon, which no configured check's id can, so that neither is taken for the other.
  */
 const INFERRED = "inferred:";
+const MAX_TABLE = 200;
 
 interface Timed {
   readonly duration_ms: number;
@@ -56,10 +58,10 @@ export function rowFloorCheck({
   readonly query: string;
   readonly outcome: QueryOutcome;
 }): CheckOutcome {
-  const definition = { id: `${INFERRED}rows:${table}`, query, expect: `rows >= ${floor}` };
+  const definition = { id: `${INFERRED}rows:${clip(table, MAX_TABLE)}`, query, expect: `rows >= ${floor}` };
   const isCount = floor >= 0 && (typeof floor === "bigint" || Number.isSafeInteger(floor));
-  const unusable = { kind: "error", message: "the backup's metadata gives no row count" } as const;
-  return evaluateCheck(definition, isCount ? outcome : unusable, duration_ms);
+  if (!isCount) return failCheck(definition, "the backup's metadata gives no row count", duration_ms);
+  return evaluateCheck(definition, outcome, duration_ms);
 }
 
 /** Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it still. */

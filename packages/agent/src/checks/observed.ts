@@ -1,54 +1,64 @@
+import { createHash } from "node:crypto";
+import { clip, startOf } from "./clip.ts";
 import type { Observation, Value } from "./row.ts";
 
-const MAX_TEXT = 120;
-const MAX_JSON = 1_024;
-const ERROR = "error";
+const MAX_TEXT = 256;
+const MAX_ERROR = 400;
+const MAX_BYTES = 1_024;
 
 /**
- * A row as JSON for the receipt: what the check selected, and no more than about a kilobyte of it. Numbers are JSON
- * numbers where that is exact, else texts. Why the check failed stands in `error`; a column of that name then gives way.
+ * A row as a receipt records it, in a kilobyte: its columns, and under `error` why the check failed where that is more than
+ * an unmet expectation.
+ *
+ * Null, booleans, texts up to 256 characters, and whole numbers within ±(2^53 - 1) stand as themselves. Any other number is
+ * `{"number": "12.50"}`, in the database's own digits, and an object or array `{"json": "[1,2]"}`; what is longer is cut, as in
+ * `{"text": its start, "length", "sha256" of its UTF-8}`. Columns that find no room are counted under `…`. A column that is
+ * itself called `error` or `…` stands in double quotes. Comparisons saw the whole row: what is cut is only the record.
  */
 export function observedRecord(row: Observation, error: string | null): Record<string, unknown> {
-  const observed: Record<string, unknown> = error === null ? {} : { [ERROR]: error };
-  let length = 2;
-  for (const [index, column] of row.entries()) {
-    const name = shorten(column.name);
-    const json = jsonOf(column.value);
-    length += JSON.stringify(name).length + JSON.stringify(json).length + 2;
-    if (length > MAX_JSON) {
-      observed["…"] = `${row.length - index} columns more`;
+  const members: [string, unknown][] = error === null ? [] : [["error", clip(error, MAX_ERROR)]];
+  let bytes = 0;
+  for (const [index, { name, value }] of row.entries()) {
+    const member: [string, unknown] = [memberName(name), recorded(value)];
+    bytes += Buffer.byteLength(JSON.stringify(member));
+    if (bytes > MAX_BYTES) {
+      members.push(["…", `no room for ${row.length - index} of ${row.length} columns`]);
       break;
     }
-    // A column may have any name, `__proto__` too; two long names may become one when they are cut.
-    if (!Object.hasOwn(observed, name)) define(observed, name, json);
+    members.push(member);
   }
-  return observed;
+  // Unlike assignments, this takes a column called `__proto__` for one.
+  return Object.fromEntries(members);
 }
 
-function define(observed: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(observed, name, { value, enumerable: true, configurable: true, writable: true });
+function memberName(column: string): string {
+  const name = column.length <= MAX_TEXT ? column : `${startOf(column, MAX_TEXT)}… ${digest(column)}`;
+  return /^"*(?:error|…)"*$/.test(name) ? `"${name}"` : name;
 }
 
-function jsonOf(value: Value): unknown {
+function recorded(value: Value): unknown {
   switch (value.kind) {
     case "null":
       return null;
     case "boolean":
       return value.value;
     case "number": {
-      const number = Number(value.text);
-      const isExact =
-        (Number.isSafeInteger(number) || !Number.isInteger(number)) && String(number) === value.text;
-      return isExact ? number : shorten(value.text);
+      const isWhole = /^(?:0|-?[1-9]\d{0,15})$/.test(value.text);
+      const isExact = isWhole && Number.isSafeInteger(Number(value.text));
+      return isExact ? Number(value.text) : bounded("number", value.text);
     }
     case "text":
-      return shorten(value.value);
+      return value.value.length <= MAX_TEXT ? value.value : bounded("text", value.value);
     case "json":
-      return shorten(value.text);
+      return bounded("json", value.text);
   }
 }
 
-/** Well-formed, too: what is signed is canonical JSON, in which a lone surrogate has no place. */
-function shorten(text: string): string {
-  return (text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`).toWellFormed();
+function bounded(kind: "number" | "text" | "json", text: string): Record<string, unknown> {
+  if (text.length <= MAX_TEXT) return { [kind]: text };
+  return { [kind]: startOf(text, MAX_TEXT), length: text.length, sha256: digest(text) };
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }

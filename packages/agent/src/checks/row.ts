@@ -6,7 +6,7 @@ export type Value =
   | { readonly kind: "boolean"; readonly value: boolean }
   /** `text` is the number as the database wrote it. */
   | { readonly kind: "number"; readonly value: Decimal; readonly text: string }
-  /** Also dates and times, in the form in which the engine gives them. */
+  /** Dates and times too, in the form in which the engine gives them. */
   | { readonly kind: "text"; readonly value: string }
   /** An object or array, which no comparison takes. */
   | { readonly kind: "json"; readonly text: string };
@@ -16,10 +16,10 @@ export interface Column {
   readonly value: Value;
 }
 
-/** What a check's query saw: the columns of its one row, in their order. */
+/** What a check's query saw: the columns of its one row, in their order. No two have one name. */
 export type Observation = readonly Column[];
 
-/** The row can't be held against anything. The message names no value of it. */
+/** The row can't be held against anything. The message names columns, but no value. */
 export class MalformedRow extends Error {
   readonly code = "row_malformed";
   constructor(message: string) {
@@ -28,32 +28,34 @@ export class MalformedRow extends Error {
   }
 }
 
-export const MAX_COLUMNS = 32;
+const MAX_COLUMNS = 32;
 const MAX_ROW = 262_144;
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
 
 /**
- * One row as the text of a JSON object, such as PostgreSQL's `to_jsonb(row)` or `formatRow` gives. Numbers keep their digits.
- * @throws MalformedRow for what is no such text, and for rows that can be read in two ways (a column named twice).
+ * One row as the text of a JSON object, such as PostgreSQL's `row_to_json` and `formatRow` give it. Numbers keep their digits.
+ * @throws MalformedRow for what is no such text, and for rows that can be read in two ways (two columns of one name).
  */
 export function parseRow(text: string): Observation {
   if (text.length > MAX_ROW) {
     throw new MalformedRow(`the row is larger than ${MAX_ROW} characters: select less`);
   }
+  // A lone surrogate has no UTF-8: it could neither be compared as bytes nor stand in a receipt.
+  if (!text.isWellFormed()) throw new MalformedRow("the row is not Unicode: it holds a lone surrogate");
   requireObject(text);
   const columns: Column[] = [];
   const seen = new Set<string>();
-  for (const [nameText, valueText] of members(text)) {
-    const name = stringOf(nameText);
-    if (seen.has(name))
-      throw new MalformedRow(`two columns have the name ${nameText.slice(0, 64)}: name them apart`);
-    seen.add(name);
-    columns.push({ name, value: valueOf(valueText) });
+  for (const column of members(text)) {
+    if (seen.has(column.name)) {
+      const name = JSON.stringify(column.name.slice(0, 64));
+      throw new MalformedRow(`two columns are called ${name}: name them apart`);
+    }
+    seen.add(column.name);
+    columns.push(column);
   }
   if (columns.length > MAX_COLUMNS) {
-    throw new MalformedRow(
-      `the row has ${columns.length} columns, a check takes ${MAX_COLUMNS}: select only what is expected of`,
-    );
+    const most = `a check takes ${MAX_COLUMNS}: select only what it is about`;
+    throw new MalformedRow(`the row has ${columns.length} columns, and ${most}`);
   }
   return columns;
 }
@@ -71,21 +73,19 @@ function requireObject(text: string): void {
 }
 
 /**
- * The members of the outermost object, each as the texts of its name and value. For text already known to be JSON:
- * JSON.parse itself would reorder columns named by digits, keep the last of two, and round numbers.
+ * The members of the outermost object, for text already known to be JSON. JSON.parse itself would reorder columns that are
+ * called by numbers, keep the last of two of one name, and round numbers.
  */
-function* members(text: string): Generator<[string, string]> {
+function* members(text: string): Generator<Column> {
   let depth = 0;
   let name = "";
   let valueAt = -1;
-  for (const match of text.matchAll(TOKEN)) {
-    const [token] = match;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (token === "{" || token === "[") depth++;
-    else if (token === ":" && depth === 1) valueAt = match.index + 1;
+    else if (token === ":" && depth === 1) valueAt = index + 1;
     else if (token === "}" || token === "]" || token === ",") {
-      const endsMember = depth === 1 && valueAt >= 0;
-      if (endsMember) {
-        yield [name, text.slice(valueAt, match.index).trim()];
+      if (depth === 1 && valueAt >= 0) {
+        yield { name: stringOf(name), value: valueOf(text.slice(valueAt, index).trim()) };
         valueAt = -1;
       }
       if (token !== ",") depth--;
@@ -105,7 +105,6 @@ function valueOf(text: string): Value {
       return { kind: "text", value: stringOf(text) };
     case "{":
     case "[":
-      if (!text.isWellFormed()) throw new MalformedRow("the row holds a lone surrogate");
       return { kind: "json", text };
     default: {
       const value = parseDecimal(text);
@@ -117,9 +116,8 @@ function valueOf(text: string): Value {
 
 function stringOf(text: string): string {
   const value: unknown = JSON.parse(text);
-  // A lone surrogate has no UTF-8, so it could neither be compared as bytes nor stand in a receipt.
   if (typeof value !== "string" || !value.isWellFormed()) {
-    throw new MalformedRow("the row holds text with a lone surrogate");
+    throw new MalformedRow("the row is not Unicode: it holds a lone surrogate");
   }
   return value;
 }

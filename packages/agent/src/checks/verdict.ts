@@ -1,4 +1,5 @@
 import type { CheckOutcome } from "@attestore/proof";
+import { clip } from "./clip.ts";
 
 const MAX_SHOWN = 200;
 
@@ -17,9 +18,5 @@ export function verdict(checks: readonly CheckOutcome[]): Verdict {
 function why({ observed, expectation }: CheckOutcome): string {
   const error = observed["error"];
   if (typeof error === "string") return error;
-  return `expected ${clip(expectation)}, observed ${clip(JSON.stringify(observed))}`;
-}
-
-function clip(text: string): string {
-  return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`;
+  return `expected ${clip(expectation, MAX_SHOWN)}, observed ${clip(JSON.stringify(observed), MAX_SHOWN)}`;
 }

@@ -1,43 +1,37 @@
 import { compareDecimals } from "../decimal.ts";
 import type { Observation, Value } from "../row.ts";
-import {
-  type ColumnName,
-  type Expression,
-  isPlainName,
-  type Operand,
-  type Operator,
-  quoteName,
-} from "./expression.ts";
-
-/** SQL's: null is "unknown", which only `is null` makes anything of. */
-type Truth = boolean | null;
+import { type ColumnName, type Expression, type Operand, type Operator, printName } from "./expression.ts";
+import { findColumn, listNames } from "./find-column.ts";
 
 /** `reason` where there is more to say than that the expectation is not met. */
 export type Held = { readonly holds: true } | { readonly holds: false; readonly reason: string | null };
 
-const MAX_NAMES = 20;
-
-/**
- * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is unknown, so is its negation, and
- * unknown does not hold. Numbers compare exactly, text by code point (times as the text that they are), booleans by = and
- * != only. A column that is not there, or values of different types, let it fail wherever they stand: all parts are looked at.
- */
-export function holdTo(expression: Expression, row: Observation): Held {
-  const problems = new Set<string>();
-  const nulls = new Set<string>();
-  const truth = evaluate(expression, { row, problems, nulls });
-  const [problem] = problems;
-  if (problem !== undefined) return { holds: false, reason: problem };
-  if (truth === true) return { holds: true };
-  const unknown = [...nulls].slice(0, MAX_NAMES).join(", ");
-  const reason = truth === null ? `${unknown}: NULL, which satisfies no comparison` : null;
-  return { holds: false, reason };
-}
+/** SQL's: null is "unknown". */
+type Truth = boolean | null;
 
 interface Scope {
   readonly row: Observation;
   readonly problems: Set<string>;
   readonly nulls: Set<string>;
+}
+
+/**
+ * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is unknown, so is its negation, and what
+ * is unknown does not hold. Numbers compare exactly, text by code point (times as the text that they are), booleans by = and
+ * != only. A column that is not there, or two types that do not compare, make it fail wherever in the expression they stand:
+ * every part is looked at.
+ */
+export function holdTo(expression: Expression, row: Observation): Held {
+  const scope: Scope = { row, problems: new Set(), nulls: new Set() };
+  const truth = evaluate(expression, scope);
+  const [problem] = scope.problems;
+  if (problem !== undefined) return { holds: false, reason: problem };
+  if (truth === true) return { holds: true };
+  const isUnknown = truth === null;
+  return {
+    holds: false,
+    reason: isUnknown ? `NULL satisfies no comparison: ${listNames([...scope.nulls])}` : null,
+  };
 }
 
 function evaluate(expression: Expression, scope: Scope): Truth {
@@ -46,8 +40,10 @@ function evaluate(expression: Expression, scope: Scope): Truth {
       return all(expression.terms.map((term) => evaluate(term, scope)));
     case "or":
       return any(expression.terms.map((term) => evaluate(term, scope)));
-    case "not":
-      return not(evaluate(expression.term, scope));
+    case "not": {
+      const truth = evaluate(expression.term, scope);
+      return truth === null ? null : !truth;
+    }
     case "comparison":
       return compare(expression.left, expression.operator, expression.right, scope);
     case "between": {
@@ -73,21 +69,16 @@ function any(terms: readonly Truth[]): Truth {
   return terms.includes(null) ? null : false;
 }
 
-function not(truth: Truth): Truth {
-  return truth === null ? null : !truth;
-}
-
 function compare(left: Operand, operator: Operator, right: Operand, scope: Scope): Truth {
-  const a = read(left, scope);
-  const b = read(right, scope);
+  const a = readComparable(left, scope);
+  const b = readComparable(right, scope);
   if (a === null || b === null) return null;
-  if (a.kind === "null" || b.kind === "null") return null;
   if (a.kind === "number" && b.kind === "number") return decide(operator, compareDecimals(a.value, b.value));
   if (a.kind === "text" && b.kind === "text") return decide(operator, compareText(a.value, b.value));
   if (a.kind === "boolean" && b.kind === "boolean") {
     if (operator === "=") return a.value === b.value;
     if (operator === "!=") return a.value !== b.value;
-    scope.problems.add(`${describe(left, a)} has no order: booleans take = and != only`);
+    scope.problems.add(`${describe(left, a)} and ${describe(right, b)} have no order: use = or !=`);
     return null;
   }
   scope.problems.add(`${describe(left, a)} does not compare with ${describe(right, b)}`);
@@ -111,63 +102,46 @@ function decide(operator: Operator, order: number): boolean {
   }
 }
 
-/** By code point, as `COLLATE "C"` orders UTF-8; JavaScript's own order is by UTF-16 code unit. */
+/** As `COLLATE "C"` orders UTF-8. JavaScript's own order is by UTF-16 code unit. */
 function compareText(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 function truthOf(column: ColumnName, scope: Scope): Truth {
-  const value = read(column, scope);
-  if (value === null || value.kind === "null") return null;
+  const value = readComparable(column, scope);
+  if (value === null) return null;
   if (value.kind === "boolean") return value.value;
-  scope.problems.add(`${describe(column, value)} is not a boolean: compare it with something`);
+  scope.problems.add(`${describe(column, value)} is no boolean: compare it with something`);
   return null;
 }
 
-/** null where there is no such column, which is then noted as a problem. */
+/** null for NULL, which is noted, and where there is no such column. */
+function readComparable(operand: Operand, scope: Scope): Exclude<Value, { kind: "null" }> | null {
+  const value = read(operand, scope);
+  if (value?.kind !== "null") return value;
+  if (operand.kind === "column") scope.nulls.add(operand.name);
+  return null;
+}
+
+/** null, and a problem, where there is no such column. */
 function read(operand: Operand, scope: Scope): Value | null {
   if (operand.kind !== "column") return operand;
-  const found = find(operand, scope.row);
-  if (typeof found === "string") {
-    scope.problems.add(found);
-    return null;
-  }
-  if (found.kind === "null") scope.nulls.add(shown(operand.name));
-  return found;
+  const found = findColumn(operand, scope.row);
+  if ("value" in found) return found.value;
+  scope.problems.add(found.problem);
+  return null;
 }
 
-function find({ name, isQuoted }: ColumnName, row: Observation): Value | string {
-  const exact = row.find((column) => column.name === name);
-  if (exact !== undefined) return exact.value;
-  const lower = name.toLowerCase();
-  const alike = isQuoted ? [] : row.filter((column) => column.name.toLowerCase() === lower);
-  const [only] = alike;
-  if (only !== undefined && alike.length === 1) return only.value;
-  if (alike.length > 1)
-    return `${shown(name)} is any of ${list(alike.map((each) => each.name))}: write it in quotes`;
-  return `the row has no column ${shown(name)}, only ${list(row.map((column) => column.name))}`;
-}
-
-function list(names: readonly string[]): string {
-  if (names.length === 0) return "none at all";
-  const more = names.length > MAX_NAMES ? `, … (${names.length})` : "";
-  return names.slice(0, MAX_NAMES).map(shown).join(", ") + more;
-}
-
-function shown(name: string): string {
-  const short = name.length > 64 ? `${name.slice(0, 64).toWellFormed()}…` : name;
-  return isPlainName(short) ? short : quoteName(short);
-}
-
-const TYPE_NAMES: Readonly<Record<Value["kind"], string>> = {
+const TYPE_NAMES = {
   null: "NULL",
   boolean: "boolean",
   number: "number",
   text: "text",
   json: "JSON",
-};
+} as const;
 
-function describe(operand: Operand, value: Value): string {
-  const type = TYPE_NAMES[value.kind];
-  return operand.kind === "column" ? `${shown(operand.name)} (${type})` : `a ${type} value`;
+function describe(operand: Operand, { kind }: Value): string {
+  return operand.kind === "column"
+    ? `${printName(operand.name)} (${TYPE_NAMES[kind]})`
+    : `a ${TYPE_NAMES[kind]}`;
 }

@@ -1,18 +1,16 @@
-import type { Decimal } from "../decimal.ts";
-import { KEYWORDS } from "./tokens.ts";
+import { clip } from "../clip.ts";
+import type { Value } from "../row.ts";
+import { isKeyword } from "./tokens.ts";
 
 export interface ColumnName {
   readonly kind: "column";
   readonly name: string;
-  /** Written in double quotes: the name then matches in its exact case only. */
+  /** Written in double quotes: it then matches in its exact case only. */
   readonly isQuoted: boolean;
 }
 
-export type Operand =
-  | ColumnName
-  | { readonly kind: "number"; readonly value: Decimal; readonly text: string }
-  | { readonly kind: "text"; readonly value: string }
-  | { readonly kind: "boolean"; readonly value: boolean };
+export type Literal = Extract<Value, { readonly kind: "boolean" | "number" | "text" }>;
+export type Operand = ColumnName | Literal;
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
@@ -58,7 +56,7 @@ function printTerm(term: Expression): string {
   return term.kind === "and" || term.kind === "or" ? `(${text})` : text;
 }
 
-export function printOperand(operand: Operand): string {
+function printOperand(operand: Operand): string {
   switch (operand.kind) {
     case "column":
       return operand.isQuoted ? quoteName(operand.name) : operand.name;
@@ -75,13 +73,13 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+/** A column's name as an expectation writes it, bounded. */
+export function printName(name: string): string {
+  const short = clip(name, 64);
+  const isPlain = /^[\p{L}_][\p{L}\p{M}\p{N}_$]*$/u.test(short) && !isKeyword(short.toLowerCase());
+  return isPlain ? short : quoteName(short);
 }
 
-/** Whether a column of this name can be written without quotes. */
-export function isPlainName(name: string): boolean {
-  return (
-    /^[\p{L}_][\p{L}\p{M}\p{N}_$]*$/u.test(name) && !KEYWORDS.some((each) => each === name.toLowerCase())
-  );
+function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
 }

@@ -104,14 +104,11 @@ class Parser {
   }
 
   #comparison(left: Operand, operator: Operator): Expression {
-    this.#next++;
-    const right = this.#operand();
     const isOrdering = operator !== "=" && operator !== "!=";
-    if (isOrdering && (left.kind === "boolean" || right.kind === "boolean")) {
-      this.#next--;
-      this.#fail("a number or text, as true and false take = and != only,");
-    }
-    return { kind: "comparison", operator, left, right };
+    if (isOrdering && left.kind === "boolean") this.#fail("`=` or `!=` after a boolean");
+    this.#next++;
+    if (isOrdering && operandOf(this.#peek())?.kind === "boolean") this.#fail("a value that has an order");
+    return { kind: "comparison", operator, left, right: this.#operand() };
   }
 
   #isNull(operand: Operand): Expression {
@@ -137,28 +134,13 @@ class Parser {
 
   #operand(): Operand {
     const token = this.#peek();
-    switch (token.kind) {
-      case "identifier":
-        this.#next++;
-        return { kind: "column", name: token.name, isQuoted: token.isQuoted };
-      case "text":
-        this.#next++;
-        return { kind: "text", value: token.value };
-      case "number": {
-        const value = parseDecimal(token.source);
-        if (value === null) return this.#fail("a number");
-        this.#next++;
-        return { kind: "number", value, text: token.source };
-      }
-      case "keyword":
-        if (token.keyword === "null") return this.#fail("a value; write `is null` to ask for NULL;");
-        if (token.keyword !== "true" && token.keyword !== "false") return this.#fail("a column or a value");
-        this.#next++;
-        return { kind: "boolean", value: token.keyword === "true" };
-      case "symbol":
-      case "end":
-        return this.#fail("a column or a value");
+    const operand = operandOf(token);
+    if (operand === null) {
+      const isNull = token.kind === "keyword" && token.keyword === "null";
+      this.#fail(isNull ? "a value (NULL is asked for by `is null`)" : "a column or a value");
     }
+    this.#next++;
+    return operand;
   }
 
   #nested(inner: () => Expression): Expression {
@@ -207,6 +189,27 @@ class Parser {
   }
 }
 
+function operandOf(token: Token): Operand | null {
+  switch (token.kind) {
+    case "identifier":
+      return { kind: "column", name: token.name, isQuoted: token.isQuoted };
+    case "text":
+      return { kind: "text", value: token.value };
+    case "number": {
+      const value = parseDecimal(token.source);
+      return value === null ? null : { kind: "number", value, text: token.source };
+    }
+    case "keyword": {
+      const isLiteral = token.keyword === "true" || token.keyword === "false";
+      return isLiteral ? { kind: "boolean", value: token.keyword === "true" } : null;
+    }
+    case "symbol":
+    case "end":
+      return null;
+  }
+}
+
+/** What compares constants only holds, or does not, whatever the data. */
 function namesColumn(predicate: Expression): boolean {
   switch (predicate.kind) {
     case "comparison":
@@ -217,11 +220,12 @@ function namesColumn(predicate: Expression): boolean {
       return [predicate.operand, ...predicate.list].some(isColumn);
     case "not":
       return namesColumn(predicate.term);
-    case "and":
-    case "or":
     case "isNull":
     case "truth":
       return true;
+    case "and":
+    case "or":
+      return predicate.terms.every(namesColumn);
   }
 }
 

@@ -1,7 +1,12 @@
 import { ExpectationError } from "./expectation-error.ts";
 
-export const KEYWORDS = ["and", "or", "not", "between", "in", "is", "null", "true", "false"] as const;
+const KEYWORDS = ["and", "or", "not", "between", "in", "is", "null", "true", "false"] as const;
 export type Keyword = (typeof KEYWORDS)[number];
+
+/** In lower case. */
+export function isKeyword(word: string): word is Keyword {
+  return (KEYWORDS as readonly string[]).includes(word);
+}
 
 export type Token = {
   readonly position: number;
@@ -58,8 +63,7 @@ export function tokenize(text: string): Token[] {
 
 function word(source: string) {
   const lower = source.toLowerCase();
-  const keyword = KEYWORDS.find((each) => each === lower);
-  if (keyword !== undefined) return { kind: "keyword", keyword } as const;
+  if (isKeyword(lower)) return { kind: "keyword", keyword: lower } as const;
   return { kind: "identifier", name: source, isQuoted: false } as const;
 }
 
@@ -70,8 +74,9 @@ function wanted(character: string): string {
 }
 
 function quote(text: string, position: number): string {
-  const [piece = ""] = /^\S{1,20}/u.exec(text.slice(position)) ?? [];
-  return `\`${piece}\``;
+  const [piece] = /^[^\s\p{C}]{1,20}/u.exec(text.slice(position)) ?? [];
+  if (piece !== undefined) return `\`${piece}\``;
+  return `U+${(text.codePointAt(position) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function malformed(position: number, expected: string, found: string): never {
