@@ -7,7 +7,7 @@ import { GrownLogs } from "./grown-logs.ts";
 import type { HeadSigner } from "./head-signer.ts";
 import { LogDefect } from "./log-defect.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
-import { clientSession, type SqlSession } from "./sql-session.ts";
+import { pipelineSession, type SqlSession } from "./sql-session.ts";
 
 export interface CommittedBatch {
   decisions: Map<Submission, Decision>;
@@ -31,7 +31,7 @@ export async function commitBatch(
   submissions: readonly Submission[],
   signer: HeadSigner,
 ): Promise<CommittedBatch> {
-  const session = clientSession(client);
+  const session = pipelineSession(client);
   const now = new Date();
   const begun = client.query("begin");
   const looking = lookUp(session, submissions, now);

@@ -16,8 +16,8 @@ export interface SqlSession {
   run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A connection of our own. The caller opens and ends the transaction. */
-export function clientSession(client: ClientBase): SqlSession {
+/** A connection of a pool with `pipeline` (sequencer-pool.ts). The caller opens and ends the transaction. */
+export function pipelineSession(client: ClientBase): SqlSession {
   return {
     async run<Row extends QueryResultRow>({ name, text }: Statement, values: readonly unknown[]) {
       const result: QueryResult<Row> = await client.query({ name, text, values: [...values] });
@@ -26,12 +26,28 @@ export function clientSession(client: ClientBase): SqlSession {
   };
 }
 
+/** Any other connection of our own: each statement waits for the one before. */
+export function clientSession(client: ClientBase): SqlSession {
+  return inTurn(pipelineSession(client));
+}
+
 /** Somebody else's transaction. */
 export function transactionSession(tx: DatabaseTransaction): SqlSession {
-  return {
+  return inTurn({
     async run<Row extends QueryResultRow>({ text }: Statement, values: readonly unknown[]) {
       const result = await tx.executeQuery<Row>(CompiledQuery.raw(text, [...values]));
       return result.rows;
+    },
+  });
+}
+
+function inTurn(session: SqlSession): SqlSession {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+      const turn = last.then(() => session.run<Row>(statement, values));
+      last = turn.catch(() => undefined);
+      return turn;
     },
   };
 }

@@ -1,6 +1,5 @@
 import {
   formatLeaf,
-  pae,
   receiptKind,
   sha256,
   toBase64,
@@ -11,6 +10,7 @@ import {
 } from "@attestore/proof";
 import { newId } from "@attestore/contract";
 import type { LogEntry } from "../../log/entry.ts";
+import { envelopeSha256 } from "../../log/envelope-sha256.ts";
 
 /** A receipt whose signature holds, on its way into the log. */
 export interface ReceiptEntry extends LogEntry {
@@ -58,9 +58,4 @@ export function receiptEntry(input: {
     envelope: input.body,
     recordedAt,
   };
-}
-
-/** What makes two submissions the same one: what was signed, and the signature. However their JSON is written. */
-export function envelopeSha256({ payloadType, payload, signature }: Envelope): Buffer {
-  return Buffer.from(sha256(Buffer.concat([pae(payloadType, payload), signature])));
 }

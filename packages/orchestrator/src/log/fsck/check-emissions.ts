@@ -1,0 +1,64 @@
+import { equalBytes, openCheckpoint, ProofError } from "@attestore/proof";
+import { logOrigin, logVerifier, timeVerifier } from "../log-keys.ts";
+import type { Statement } from "../sql-session.ts";
+import type { Check } from "./check.ts";
+
+const PAGE = 500;
+
+interface EmissionRow {
+  hour: Date;
+  emitted_at: Date;
+  tree_size: number;
+  root_hash: Buffer;
+  checkpoint: string;
+  /** Of the recorded head of that size. */
+  head_root_hash: Buffer | null;
+}
+
+const EMISSIONS: Statement = {
+  name: "fsck_emissions",
+  text: `select hour, emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint,
+      log_heads.root_hash as head_root_hash
+    from log_emissions left join log_heads using (org_id, tree_size)
+    where org_id = $1 and hour > $2::timestamptz order by hour limit $3`,
+};
+
+/** Compares the hourly heads with the recorded ones, and with what their notes say and who signed them. */
+export async function checkEmissions(check: Check): Promise<void> {
+  const { session, orgId, counts, report } = check;
+  let size = 0;
+  for (let after = new Date(0); ;) {
+    const page = await session.run<EmissionRow & Record<string, unknown>>(EMISSIONS, [orgId, after, PAGE]);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = last.hour;
+    counts.emissions += page.length;
+    for (const row of page) {
+      const what = `the emission of ${row.hour.toISOString()}`;
+      if (row.head_root_hash === null || !equalBytes(row.head_root_hash, row.root_hash))
+        report("emission", `${what} is of a head that the log does not have`);
+      if (row.tree_size < size) report("emission", `${what} has fewer leaves than one before it`);
+      size = Math.max(size, row.tree_size);
+      const why = await whyNotSigned(check, row);
+      if (why !== null) report("emission", `${what}: ${why}`);
+    }
+  }
+}
+
+async function whyNotSigned({ identity, orgId }: Check, row: EmissionRow): Promise<string | null> {
+  const time = timeVerifier(identity);
+  try {
+    const log = logVerifier(identity, logOrigin(identity.host, orgId));
+    const { size, rootHash, cosignatures } = await openCheckpoint(row.checkpoint, log, [time]);
+    if (size !== BigInt(row.tree_size) || !equalBytes(rootHash, row.root_hash))
+      return "its checkpoint says something else than its row";
+    const signedAt_s = cosignatures.find(({ verifier }) => verifier === time)?.timestamp_s;
+    if (signedAt_s === undefined) return "it has no cosignature for its time";
+    return signedAt_s === Math.floor(row.emitted_at.getTime() / 1000)
+      ? null
+      : "it is cosigned for another time";
+  } catch (error) {
+    if (error instanceof ProofError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { parseLeaf, ProofError, type Leaf } from "@attestore/proof";
+import type { Check } from "./check.ts";
+import { checkEvent, readEvents } from "./check-event.ts";
+import type { LeafRow } from "./check-log.ts";
+import { checkReceipt, readReceipts } from "./check-receipt.ts";
+
+export interface ParsedLeaf {
+  row: LeafRow;
+  leaf: Leaf;
+}
+
+/** Compares the receipts and events of these leaves with them. */
+export async function checkEntries(check: Check, rows: readonly LeafRow[]): Promise<void> {
+  const leaves = rows.flatMap((row) => parse(check, row));
+  const isReceipt = ({ leaf }: ParsedLeaf): boolean => leaf.id.startsWith("rcpt_");
+  const receipts = leaves.filter(isReceipt);
+  const events = leaves.filter((leaf) => !isReceipt(leaf));
+  const ids = (of: readonly ParsedLeaf[]): string[] => of.map(({ leaf }) => leaf.id);
+  const receiptRows = await readReceipts(check.session, ids(receipts));
+  await Promise.all(receipts.map((leaf) => checkReceipt(check, leaf, receiptRows.get(leaf.leaf.id))));
+  const eventRows = await readEvents(check.session, ids(events));
+  for (const leaf of events) checkEvent(check, leaf, eventRows.get(leaf.leaf.id));
+  check.counts.receipts += receipts.length;
+  check.counts.events += events.length;
+}
+
+function parse({ orgId, report }: Check, row: LeafRow): ParsedLeaf[] {
+  try {
+    const leaf = parseLeaf(row.leaf);
+    if (leaf.org_id !== orgId) report("leaf", `leaf ${row.log_index} is of ${leaf.org_id}`);
+    return [{ row, leaf }];
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    report("leaf", `leaf ${row.log_index}: ${error.message}`);
+    return [];
+  }
+}

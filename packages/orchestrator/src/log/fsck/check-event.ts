@@ -1,0 +1,67 @@
+import { canonicalJson, parseJson, ProofError, sha256, toHex, utf8, type JsonObject } from "@attestore/proof";
+import { plainArray } from "../packed.ts";
+import type { SqlSession, Statement } from "../sql-session.ts";
+import type { Check } from "./check.ts";
+import type { ParsedLeaf } from "./check-entries.ts";
+import { compareFields } from "./compare-fields.ts";
+
+interface EventRow {
+  id: string;
+  org_id: string;
+  kind: string;
+  source_id: string | null;
+  backup_id: string | null;
+  command_id: string | null;
+  actor_id: string;
+  occurred_at: Date;
+  body: Buffer;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Date;
+}
+
+const EVENTS: Statement = {
+  name: "fsck_events",
+  text: `select id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index, leaf_hash,
+      created_at from events where id = any($1::text[])`,
+};
+
+export async function readEvents(
+  session: SqlSession,
+  ids: readonly string[],
+): Promise<Map<string, EventRow>> {
+  const rows = await session.run<EventRow & Record<string, unknown>>(EVENTS, [plainArray(ids)]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export function checkEvent({ report }: Check, { row, leaf }: ParsedLeaf, event: EventRow | undefined): void {
+  if (event === undefined)
+    return report("entry_missing", `leaf ${row.log_index} is of ${leaf.id}, which is not there`);
+  const body = readBody(event.body);
+  if (body === null) return report("entry_differs", `${event.id} has a body that is not canonical JSON`);
+  compareFields(report, event.id, {
+    org_id: [event.org_id, leaf.org_id],
+    kind: [event.kind, leaf.kind],
+    actor_id: [event.actor_id, leaf.actor_id],
+    log_index: [event.log_index, row.log_index],
+    leaf_hash: [toHex(event.leaf_hash), toHex(row.leaf_hash)],
+    created_at: [event.created_at.toISOString(), leaf.recorded_at],
+    body: [toHex(sha256(event.body)), leaf.body_sha256],
+    source_id: [event.source_id, body["source_id"] ?? null],
+    backup_id: [event.backup_id, body["backup_id"] ?? null],
+    command_id: [event.command_id, body["command_id"] ?? null],
+    occurred_at: [event.occurred_at.toISOString(), body["occurred_at"]],
+    id: [event.id, body["id"]],
+  });
+}
+
+function readBody(bytes: Buffer): JsonObject | null {
+  try {
+    const value = parseJson(bytes);
+    const isCanonical = Buffer.from(utf8(canonicalJson(value))).equals(bytes);
+    return isCanonical && typeof value === "object" && !Array.isArray(value) ? value : null;
+  } catch (error) {
+    if (error instanceof ProofError) return null;
+    throw error;
+  }
+}

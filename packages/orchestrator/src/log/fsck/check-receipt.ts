@@ -1,0 +1,106 @@
+import {
+  parseEnvelope,
+  parseStatement,
+  ProofError,
+  publicKeyFromBytes,
+  receiptKind,
+  sha256,
+  toBase64,
+  toHex,
+  verifyEnvelope,
+  type Envelope,
+} from "@attestore/proof";
+import { envelopeSha256 } from "../envelope-sha256.ts";
+import { plainArray } from "../packed.ts";
+import type { SqlSession, Statement } from "../sql-session.ts";
+import type { Check } from "./check.ts";
+import type { ParsedLeaf } from "./check-entries.ts";
+import { compareFields } from "./compare-fields.ts";
+
+interface ReceiptRow {
+  id: string;
+  org_id: string;
+  kind: string;
+  source_id: string;
+  agent_id: string;
+  backup_id: string;
+  result: string | null;
+  envelope_sha256: Buffer;
+  payload_sha256: Buffer;
+  previous_receipt_sha256: Buffer | null;
+  envelope: Buffer;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Date;
+  /** The agent's; null if it is gone. */
+  public_key: Buffer | null;
+}
+
+const RECEIPTS: Statement = {
+  name: "fsck_receipts",
+  text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
+      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, agents.public_key
+    from receipts left join agents on agents.id = agent_id where receipts.id = any($1::text[])`,
+};
+
+export async function readReceipts(
+  session: SqlSession,
+  ids: readonly string[],
+): Promise<Map<string, ReceiptRow>> {
+  const rows = await session.run<ReceiptRow & Record<string, unknown>>(RECEIPTS, [plainArray(ids)]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+export async function checkReceipt(
+  { report }: Check,
+  { row, leaf }: ParsedLeaf,
+  receipt: ReceiptRow | undefined,
+): Promise<void> {
+  if (receipt === undefined)
+    return report("entry_missing", `leaf ${row.log_index} is of ${leaf.id}, which is not there`);
+  const envelope = await readEnvelope(receipt, (why) => report("envelope", `${receipt.id}: ${why}`));
+  if (envelope === null) return;
+  const parsed = parseStatement(envelope.payload);
+  if (!parsed.ok) return report("envelope", `${receipt.id}: its statement is invalid`);
+  const { predicate } = parsed.statement;
+  const payloadSha256 = toHex(sha256(envelope.payload));
+  compareFields(report, receipt.id, {
+    org_id: [receipt.org_id, leaf.org_id],
+    kind: [receipt.kind, leaf.kind],
+    agent_id: [receipt.agent_id, leaf.actor_id],
+    log_index: [receipt.log_index, row.log_index],
+    leaf_hash: [toHex(receipt.leaf_hash), toHex(row.leaf_hash)],
+    created_at: [receipt.created_at.toISOString(), leaf.recorded_at],
+    payload: [payloadSha256, leaf.body_sha256],
+    payload_sha256: [toHex(receipt.payload_sha256), payloadSha256],
+    signature: [toBase64(envelope.signature), leaf.signature],
+    envelope_sha256: [toHex(receipt.envelope_sha256), toHex(envelopeSha256(envelope))],
+    "statement's kind": [receiptKind(parsed.statement), leaf.kind],
+    "statement's org_id": [predicate.org_id, receipt.org_id],
+    "statement's agent_id": [predicate.agent_id, receipt.agent_id],
+    source_id: [receipt.source_id, predicate.source_id],
+    backup_id: [receipt.backup_id, predicate.backup_id],
+    result: [receipt.result, "result" in predicate ? predicate.result : null],
+    previous_receipt_sha256: [
+      receipt.previous_receipt_sha256?.toString("hex") ?? null,
+      predicate.previous_receipt_sha256,
+    ],
+  });
+}
+
+/** The envelope, if it is one and the agent signed it. */
+async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void): Promise<Envelope | null> {
+  if (receipt.public_key === null) {
+    refuse(`its agent ${receipt.agent_id} is not there`);
+    return null;
+  }
+  try {
+    const envelope = parseEnvelope(receipt.envelope);
+    await verifyEnvelope(envelope, publicKeyFromBytes(new Uint8Array(receipt.public_key)));
+    return envelope;
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    refuse(error.message);
+    return null;
+  }
+}

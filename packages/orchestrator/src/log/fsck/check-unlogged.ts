@@ -1,0 +1,30 @@
+import type { Statement } from "../sql-session.ts";
+import type { Check } from "./check.ts";
+
+const UNLOGGED: Statement = {
+  name: "fsck_unlogged",
+  text: `select id, log_index from (
+      select id, log_index, leaf_hash from receipts where org_id = $1
+      union all select id, log_index, leaf_hash from events where org_id = $1) as entries
+    where not exists (select from log_leaves where log_leaves.org_id = $1 and log_leaves.log_index = entries.log_index
+      and log_leaves.leaf_hash = entries.leaf_hash)
+    order by log_index limit 1000`,
+};
+
+const TWICE: Statement = {
+  name: "fsck_twice",
+  text: `select log_index, count(*) as entries from (
+      select log_index from receipts where org_id = $1
+      union all select log_index from events where org_id = $1) as entries
+    group by log_index having count(*) > 1 order by log_index limit 1000`,
+};
+
+/** Receipts and events that no leaf is of. The other way round, each leaf's entry, is looked at leaf by leaf. */
+export async function checkUnlogged({ session, orgId, report }: Check): Promise<void> {
+  for (const { id, log_index } of await session.run<{ id: string; log_index: number }>(UNLOGGED, [orgId]))
+    report("entry_unlogged", `${id} says that it is leaf ${log_index}, and it is not`);
+  for (const { log_index, entries } of await session.run<{ log_index: number; entries: number }>(TWICE, [
+    orgId,
+  ]))
+    report("entry_unlogged", `${entries} entries say that they are leaf ${log_index}`);
+}

@@ -1,0 +1,13 @@
+import type { LogIdentity } from "../log-keys.ts";
+import type { SqlSession } from "../sql-session.ts";
+import type { Counts, Report } from "./finding.ts";
+
+/** What each part of the check of one log works with. */
+export interface Check {
+  /** In a transaction that sees one snapshot. */
+  session: SqlSession;
+  identity: LogIdentity;
+  orgId: string;
+  counts: Counts;
+  report: Report;
+}

@@ -1,0 +1,15 @@
+import type { Report } from "./finding.ts";
+
+/** Pairs that have to be equal: what a row says and what it has to say. */
+export function compareFields(
+  report: Report,
+  what: string,
+  pairs: Readonly<Record<string, readonly [unknown, unknown]>>,
+): void {
+  const differing = Object.entries(pairs).filter(([, [found, expected]]) => found !== expected);
+  if (differing.length > 0)
+    report(
+      "entry_differs",
+      `${what} differs in ${differing.map(([name]) => name).join(", ")} from what is logged`,
+    );
+}
