@@ -3,9 +3,11 @@ import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { recordFirstCall } from "../features/agents/first-call.ts";
 import { featureRoutes } from "../features/routes.ts";
+import { startEmission } from "../log/emission.ts";
 import { HeadSigner } from "../log/head-signer.ts";
 import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
+import { createWitness } from "../log/witness.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
@@ -100,7 +102,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       sealer,
       publicUrl: config.publicUrl,
       heartbeatInterval_s: config.heartbeatInterval_s,
-      acceptWitness: () => Promise.resolve(),
+      acceptWitness: createWitness({ pool, signer, logger: log }),
     }),
     shutdown: shutdown.signal,
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
@@ -131,6 +133,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
   });
   await listen(app, config.listen);
+  startEmission({ pool, signer, logger: log, signal: shutdown.signal });
   const certificate = new X509Certificate(String(tls.options.cert));
   log.info(
     {
