@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { UserError } from "../errors/user-error.ts";
 import { readConfig } from "./read-config.ts";
 import { SETTINGS } from "./settings.ts";
+import type { Setting } from "./settings.ts";
 
 function problem(environment: Record<string, string>): string {
   try {
@@ -129,4 +130,13 @@ test("every setting has its own variable and says what it is for", () => {
   const all = Object.values(SETTINGS);
   expect(new Set(all.map((setting) => setting.variable)).size).toBe(all.length);
   for (const setting of all) expect(setting.description, setting.variable).toMatch(/\.$/);
+});
+
+test("docs/operate.md shows every setting with its default and meaning, and no other", () => {
+  const page = readFileSync(new URL("../../../../../docs/operate.md", import.meta.url), "utf8");
+  const rows = Object.values<Setting<unknown>>(SETTINGS).map(
+    ({ variable, fallback = "", description }) =>
+      `| \`${variable}\` | ${fallback === "" ? "" : `\`${fallback}\``} | ${description} |`,
+  );
+  expect(page.split("\n").filter((line) => /^\| `(ATTESTORE_|DATABASE_)/.test(line))).toEqual(rows);
 });

@@ -38,7 +38,9 @@ export function connectDatabase({
     keepAliveInitialDelayMillis: 10_000,
   });
   // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
-  pool.on("error", (error) => log.warn({ reason: error.message }, "an idle database connection broke"));
+  pool.on("error", (error) => {
+    if (!pool.ending) log.warn({ reason: error.message }, "an idle database connection broke");
+  });
   pool.on("connect", (client) => {
     // A connection that breaks while it is in use fails its query, and says it here once more.
     client.on("error", () => undefined);

@@ -90,7 +90,7 @@ async function requireVersion(placement: Placement, cluster: string, directory: 
   if (server === cluster) return;
   throw new UserError(
     "postgres_version",
-    `${directory} was made by PostgreSQL ${cluster}, and the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that made it, or point ATTESTORE_POSTGRES at a PostgreSQL ${cluster}, and upgrade with pg_upgrade or a dump (docs/operate.md).`,
+    `${directory} was made by PostgreSQL ${cluster}, and the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that made it, or point ATTESTORE_POSTGRES at a PostgreSQL ${cluster}, and move the data by a dump (docs/operate.md, "A new major version of PostgreSQL").`,
   );
 }
 

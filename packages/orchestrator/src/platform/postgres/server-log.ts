@@ -5,6 +5,10 @@ import type { Logger } from "../logging/logger.ts";
 const LINE =
   /^(DEBUG\d?|LOG|INFO|NOTICE|WARNING|ERROR|FATAL|PANIC|DETAIL|HINT|CONTEXT|STATEMENT|QUERY|LOCATION):\s+(.*)$/;
 
+/** What it says to those still connected when we stop it, and to those who come too early or too late. */
+const EXPECTED =
+  /^(terminating connection due to administrator command|the database system is (starting up|shutting down|not yet accepting connections))/;
+
 /** Settings that keep queries and the values in them out of the log, and give the lines that `forwardLog` reads. */
 export const LOG_SETTINGS = {
   log_destination: "stderr",
@@ -29,7 +33,8 @@ export function forwardLog(stream: Readable, log: Logger, remember: (line: strin
     const text = match?.[2] ?? line;
     if (text.trim() === "") return;
     if (severity === "FATAL" || severity === "PANIC") remember(text);
-    if (["WARNING", "ERROR", "FATAL", "PANIC"].includes(severity)) {
+    if (EXPECTED.test(text)) log.debug({ postgres: text }, "PostgreSQL says");
+    else if (["WARNING", "ERROR", "FATAL", "PANIC"].includes(severity)) {
       log.warn({ severity: severity.toLowerCase(), postgres: text }, "PostgreSQL complains");
     } else {
       if (match === null) remember(text); // Such as the loader's "error while loading shared libraries".

@@ -189,7 +189,7 @@ test("a cluster of another major version is refused before anything is started",
   await writeFile(join(here.cluster, "PG_VERSION"), "17\n");
   const { failed } = await here.start("serve").said((line) => line.failed);
   expect(failed).toContain("made by PostgreSQL 17");
-  expect(failed).toContain("pg_upgrade");
+  expect(failed).toContain("docs/operate.md");
 });
 
 test("Ctrl-C in the terminal reaches the service alone", async () => {
