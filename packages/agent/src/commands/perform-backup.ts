@@ -2,7 +2,6 @@ import type { SourceMetadata } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
-import { makeBackup } from "../runs/make-backup.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
 import { deliverBackup, type DeliveredBackup } from "../spool/deliver-backup.ts";
@@ -40,6 +39,8 @@ export async function performBackup(
       `${layout.config} has no encryption.recipients: nobody could read the backup`,
     );
   }
+  // The engines are loaded where they run: `status` has no use for them.
+  const { makeBackup } = await import("../runs/make-backup.ts");
   const made = await makeBackup({
     source,
     recipients: [...config.recipients],

@@ -5,7 +5,6 @@ import type { RestoreTestPredicate } from "@attestore/proof";
 import { readIdentities } from "../root/age-identity.ts";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
-import { testRestore } from "../runs/test-restore.ts";
 import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
 import type { ReceiptFile } from "../receipts/receipt-files.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
@@ -56,6 +55,7 @@ export async function performRestoreTest(
       onProgress: (bytes) => onProgress("download", bytes, backup.sizeBytes),
     });
     const download_ms = Math.round(performance.now() - downloadStarted);
+    const { testRestore } = await import("../runs/test-restore.ts");
     const tested = await testRestore({
       source,
       ciphertext: { path: ciphertext },

@@ -1,4 +1,5 @@
 import { Command as Commander, CommanderError, Option } from "commander";
+import { nearestName } from "../root/nearest-name.ts";
 import { agentVersion } from "../service/host-facts.ts";
 import { openTerminal } from "../terminal/terminal.ts";
 import { alarm } from "./alarm.ts";
@@ -26,6 +27,8 @@ const COMMANDS: readonly Command[] = [
   alarm,
 ];
 
+const KNOWN = [...COMMANDS.map(({ name }) => name), "help"];
+
 export type Surroundings = Omit<Call, "flags" | "terminal">;
 
 /** Parses a command line, runs its command, and says what went wrong if something did. */
@@ -51,6 +54,13 @@ export async function runProgram(args: readonly string[], around: Surroundings):
       exitCode = failure.exitCode;
     }
   };
+  const [first] = args;
+  if (first !== undefined && /^[a-z]/.test(first) && !KNOWN.includes(first)) {
+    const near = nearestName(first, KNOWN);
+    const hint = near === null ? `There are ${KNOWN.join(", ")}.` : `Did you mean "${near}"?`;
+    terminal.say(`attestore: there is no command "${first}". ${hint}`);
+    return 2;
+  }
   try {
     await commander(perform).parseAsync([...args], { from: "user" });
     return exitCode;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { systemCode } from "./system-code.ts";
@@ -60,13 +61,20 @@ export async function removeDurably(path: string): Promise<void> {
   await syncDirectory(dirname(path));
 }
 
-/** mkdir -p, 0700, each level that it makes fsynced into its parent. */
+/**
+ * mkdir -p, 0700, each level that it makes fsynced into its parent. Level by level, because Node's own recursion never
+ * ends where a parent is there and refuses new entries with ENOENT, as /proc does.
+ */
 export async function makeDirectory(path: string): Promise<void> {
   const wanted = resolve(path);
-  const first = await mkdir(wanted, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = wanted; made.length >= first.length; made = dirname(made))
-    await syncDirectory(dirname(made));
+  if (existsSync(wanted)) return;
+  await makeDirectory(dirname(wanted));
+  try {
+    await mkdir(wanted, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) !== "EEXIST") throw error;
+  }
+  await syncDirectory(dirname(wanted));
 }
 
 /** Removes what a killed process left between writing and renaming. Only while nobody writes to the directory. */

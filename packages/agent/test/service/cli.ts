@@ -1,0 +1,59 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+
+export interface Finished {
+  /** The exit code, or the name of the signal that ended it. */
+  readonly code: number | string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  readonly finished: Promise<Finished>;
+  /** Resolves when what it has said so far contains the text; rejects if it ends without. */
+  said(text: string): Promise<void>;
+}
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly stdin?: string;
+}
+
+/** `attestore` as a person's shell starts it, with nothing of this test's own ATTESTORE_* settings. */
+export function startCli(args: readonly string[], { env = {}, cwd, stdin }: CliOptions = {}): Running {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("ATTESTORE_"));
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...Object.fromEntries(own), ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(stdin ?? "");
+  const finished = once(child, "close").then(([code, signal]: unknown[]): Finished => ({
+    code: (code ?? signal) as Finished["code"],
+    stdout,
+    stderr,
+  }));
+  const said = async (text: string): Promise<void> => {
+    let isOver = false;
+    void finished.then(() => (isOver = true));
+    while (!(stdout + stderr).includes(text)) {
+      if (isOver) throw new Error(`it ended without saying "${text}":\n${stdout}${stderr}`);
+      await Promise.race([once(child.stdout, "data"), once(child.stderr, "data"), finished]);
+    }
+  };
+  return { process: child, finished, said };
+}
+
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<Finished> {
+  return startCli(args, options).finished;
+}
