@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -28,6 +28,8 @@ export interface Server {
 
 export async function startServer(settings: Environment = {}): Promise<Server> {
   const data = mkdtempSync(join(tmpdir(), "attestore-e2e-server-"));
+  // Its database's user may enter, so the database runs in place, where processesUnder sees it.
+  chmodSync(data, 0o711);
   const port = await freePort();
   const url = `https://localhost:${port}`;
   const env = {
