@@ -45,7 +45,7 @@ function entry(definition: CheckDefinition, decision: Decision, duration_ms: num
     observed: decision.observed,
     expectation: expect,
     result: decision.passed ? "passed" : "failed",
-    duration_ms: duration_ms > 0 && duration_ms < Infinity ? Math.round(duration_ms) : 0,
+    duration_ms: duration_ms > 0 && duration_ms < Number.MAX_SAFE_INTEGER ? Math.round(duration_ms) : 0,
   };
 }
 

@@ -3,5 +3,11 @@ export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";
 export { type QueryOutcome } from "./query-outcome.ts";
-export { digestCheck, rowFloorCheck, sqliteIntegrityCheck, tablesPresentCheck } from "./inferred-checks.ts";
+export {
+  digestCheck,
+  rowCountCheck,
+  rowCountCheck,
+  sqliteIntegrityCheck,
+  tablesPresentCheck,
+} from "./inferred-checks.ts";
 export { type Verdict, verdict } from "./verdict.ts";

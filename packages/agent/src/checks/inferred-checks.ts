@@ -1,4 +1,4 @@
-import type { CheckOutcome } from "@attestore/proof";
+import { type CheckOutcome, isSha256 } from "@attestore/proof";
 import { clip } from "./clip.ts";
 import { type CheckDefinition, evaluateCheck, failCheck } from "./evaluate-check.ts";
 import { quoteText } from "./expectation/expression.ts";
@@ -43,28 +43,38 @@ export function tablesPresentCheck({
 }
 
 /**
- * A table has at least as many rows as the backup's metadata says. `outcome` is what `query` gave: one row with the column `rows`.
- * A floor that is not a count fails the check: `rows >= -1` holds whatever was restored.
+ * A table has the rows that the backup's metadata says: as many if they were counted in what was dumped, else at least that
+ * many. `outcome` is what `query` gave: one row with the column `rows`.
+ * What is not a count fails the check: `rows >= -1` holds whatever was restored.
  */
-export function rowFloorCheck({
+export function rowCountCheck({
   table,
-  floor,
+  rows,
+  isExact,
   query,
   outcome,
   duration_ms,
 }: Timed & {
   readonly table: string;
-  readonly floor: number | bigint;
+  readonly rows: number | bigint;
+  readonly isExact: boolean;
   readonly query: string;
   readonly outcome: QueryOutcome;
 }): CheckOutcome {
-  const definition = { id: `${INFERRED}rows:${clip(table, MAX_TABLE)}`, query, expect: `rows >= ${floor}` };
-  const isCount = floor >= 0 && (typeof floor === "bigint" || Number.isSafeInteger(floor));
+  const definition = {
+    id: `${INFERRED}rows:${clip(table, MAX_TABLE)}`,
+    query,
+    expect: `rows ${isExact ? "=" : ">="} ${rows}`,
+  };
+  const isCount = rows >= 0 && (typeof rows === "bigint" || Number.isSafeInteger(rows));
   if (!isCount) return failCheck(definition, "the backup's metadata gives no row count", duration_ms);
   return evaluateCheck(definition, outcome, duration_ms);
 }
 
-/** Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it still. */
+/**
+ * Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it still.
+ * What is not a SHA-256 fails the check: two empty texts would be equal whatever was restored.
+ */
 export function digestCheck({
   name,
   expectedSha256,
@@ -81,6 +91,9 @@ export function digestCheck({
     query: `sha256 of the restored ${name}`,
     expect: `sha256 = ${quoteText(expectedSha256)}`,
   };
+  if (!isSha256(expectedSha256)) {
+    return failCheck(definition, `the backup's metadata gives no SHA-256 of the ${name}`, duration_ms);
+  }
   const row = formatRow([["sha256", observedSha256]]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }

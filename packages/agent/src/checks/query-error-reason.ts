@@ -20,6 +20,7 @@ export function queryErrorReason(message: string, sqlstate?: string): string {
     .slice(0, 4 * MAX_REASON)
     .toWellFormed()
     .replace(/\p{Cc}+/gu, " ")
+    .trim()
     .replace(/^(?:psql:\S*\s*)?(?:ERROR|FATAL):\s*/, "")
     .replace(/[a-z][a-z0-9+.-]{0,20}:\/\/\S+/gi, "…")
     .replace(/(?<=^|[\s(=])\/[^\s,;:)]+/g, "…");

@@ -80,6 +80,6 @@ export function printName(name: string): string {
   return isPlain ? short : quoteName(short);
 }
 
-function quoteName(name: string): string {
+export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -1,5 +1,6 @@
+import { clip } from "../clip.ts";
 import type { Observation, Value } from "../row.ts";
-import { type ColumnName, printName } from "./expression.ts";
+import { type ColumnName, printName, quoteName } from "./expression.ts";
 
 const MAX_NAMES = 20;
 
@@ -10,13 +11,14 @@ export function findColumn(
 ): { readonly value: Value } | { readonly problem: string } {
   const exact = row.find((column) => column.name === name);
   if (exact !== undefined) return exact;
+  const asked = isQuoted ? quoteName(clip(name, 64)) : printName(name);
   const lower = name.toLowerCase();
   const alike = isQuoted ? [] : row.filter((column) => column.name.toLowerCase() === lower);
   const [only] = alike;
-  if (only === undefined) return { problem: `the row has no column ${printName(name)}; ${present(row)}` };
+  if (only === undefined) return { problem: `the row has no column ${asked}; ${present(row)}` };
   if (alike.length === 1) return only;
   const candidates = listNames(alike.map((column) => column.name));
-  return { problem: `${printName(name)} may be ${candidates}: put the name in double quotes` };
+  return { problem: `${asked} may be ${candidates}: put the name in double quotes` };
 }
 
 function present(row: Observation): string {

@@ -1,0 +1,182 @@
+import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { type DriverValue, formatRow } from "../format-row.ts";
+import { parseRow } from "../row.ts";
+import { column, compounds, expressions, number } from "../testing/arbitrary-expressions.ts";
+import { holdTo } from "./evaluate.ts";
+import { type Expression, type Literal, printExpectation } from "./expression.ts";
+import { parseExpectation } from "./parse.ts";
+
+const hold = (text: string, row: string): ReturnType<typeof holdTo> =>
+  holdTo(parseExpectation(text), parseRow(row));
+
+describe("a row", () => {
+  it.each([
+    ["n >= 1000", `{"n":1000}`],
+    ["n > 9007199254740992", `{"n":9007199254740993}`],
+    ["total = 12345678901234567890.1234567890", `{"total":12345678901234567890.123456789}`],
+    ["n = 1e3 and n != 1000.0000000000000000001", `{"n":1000.0}`],
+    ["n between 1 and 3 and n not between 2 and 3", `{"n":1}`],
+    ["n in (2, m)", `{"n":1,"m":1.0}`],
+    ["n not in (2, 3)", `{"n":1}`],
+    ["newest >= '2026-01-31T00:00:00'", `{"newest":"2026-02-01T09:00:00+00:00"}`],
+    // U+FFFD comes before U+1F600, but not by UTF-16 code unit.
+    ["a < b", `{"a":"\ufffd","b":"\u{1f600}"}`],
+    ["s = ''", `{"s":""}`],
+    ["s > 'Z'", `{"s":"a"}`],
+    ["fresh", `{"fresh":true}`],
+    ["not stale and fresh = true and stale != fresh", `{"fresh":true,"stale":false}`],
+    ["x is null", `{"x":null}`],
+    ["x is not null and l is not null", `{"x":0,"l":[]}`],
+    ["x is null or x > 5", `{"x":null}`],
+    ["COUNT > 0", `{"count":1}`],
+    ["Count > 0", `{"count":0,"Count":1}`],
+    [`"count(*)" > 0`, `{"count(*)":1}`],
+    ["a < b", `{"a":-1e400,"b":1e-400}`],
+  ])("holds: %s of %s", (text, row) => {
+    expect(hold(text, row)).toEqual({ holds: true });
+  });
+
+  it.each([
+    ["n >= 1000", `{"n":999}`],
+    ["n > 9007199254740992", `{"n":9007199254740992}`],
+    ["n = 9007199254740993", `{"n":9007199254740992}`],
+    ["n between 3 and 1", `{"n":2}`],
+    ["s = 'a'", `{"s":"A"}`],
+    ["s = 'a'", `{"s":"a "}`],
+    ["fresh", `{"fresh":false}`],
+    ["x is null", `{"x":"null"}`],
+    ["n = 1 and x > 5", `{"n":2,"x":null}`],
+  ])("does not hold: %s of %s", (text, row) => {
+    expect(hold(text, row)).toEqual({ holds: false, reason: null });
+  });
+
+  it.each([
+    ["x = 1", "NULL satisfies no comparison: x"],
+    ["not (x = 1)", "NULL satisfies no comparison: x"],
+    ["x != 1", "NULL satisfies no comparison: x"],
+    ["x = x", "NULL satisfies no comparison: x"],
+    ["x not in (1, 2)", "NULL satisfies no comparison: x"],
+    ["n not in (2, x)", "NULL satisfies no comparison: x"],
+    ["n not between 1 and x", "NULL satisfies no comparison: x"],
+    ["not x", "NULL satisfies no comparison: x"],
+    ["n = 1 and x > 5", "NULL satisfies no comparison: x"],
+    ["x > 5 or not x > 5", "NULL satisfies no comparison: x"],
+    ["s > 5", "s (text) does not compare with a number"],
+    ["'5' < n", "a text does not compare with n (number)"],
+    ["n = true", "n (number) does not compare with a boolean"],
+    ["n = 1 or s = 5", "s (text) does not compare with a number"],
+    ["n = 2 and s = 5", "s (text) does not compare with a number"],
+    ["not (s = 5)", "s (text) does not compare with a number"],
+    ["s not in ('a', 5)", "s (text) does not compare with a number"],
+    ["ok > fine", "ok (boolean) and fine (boolean) have no order: use = or !="],
+    ["n", "n (number) is no boolean: compare it with something"],
+    ["not s", "s (text) is no boolean: compare it with something"],
+    ["j = '{}'", "j (JSON) does not compare with a text"],
+    ["j = j", "j (JSON) does not compare with j (JSON)"],
+    ["N2 = 1 or n = 1", `the row has no column N2; it has n, s, x, ok, fine, j, A, a`],
+    [`"N" = 1`, `the row has no column "N"; it has n, s, x, ok, fine, j, A, a`],
+    ["gone is null", `the row has no column gone; it has n, s, x, ok, fine, j, A, a`],
+    ["gone is not null or n = 1", `the row has no column gone; it has n, s, x, ok, fine, j, A, a`],
+  ])("is not held to %s, and why is said", (text, reason) => {
+    const row = `{"n":1,"s":"5","x":null,"ok":true,"fine":true,"j":{},"A":1,"a":1}`;
+    expect(hold(text, row)).toEqual({ holds: false, reason });
+  });
+
+  it("with names that differ in case only needs quotes", () => {
+    const row = `{"Ab":1,"aB":2}`;
+    expect(hold("ab = 1", row)).toEqual({
+      holds: false,
+      reason: "ab may be Ab, aB: put the name in double quotes",
+    });
+    expect(hold(`"aB" = 2`, row)).toEqual({ holds: true });
+  });
+
+  it("without columns, or with very many, is described in bounds", () => {
+    expect(hold("n = 1", "{}")).toEqual({ holds: false, reason: "the row has no column n; it has none" });
+    const many = formatRow(Array.from({ length: 32 }, (_, i) => [`${"x".repeat(200)}${i}`, i] as const));
+    const held = hold("n = 1", many);
+    expect(held.holds || held.reason?.length).toBeLessThan(2_000);
+    expect(held).toHaveProperty("reason", expect.stringMatching(/… and 12 more$|…", .* and 12 more$/));
+  });
+});
+
+const numbers = fc.bigInt({ min: -3n, max: 3n });
+const texts = fc.constantFrom("", "a", "A", "aa", "é", "\ufffd", "\u{1f600}", "'");
+const textLiterals: fc.Arbitrary<Literal> = texts.map((value) => ({ kind: "text", value }) as const);
+const numberLiterals = numbers.map((value) => number(value.toString()));
+const either = compounds(
+  fc.oneof(
+    expressions(fc.constantFrom(column("a"), column("b")), numberLiterals),
+    expressions(fc.constantFrom(column("s"), column("t", true)), textLiterals),
+  ),
+);
+
+test("agrees with SQLite, on NULL too", () => {
+  using database = new DatabaseSync(":memory:");
+  const row = fc.record({
+    a: fc.option(numbers),
+    b: fc.option(numbers),
+    s: fc.option(texts),
+    t: fc.option(texts),
+  });
+  const seen = { held: 0, failed: 0, unknown: 0 };
+  fc.assert(
+    fc.property(either, row, (expression, { a, b, s, t }) => {
+      const text = printExpectation(expression);
+      const answer = database
+        .prepare(`select ${text} as truth from (select ? as a, ? as b, ? as s, ? as t)`)
+        .get(a, b, s, t)?.["truth"];
+      const held = holdTo(parseExpectation(text), parseRow(formatRow(Object.entries({ a, b, s, t }))));
+      expect(held.holds).toBe(answer === 1);
+      seen[answer === 1 ? "held" : answer === 0 ? "failed" : "unknown"]++;
+      expect(!held.holds && held.reason !== null).toBe(answer === null);
+    }),
+    { numRuns: 5_000 },
+  );
+  expect(Math.min(seen.held, seen.failed, seen.unknown)).toBeGreaterThan(100);
+});
+
+const columns = { a: numbers, b: numbers, s: texts, t: texts };
+const fullRow = fc.record(columns).map((row) => parseRow(formatRow(Object.entries<DriverValue>(row))));
+
+test("de Morgan's laws and the excluded middle hold where nothing is NULL", () => {
+  fc.assert(
+    fc.property(either, either, fullRow, (p, q, row) => {
+      const holds = (expression: Expression): boolean => holdTo(expression, row).holds;
+      const not = (term: Expression): Expression => ({ kind: "not", term });
+      const both: Expression = { kind: "and", terms: [p, q] };
+      const any: Expression = { kind: "or", terms: [p, q] };
+      expect(holds(not(both))).toBe(holds({ kind: "or", terms: [not(p), not(q)] }));
+      expect(holds(not(any))).toBe(holds({ kind: "and", terms: [not(p), not(q)] }));
+      expect(holds(not(p))).toBe(!holds(p));
+    }),
+  );
+});
+
+test("a comparison with NULL never holds, and neither does its negation", () => {
+  const nothing = parseRow(`{"a":null,"b":null,"s":null,"t":null}`);
+  fc.assert(
+    fc.property(either, (expression) => {
+      fc.pre(!printExpectation(expression).includes("is null"));
+      expect(holdTo(expression, nothing).holds).toBe(false);
+      expect(holdTo({ kind: "not", term: expression }, nothing).holds).toBe(false);
+    }),
+  );
+});
+
+test("a column that is not there fails the expression wherever it stands", () => {
+  const gone = expressions(fc.constant(column("gone")), numberLiterals);
+  fc.assert(
+    fc.property(either, gone, fullRow, fc.constantFrom("and" as const, "or" as const), (p, q, row, kind) => {
+      for (const terms of [
+        [p, q],
+        [q, p],
+      ]) {
+        expect(holdTo({ kind, terms }, row).holds).toBe(false);
+        expect(holdTo({ kind: "not", term: { kind, terms } }, row).holds).toBe(false);
+      }
+    }),
+  );
+});
