@@ -3,6 +3,7 @@ import { newId } from "@attestore/contract";
 import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
+import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
 import { HeadSigner } from "../head-signer.ts";
 import { createLog } from "../locked-log.ts";
 import type { LogKeys } from "../log-keys.ts";
@@ -27,7 +28,7 @@ export interface LogWorld extends TestDatabase {
   addAgent(orgId: string): Promise<TestAgent>;
   addBackup(agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup>;
   /** A process of the service: a signer, connections and a sequencer of its own. */
-  addReplica(options?: Partial<SequencerOptions>): Replica;
+  addReplica(options?: Partial<SequencerOptions>, connection?: ConnectionSettings): Replica;
 }
 
 export interface TestBackup {
@@ -129,9 +130,9 @@ export async function openLogWorld(): Promise<LogWorld> {
     return { id, sourceId, sha256: sha256.toString("hex"), sizeBytes };
   };
 
-  const addReplica = (options: Partial<SequencerOptions> = {}): Replica => {
+  const addReplica = (options: Partial<SequencerOptions> = {}, connection = database.connection): Replica => {
     const signer = new HeadSigner(LOG_HOST, keys);
-    const pool = openSequencerPool(database.connection, silentLogger);
+    const pool = openSequencerPool(connection, silentLogger);
     const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
     const close = async (): Promise<void> => {
       await sequencer.close();

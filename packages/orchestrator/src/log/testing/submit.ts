@@ -1,0 +1,47 @@
+import { receiptEntry } from "../../features/receipts/receipt-entry.ts";
+import { receipts } from "../../features/receipts/receipt-kind.ts";
+import { verifySubmission } from "../../features/receipts/verify-submission.ts";
+import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import type { SubmissionRecord } from "../../platform/http/route.ts";
+import type { Placement } from "../placement.ts";
+import type { Submitted } from "../sequencer.ts";
+import type { Replica, TestAgent } from "./log-world.ts";
+import { plainEntries, plainEntry, submissionRecord } from "./plain-entry.ts";
+
+export function principalOf(agent: TestAgent): AgentPrincipal {
+  return {
+    kind: "agent",
+    id: agent.id,
+    orgId: agent.orgId,
+    name: "agent",
+    publicKey: Buffer.from(agent.publicKey),
+    keyFingerprint: agent.keyFingerprint,
+    credential: Buffer.from(agent.token),
+  };
+}
+
+/** What the route does with a receipt's body. */
+export async function submitReceipt(
+  { sequencer }: Replica,
+  agent: TestAgent,
+  body: Buffer,
+  record: SubmissionRecord = submissionRecord(agent),
+): Promise<Submitted> {
+  const verified = await verifySubmission(body, principalOf(agent));
+  const entry = receiptEntry({ orgId: agent.orgId, agentId: agent.id, body, ...verified });
+  return sequencer.submit(receipts, entry, record, body.length);
+}
+
+/** An entry that is nothing but its leaf. */
+export async function submitPlain(
+  { sequencer }: Replica,
+  agent: TestAgent,
+  record: SubmissionRecord = submissionRecord(agent),
+): Promise<Placement> {
+  return placed(await sequencer.submit(plainEntries, plainEntry(agent), record, 0));
+}
+
+export function placed(submitted: Submitted): Placement {
+  if (submitted.is !== "placed") throw new Error(`not placed, but ${submitted.is}`);
+  return submitted.placement;
+}

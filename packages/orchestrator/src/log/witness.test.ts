@@ -1,0 +1,112 @@
+import { randomBytes, sign } from "node:crypto";
+import { cosignatureLine, cosignatureMessage, noteVerifier, openNote, parseNote } from "@attestore/proof";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Logger } from "../platform/logging/logger.ts";
+import { HeadSigner } from "./head-signer.ts";
+import { logOrigin } from "./log-keys.ts";
+import { LOG_HOST, openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
+import { principalOf, submitPlain } from "./testing/submit.ts";
+import { createWitness } from "./witness.ts";
+
+let world: LogWorld;
+let replica: Replica;
+beforeAll(async () => {
+  world = await openLogWorld();
+  replica = world.addReplica();
+});
+afterAll(() => world.close());
+
+function witness(): {
+  accept: ReturnType<typeof createWitness>;
+  logged: { level: string; message: string }[];
+} {
+  const logged: { level: string; message: string }[] = [];
+  const at = (level: string) => (_fields: object, message: string) => void logged.push({ level, message });
+  const logger: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
+  return { accept: createWitness({ pool: world.pool, signer: replica.signer, logger }), logged };
+}
+
+function cosign(agent: TestAgent, checkpoint: string, signer = agent): string {
+  const now_s = Math.floor(Date.now() / 1000);
+  const message = cosignatureMessage(now_s, parseNote(checkpoint).text);
+  const key = noteVerifier(agent.id, "cosignature/v1", agent.publicKey);
+  return cosignatureLine(key, now_s, sign(null, message, signer.privateKey));
+}
+
+async function stored(agent: TestAgent): Promise<unknown[]> {
+  const { rows } = await world.pool.query(
+    "select tree_size, checkpoint, cosignature from agent_witnesses where agent_id = $1",
+    [agent.id],
+  );
+  return rows;
+}
+
+async function agentWithHead(): Promise<{ agent: TestAgent; checkpoint: string }> {
+  const agent = await world.addAgent(await world.addOrg());
+  return { agent, checkpoint: (await submitPlain(replica, agent)).checkpoint };
+}
+
+test("keeps a head of the log and the agent's cosignature, which anybody can check", async () => {
+  const { agent, checkpoint } = await agentWithHead();
+  const { accept, logged } = witness();
+  const cosignature = cosign(agent, checkpoint);
+  await accept(principalOf(agent), { checkpoint, cosignature });
+  expect(await stored(agent)).toEqual([{ tree_size: 1, checkpoint, cosignature }]);
+  const verifier = noteVerifier(agent.id, "cosignature/v1", agent.publicKey);
+  expect((await openNote(checkpoint + cosignature, [verifier])).verified).toHaveLength(1);
+  expect(logged).toEqual([]);
+});
+
+test("keeps the newest: a smaller head that comes late changes nothing", async () => {
+  const { agent, checkpoint: older } = await agentWithHead();
+  const { checkpoint: newer } = await submitPlain(replica, agent);
+  const { accept } = witness();
+  await accept(principalOf(agent), { checkpoint: newer, cosignature: null });
+  await accept(principalOf(agent), { checkpoint: older, cosignature: cosign(agent, older) });
+  expect(await stored(agent)).toEqual([{ tree_size: 2, checkpoint: newer, cosignature: null }]);
+});
+
+test("refuses what is no checkpoint or no signature line", async () => {
+  const { agent, checkpoint } = await agentWithHead();
+  const { accept } = witness();
+  const cosignature = cosign(agent, checkpoint);
+  for (const held of [
+    { checkpoint: "hello", cosignature: null },
+    { checkpoint: checkpoint.replace("\n\n", "\n"), cosignature: null },
+    { checkpoint, cosignature: "hello" },
+    { checkpoint, cosignature: cosignature.repeat(2) },
+    { checkpoint, cosignature: `x\n\n${cosignature}` },
+  ])
+    await expect(accept(principalOf(agent), held)).rejects.toMatchObject({ code: "invalid_request" });
+  expect(await stored(agent)).toEqual([]);
+});
+
+test("lets the heartbeat pass and says so where a signature does not hold", async () => {
+  const { agent, checkpoint } = await agentWithHead();
+  const { agent: other, checkpoint: othersHead } = await agentWithHead();
+  const { accept, logged } = witness();
+  await accept(principalOf(agent), { checkpoint, cosignature: cosign(agent, checkpoint, other) });
+  expect(await stored(agent)).toEqual([{ tree_size: 1, checkpoint, cosignature: null }]);
+  await accept(principalOf(agent), { checkpoint: othersHead, cosignature: null });
+  await accept(principalOf(agent), {
+    checkpoint: checkpoint.replace("\n1\n", "\n2\n"),
+    cosignature: null,
+  });
+  expect(logged.map(({ level }) => level)).toEqual(["warn", "warn", "warn"]);
+  expect(await stored(agent)).toMatchObject([{ tree_size: 1 }]);
+});
+
+test("a head that our key signed and the log never had is an error, and is not kept", async () => {
+  const { agent } = await agentWithHead();
+  const { accept, logged } = witness();
+  const stranger = new HeadSigner(LOG_HOST, world.keys);
+  const origin = logOrigin(LOG_HOST, agent.orgId);
+  for (const size of [1, 500, Number.MAX_SAFE_INTEGER]) {
+    const checkpoint = await stranger.sign({ origin, size, rootHash: new Uint8Array(randomBytes(32)) });
+    await accept(principalOf(agent), { checkpoint, cosignature: cosign(agent, checkpoint) });
+  }
+  expect(logged).toEqual(
+    Array(3).fill({ level: "error", message: "an agent holds a signed head that this log never had" }),
+  );
+  expect(await stored(agent)).toEqual([]);
+});
