@@ -31,6 +31,7 @@ import { Sequencer } from "../src/log/sequencer.ts";
 import { createWitness } from "../src/log/witness.ts";
 import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
+import { connectDatabase } from "../src/platform/database/database.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
@@ -38,6 +39,7 @@ import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
+import type { ConnectionSettings } from "../src/platform/postgres/connection-settings.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import { send, type Answer, type Call } from "./client.ts";
 import { RecordingLogger } from "./recording-logger.ts";
@@ -100,8 +102,12 @@ export interface TestService extends Replica {
   objectFile(key: string): string;
   /** The body of `POST /v1/backups` for it. */
   registration(upload: Upload, sourceId: string): Record<string, unknown>;
-  /** Another process would be the same code: another app, on the same database and store. */
-  listen(): Promise<Replica>;
+  connection: ConnectionSettings;
+  /**
+   * Another process would be the same code: another app, on the same store, and on the same database or another way to it (see
+   * database-switch.ts).
+   */
+  listen(connection?: ConnectionSettings): Promise<Replica>;
 }
 
 let orgs = 0;
@@ -120,7 +126,11 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     time: generateKeyPairSync("ed25519").privateKey,
   });
 
-  const listen = async (logTo: Logger): Promise<Replica & { objects: DiskStore }> => {
+  const listen = async (
+    logTo: Logger,
+    connection = database.connection,
+  ): Promise<Replica & { objects: DiskStore }> => {
+    const access = connectDatabase({ connection, log: logTo });
     const port = await freePort();
     const url = `https://localhost:${port}`;
     const shutdown = new AbortController();
@@ -130,26 +140,26 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       hmacKey: Buffer.alloc(32, 7),
     });
     await objects.prepare();
-    const sequencerPool = openSequencerPool(database.connection, logTo);
+    const sequencerPool = openSequencerPool(connection, logTo);
     const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo });
     const app = buildApp({
-      db: database.database,
+      db: access.database,
       sealer,
       logger: logTo,
       tls: tls.options,
       routes: featureRoutes({
-        db: database.database,
-        pool: database.pool,
+        db: access.database,
+        pool: access.pool,
         objects,
         sequencer,
         signer,
         sealer,
         publicUrl: url,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
-        acceptWitness: createWitness({ pool: database.pool, signer, logger: logTo }),
+        acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
       }),
       shutdown: shutdown.signal,
-      firstAgentCall: (agentId) => recordFirstCall(database.database, agentId),
+      firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
     });
     app.register(objectRoutes(objects));
@@ -174,6 +184,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         await app.close();
         await sequencer.close();
         await sequencerPool.end();
+        await access.close();
       },
     };
   };
@@ -187,7 +198,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     pool: database.pool,
     logger,
     sealer,
-    listen: () => listen(logger),
+    connection: database.connection,
+    listen: (connection) => listen(logger, connection),
     addOrg: async (name = `Organisation ${++orgs}`) => {
       const org = await inTransaction.execute((tx) => createOrg(tx, { name, logHost: LOG_HOST }));
       return { id: org.id, slug: org.slug, authKey: await service.addAuthKey(org.id) };

@@ -55,6 +55,15 @@ export async function takeUse(tx: DatabaseTransaction, id: string): Promise<bool
   return row !== undefined;
 }
 
+export async function isBurned(tx: DatabaseTransaction, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom("auth_keys")
+    .select("wrong_attempts")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row !== undefined && row.wrong_attempts >= MAX_WRONG_ATTEMPTS;
+}
+
 /** Those that still let agents in. */
 export async function listActiveKeys(db: Database, orgId: string): Promise<AuthKey[]> {
   return db

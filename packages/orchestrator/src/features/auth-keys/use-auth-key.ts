@@ -1,8 +1,9 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { authKeyInvalid } from "../../platform/http/auth-key-credentials.ts";
-import { takeUse } from "./store.ts";
+import { authKeyBurned, authKeyInvalid } from "../../platform/http/auth-key-credentials.ts";
+import { isBurned, takeUse } from "./store.ts";
 
-/** Counts one use of a key whose secret was right. Throws `auth_key_invalid` where it ended meanwhile or is used up. */
+/** Counts one use of a key whose secret was right. Throws `auth_key_burned` or `auth_key_invalid` where it ended meanwhile. */
 export async function useAuthKey(tx: DatabaseTransaction, id: string): Promise<void> {
-  if (!(await takeUse(tx, id))) throw authKeyInvalid();
+  if (await takeUse(tx, id)) return;
+  throw (await isBurned(tx, id)) ? authKeyBurned() : authKeyInvalid();
 }

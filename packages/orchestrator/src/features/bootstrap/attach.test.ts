@@ -153,6 +153,13 @@ describe("wrong secrets", () => {
     expect([right.status, right.json["error"]]).toEqual([403, "auth_key_burned"]);
   });
 
+  test("race with the right one: it is let in or burned, never called invalid", async () => {
+    const tokens = Array.from({ length: 30 }, (_, n) => (n % 2 === 0 ? wrong(org.authKey, n) : org.authKey));
+    const answers = await Promise.all(tokens.map((token) => knock(token)));
+    expect(answers.map(code).filter((each) => each === "auth_key_invalid")).toHaveLength(4);
+    expect(code(await knock(org.authKey))).toBe("auth_key_burned");
+  });
+
   test("count on every replica together, and the burn outlives the process that saw it", async () => {
     const second = await service.listen();
     const call = (token: string) => ({

@@ -7,6 +7,7 @@ import { AgentCredentials } from "./agent-credentials.ts";
 import { AuditLog } from "./audit-log.ts";
 import { auditRow } from "./audit-row.ts";
 import { sendError, toApiError } from "./error-answer.ts";
+import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { mountRoute } from "./mount-route.ts";
@@ -79,6 +80,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
     });
+    if (request.is404 || request.state.route !== null) limitBodyTime(request.raw);
+    // Nobody reads the body of a GET: what follows on the connection could be taken for it.
+    if ((request.method === "GET" || request.method === "HEAD") && announcesBody(request.raw))
+      reply.header("connection", "close");
     // Answered before any body is read.
     if (request.is404) sendError(reply, request, refuse(request));
     else done();

@@ -58,7 +58,7 @@ export function authKeyInvalid(): ApiError {
   return new ApiError("auth_key_invalid", "This auth key is not valid. Ask an administrator for a new one.");
 }
 
-function authKeyBurned(): ApiError {
+export function authKeyBurned(): ApiError {
   return new ApiError(
     "auth_key_burned",
     "This auth key was tried with a wrong secret five times and is burned. Ask an administrator for a new one.",

@@ -1,14 +1,19 @@
-import type { FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
 
 const BODY_TIMEOUT_MS = 30_000;
 
+/** Whether a request announces a body (RFC 9112 section 6). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
 /**
- * Ends a connection whose JSON body is still not there after 30 seconds. Not a timeout of the whole server: uploads of
- * ciphertext take as long as they take.
+ * Ends a connection whose JSON body is still not there after 30 seconds, be it read or refused. Not a timeout of the whole
+ * server: uploads of ciphertext take as long as they take.
  */
-export function limitBodyTime(request: FastifyRequest): void {
-  const { raw } = request;
-  if (raw.complete) return;
+export function limitBodyTime(raw: IncomingMessage): void {
+  if (!announcesBody(raw)) return;
   const timer = setTimeout(() => raw.destroy(new Error("the body did not arrive in time")), BODY_TIMEOUT_MS);
   timer.unref();
   raw.once("end", () => clearTimeout(timer));

@@ -6,7 +6,6 @@ import type { AgentCredentials } from "./agent-credentials.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { auditRow, pathOf } from "./audit-row.ts";
 import { authenticate } from "./authenticate.ts";
-import { limitBodyTime } from "./body-deadline.ts";
 import { ApiError, invalidRequest } from "./errors.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
 import { invalidJson } from "./json-body.ts";
@@ -69,7 +68,6 @@ async function admit(
     throw error;
   }
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
-  limitBodyTime(request);
 }
 
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {

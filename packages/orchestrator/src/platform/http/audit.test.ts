@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import {
+  attachBody,
+  heartbeat,
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+} from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let agent: TestAgent;
+beforeAll(async () => {
+  service = await startTestService();
+});
+beforeEach(async () => {
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  await service.pool.query("delete from api_logs");
+});
+afterAll(() => service.close());
+
+async function rows(): Promise<Record<string, unknown>[]> {
+  return (await service.pool.query<Record<string, unknown>>("select * from api_logs order by id")).rows;
+}
+
+test("a call that changes something has its row when its answer arrives", async () => {
+  const idempotencyKey = randomUUID();
+  const answer = await agent.post("/v1/heartbeat", heartbeat(), {
+    idempotencyKey,
+    headers: { "user-agent": "attestore/0.1.0" },
+  });
+  expect(await rows()).toEqual([
+    {
+      id: expect.stringMatching(/^log_/),
+      org_id: org.id,
+      actor_kind: "agent",
+      actor_id: agent.id,
+      impersonator_id: null,
+      method: "POST",
+      route: "/v1/heartbeat",
+      path: "/v1/heartbeat",
+      status: 200,
+      duration_ms: expect.any(Number),
+      address: "127.0.0.1",
+      user_agent: "attestore/0.1.0",
+      request_id: answer.headers["x-request-id"],
+      idempotency_key: idempotencyKey,
+      created_at: expect.any(Date),
+    },
+  ]);
+});
+
+test("so has a submission", async () => {
+  const event = { kind: "backup_failed", occurred_at: "2026-11-21T08:00:00.000Z", detail: {} };
+  const answer = await agent.post("/v1/events", event);
+  expect(answer.status).toBe(201);
+  expect(await rows()).toMatchObject([
+    { route: "/v1/events", status: 201, actor_id: agent.id, request_id: answer.headers["x-request-id"] },
+  ]);
+});
+
+test("what the handler refused is recorded with its status, and so is what was refused before it", async () => {
+  await agent.post("/v1/backups/bkp_01jd4qk8x5e5r8v3n6z7m4c2qp/download-url");
+  expect(await rows()).toMatchObject([{ route: "/v1/backups/:id/download-url", status: 404 }]);
+  await agent.post("/v1/events", {});
+  await expect
+    .poll(rows, { timeout: 5000 })
+    .toMatchObject([{ status: 404 }, { route: "/v1/events", status: 400 }]);
+});
+
+test("reads and replays follow within a second or so, each once", async () => {
+  const idempotencyKey = randomUUID();
+  await agent.post("/v1/heartbeat", heartbeat({ uptime_s: 1 }), { idempotencyKey });
+  await agent.post("/v1/heartbeat", heartbeat({ uptime_s: 1 }), { idempotencyKey });
+  await agent.get("/v1/log/head");
+  await expect
+    .poll(async () => (await rows()).map(({ route }) => route), { timeout: 5000 })
+    .toEqual(["/v1/heartbeat", "/v1/heartbeat", "/v1/log/head"]);
+});
+
+test("a service that stops writes the rows that wait", async () => {
+  const replica = await service.listen();
+  await replica.call({ method: "GET", path: "/v1/log/head", token: agent.token });
+  await replica.close();
+  expect(await rows()).toMatchObject([{ route: "/v1/log/head", status: 200 }]);
+});
+
+test("no secret and no body is in it, nor a query", async () => {
+  await service.call({
+    method: "POST",
+    path: "/api/bootstrap/attach",
+    token: org.authKey,
+    json: attachBody(),
+  });
+  await agent.get("/v1/log/proof?leaf=0&tree_size=1");
+  await agent.post("/v1/events", {
+    kind: "backup_failed",
+    occurred_at: "2026-11-21T08:00:00.000Z",
+    detail: { a: "in the body" },
+  });
+  await expect.poll(async () => (await rows()).length, { timeout: 5000 }).toBe(3);
+  const text = JSON.stringify(await rows());
+  for (const secret of [org.authKey, agent.token, "in the body", "tree_size"])
+    expect(text).not.toContain(secret);
+});
+
+test("a header as long as headers may be is cut", async () => {
+  await agent.get("/v1/log/head", { headers: { "user-agent": `attestore/${"x".repeat(10_000)}` } });
+  await expect.poll(rows, { timeout: 5000 }).toMatchObject([{ user_agent: `attestore/${"x".repeat(246)}` }]);
+});
