@@ -6,7 +6,7 @@ export { type QueryOutcome } from "./query-outcome.ts";
 export {
   digestCheck,
   rowCountCheck,
-  rowCountCheck,
+  rowFloorCheck,
   sqliteIntegrityCheck,
   tablesPresentCheck,
 } from "./inferred-checks.ts";

@@ -42,31 +42,38 @@ export function tablesPresentCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-/**
- * A table has the rows that the backup's metadata says: as many if they were counted in what was dumped, else at least that
- * many. `outcome` is what `query` gave: one row with the column `rows`.
- * What is not a count fails the check: `rows >= -1` holds whatever was restored.
- */
-export function rowCountCheck({
-  table,
-  rows,
-  isExact,
-  query,
-  outcome,
-  duration_ms,
-}: Timed & {
+/** How a table's rows are counted: `query` gives one row with the column `rows`, and gave `outcome`. */
+interface Counted extends Timed {
   readonly table: string;
-  readonly rows: number | bigint;
-  readonly isExact: boolean;
   readonly query: string;
   readonly outcome: QueryOutcome;
-}): CheckOutcome {
-  const definition = {
-    id: `${INFERRED}rows:${clip(table, MAX_TABLE)}`,
-    query,
-    expect: `rows ${isExact ? "=" : ">="} ${rows}`,
-  };
-  const isCount = rows >= 0 && (typeof rows === "bigint" || Number.isSafeInteger(rows));
+}
+
+/** A table has exactly the rows that were counted in what was dumped. */
+export function rowCountCheck({
+  rows,
+  ...counted
+}: Counted & { readonly rows: number | bigint }): CheckOutcome {
+  return countCheck("=", rows, counted);
+}
+
+/** A table has at least so many rows. */
+export function rowFloorCheck({
+  floor,
+  ...counted
+}: Counted & { readonly floor: number | bigint }): CheckOutcome {
+  return countCheck(">=", floor, counted);
+}
+
+/** What is not a count fails the check: `rows >= -1` holds whatever was restored. */
+function countCheck(
+  operator: "=" | ">=",
+  count: number | bigint,
+  { table, query, outcome, duration_ms }: Counted,
+): CheckOutcome {
+  const id = `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
+  const definition = { id, query, expect: `rows ${operator} ${count}` };
+  const isCount = count >= 0 && (typeof count === "bigint" || Number.isSafeInteger(count));
   if (!isCount) return failCheck(definition, "the backup's metadata gives no row count", duration_ms);
   return evaluateCheck(definition, outcome, duration_ms);
 }
