@@ -33,12 +33,12 @@ export interface RunContext {
 /** One database engine, or what is backed up like one. */
 export interface Engine<Source extends SourceConfig = SourceConfig> {
   /** @throws CouldNotRun */
-  dump(source: Source, context: RunContext): Promise<Dump>;
+  readonly dump: (source: Source, context: RunContext) => Promise<Dump>;
   /**
    * The throw-away place that such a backup would be restored in, so far only looked for.
    * @throws CouldNotRun `tool_missing`, `tool_too_old`.
    */
-  findSandbox(metadata: ForeignMetadata): Promise<Sandbox>;
+  readonly findSandbox: (metadata: ForeignMetadata) => Promise<Sandbox>;
 }
 
 export interface Dump {
@@ -66,6 +66,8 @@ export interface Sandbox {
 
 /** The restored data, to be looked at and thrown away. */
 export interface Restored {
+  /** The schema's hash, by the same rule as at backup time. @throws CouldNotRun */
+  fingerprint(signal: AbortSignal): Promise<string>;
   /**
    * What a check's query gives, at most two rows of it. A mistake in the query, or something that it misses in the
    * restored data, is an outcome too.

@@ -12,6 +12,8 @@ export interface ChildRequest {
   readonly user?: { readonly uid: number; readonly gid: number };
   /** Terminates the child; after a grace it is killed. */
   readonly signal: AbortSignal;
+  /** What terminates it: SIGTERM unless it says otherwise. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 export interface Exit {
@@ -28,7 +30,7 @@ export interface Child {
   readonly stderr: Readable;
   /** After it ended and its output was read. Never rejects. */
   readonly exited: Promise<Exit>;
-  /** SIGTERM, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless. */
+  /** Its stop signal, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless. */
   stop(): Promise<Exit>;
 }
 
@@ -65,7 +67,7 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   let grace: NodeJS.Timeout | undefined;
   const terminate = (): void => {
     if (grace !== undefined) return;
-    child.kill("SIGTERM");
+    child.kill(request.stopSignal ?? "SIGTERM");
     grace = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
   };
   signal.addEventListener("abort", terminate, { once: true });

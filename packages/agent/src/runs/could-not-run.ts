@@ -25,6 +25,8 @@ export type CouldNotRunCode =
   | "sandbox_failed"
   /** The throw-away place lacks something that the backup needs, such as an extension. */
   | "sandbox_lacks"
+  /** A check's query did not end in its time. */
+  | "check_timed_out"
   /** A recipient is not an `age1…` key. */
   | "recipient_invalid"
   /** An identity file holds no usable `AGE-SECRET-KEY-1…`. */

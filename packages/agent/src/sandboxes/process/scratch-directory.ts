@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chown, mkdir, readdir, rm, stat } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isAlive, ownProcessTag } from "../../processes/process-tag.ts";
@@ -46,7 +46,7 @@ async function make(parent: string, user: User | null): Promise<ScratchDirectory
       { cause: error },
     );
   }
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
+  return { path, remove: () => removeTree(path) };
 }
 
 async function removeAbandoned(parent: string): Promise<void> {
@@ -59,7 +59,26 @@ async function removeAbandoned(parent: string): Promise<void> {
     const { uid } = await stat(path).catch(() => ({ uid: -1 }));
     if (process.getuid?.() !== 0 && uid !== process.getuid?.()) continue;
     await stopAbandonedServer(path);
-    await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(path);
+  }
+}
+
+/** Also where a restored directory forbids its owner to write: then nothing in it can be removed. */
+async function removeTree(path: string): Promise<void> {
+  const options = { recursive: true, force: true, maxRetries: 3 };
+  try {
+    await rm(path, options);
+  } catch (error) {
+    if (systemCode(error) !== "EACCES" && systemCode(error) !== "EPERM") throw error;
+    await openUp(path);
+    await rm(path, options);
+  }
+}
+
+async function openUp(directory: string): Promise<void> {
+  await chmod(directory, 0o700);
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openUp(join(directory, entry.name));
   }
 }
 

@@ -1,0 +1,63 @@
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { startChild } from "../../processes/child.ts";
+import { findProgram, isExecutable } from "../../processes/find-program.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+
+export interface Installation {
+  /** Holds psql and what else was asked for. */
+  readonly bin: string;
+  /** Such as 15. */
+  readonly major: number;
+  /** Such as 15.20. */
+  readonly version: string;
+}
+
+/** Debian's and the PostgreSQL project's own packages; `*` is the major version. Debian's PATH has only wrappers. */
+const PLACES = [
+  { parent: "/usr/lib/postgresql", name: /^[0-9]+$/, bin: "bin" },
+  { parent: "/usr", name: /^pgsql-[0-9]+$/, bin: "bin" },
+  { parent: "/opt/homebrew/opt", name: /^postgresql@[0-9]+$/, bin: "bin" },
+];
+
+/** Every installation that has psql and the given programs, the oldest first. */
+export async function findInstallations(programs: readonly string[]): Promise<Installation[]> {
+  const candidates: string[] = [];
+  for (const { parent, name, bin } of PLACES) {
+    const entries = await readdir(parent).catch(() => []);
+    candidates.push(...entries.filter((entry) => name.test(entry)).map((entry) => join(parent, entry, bin)));
+  }
+  const onPath = await findProgram("psql");
+  if (onPath !== null) candidates.push(dirname(onPath));
+
+  const found: Installation[] = [];
+  for (const bin of new Set(candidates)) {
+    const there = await Promise.all(["psql", ...programs].map((program) => isExecutable(join(bin, program))));
+    if (there.includes(false)) continue;
+    const version = await versionOf(join(bin, programs[0] ?? "psql"));
+    if (version !== null) found.push({ bin, version, major: Number.parseInt(version, 10) });
+  }
+  return found.toSorted((a, b) => a.major - b.major);
+}
+
+/** The one of that major version, else the next newer one: PostgreSQL's programs deal with older servers and dumps only. */
+export function atLeast(installations: readonly Installation[], major: number): Installation | null {
+  return installations.find((each) => each.major >= major) ?? null;
+}
+
+async function versionOf(program: string): Promise<string | null> {
+  const child = await startChild({
+    command: program,
+    args: ["--version"],
+    signal: AbortSignal.timeout(10_000),
+  });
+  child.stdin.end();
+  const output = await text(child.stdout);
+  await child.exited;
+  return /\(PostgreSQL\) ([0-9]+(?:\.[0-9]+)?)/.exec(output)?.[1] ?? null;
+}
+
+export function missing(what: string, package_: string): CouldNotRun {
+  return new CouldNotRun("tool_missing", `${what} is not installed here: install ${package_}`);
+}

@@ -1,0 +1,83 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { ForeignMetadata } from "../engine.ts";
+import type { Installation } from "./installations.ts";
+import { literal, PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
+import { rowsOf } from "./schema.ts";
+import { connectionFailed } from "./session-error.ts";
+
+const DATABASE = "restored";
+
+/**
+ * An empty database in the scratch server, with the source's encoding and the roles that its dump names.
+ * @returns the environment that connects to it
+ * @throws CouldNotRun `sandbox_lacks` if the source has extensions that are not installed here, before anything is restored.
+ */
+export async function preparedDatabase(
+  installation: Installation,
+  environment: Readonly<Record<string, string>>,
+  metadata: ForeignMetadata,
+  signal: AbortSignal,
+): Promise<Record<string, string>> {
+  const session = await PsqlSession.open(installation.bin, environment, signal);
+  try {
+    await requireExtensions(session, installation, metadata);
+    const roles = literal(JSON.stringify(textsOf(metadata["named_roles"])));
+    outputOf(
+      await session.run(
+        `do $$ begin execute (select coalesce(string_agg(format('create role %I;', name), ''), '') from json_array_elements_text(${roles}) name
+           where name <> all (select rolname from pg_roles)); end $$`,
+      ),
+    );
+    outputOf(
+      await session.run(
+        `create database ${DATABASE} template template0 encoding '${encodingOf(metadata["encoding"])}'`,
+      ),
+    );
+  } catch (error) {
+    throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
+  } finally {
+    await session.close();
+  }
+  return { ...environment, PGDATABASE: DATABASE };
+}
+
+async function requireExtensions(
+  session: PsqlSession,
+  { version }: Installation,
+  metadata: ForeignMetadata,
+): Promise<void> {
+  const extensions = metadata["extensions"];
+  const needed = (Array.isArray(extensions) ? extensions : []).flatMap((extension: unknown) =>
+    typeof extension === "object" && extension !== null && "name" in extension
+      ? textsOf([extension.name])
+      : [],
+  );
+  const rows = rowsOf(
+    outputOf(await session.run("select json_build_array(name) from pg_available_extensions")),
+  );
+  const available = new Set(rows.map(([name]) => name));
+  const lacking = needed.filter((name) => !available.has(name));
+  if (lacking.length === 0) return;
+  throw new CouldNotRun(
+    "sandbox_lacks",
+    `the backup needs ${lacking.join(", ").slice(0, 200)}, which the PostgreSQL ${version} here does not have: install the extension`,
+  );
+}
+
+function textsOf(value: unknown): string[] {
+  const texts = Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
+  return texts.filter((text) => text !== "" && text.length <= 63 && !text.includes("\0")).slice(0, 1_000);
+}
+
+function encodingOf(value: unknown): string {
+  return typeof value === "string" && /^[A-Z][A-Z0-9_]{1,31}$/.test(value) ? value : "UTF8";
+}
+
+function outputOf(statement: Statement): string {
+  if (statement.ok) return statement.output;
+  const code = statement.sqlstate === "53100" ? "disk_full" : "sandbox_failed";
+  throw new CouldNotRun(
+    code,
+    `the scratch PostgreSQL could not be prepared (SQLSTATE ${statement.sqlstate})`,
+  );
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { type Child, startChild } from "../../processes/child.ts";
+
+export type Statement =
+  | { readonly ok: true; readonly output: string }
+  /** The server's own message: it may quote data, so it goes no further than a look. */
+  | { readonly ok: false; readonly sqlstate: string; readonly message: string };
+
+/** psql went away: the server was not reachable, or broke the connection. */
+export class SessionEnded extends Error {
+  readonly code = "session_ended";
+  /** psql's own words, which hold host and user at most. */
+  readonly stderr: string;
+  constructor(stderr: string) {
+    super("psql ended");
+    this.name = "SessionEnded";
+    this.stderr = stderr;
+  }
+}
+
+const MAX_OUTPUT = 64 << 20;
+
+/**
+ * One connection, through a psql that is kept: statements go in by its stdin, so that they are in no argument list.
+ * One at a time.
+ */
+export class PsqlSession {
+  readonly #child: Child;
+  #output = "";
+  #arrived: () => void = () => undefined;
+  #ended = false;
+
+  private constructor(child: Child) {
+    this.#child = child;
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text: string) => {
+      this.#output += text;
+      this.#arrived();
+    });
+    void child.exited.then(() => {
+      this.#ended = true;
+      this.#arrived();
+    });
+  }
+
+  /** @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement. */
+  static async open(
+    bin: string,
+    env: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<PsqlSession> {
+    const args = [
+      "--no-psqlrc",
+      "--no-align",
+      "--tuples-only",
+      "--quiet",
+      "--no-password",
+      "--set=VERBOSITY=sqlstate",
+    ];
+    return new PsqlSession(
+      await startChild({
+        command: join(bin, "psql"),
+        args,
+        env: { PGCLIENTENCODING: "UTF8", ...env },
+        signal,
+      }),
+    );
+  }
+
+  /**
+   * Runs one statement of ours. It must not hold text of others: psql has commands of its own.
+   * @throws SessionEnded
+   */
+  run(sql: string): Promise<Statement> {
+    return this.#send(`${sql}\n;\n`);
+  }
+
+  /**
+   * Runs a statement that others wrote. psql only ever sees it as the text of a literal, which the server sends back to be
+   * run as it is: `\!` and `:name` in it are nothing special.
+   * @throws SessionEnded
+   */
+  runForeign(sql: string): Promise<Statement> {
+    return this.#send(`select ${literal(sql)} \\gexec\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin.end("\\q\n");
+    await this.#child.stop();
+  }
+
+  async #send(input: string): Promise<Statement> {
+    const mark = `--${randomBytes(12).toString("hex")}--`;
+    this.#output = "";
+    this.#child.stdin.write(`${input}\\echo ${mark} :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo ${mark}\n`);
+    const end = `${mark}\n`;
+    while (!this.#output.endsWith(end)) {
+      if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
+      if (this.#output.length > MAX_OUTPUT) throw new Error("a statement of ours gave more than 64 MiB");
+      await new Promise<void>((resolve) => (this.#arrived = resolve));
+    }
+    const at = this.#output.indexOf(mark);
+    const output = this.#output.slice(0, at);
+    const status = this.#output.slice(at + mark.length + 1, -end.length);
+    const [, failed, sqlstate = "", message = ""] = /^(true|false) (\S+) ?([^]*)$/.exec(status) ?? [];
+    if (failed === undefined) throw new Error("psql gave no status");
+    return failed === "false" ? { ok: true, output } : { ok: false, sqlstate, message: message.trim() };
+  }
+}
+
+/** A string literal under standard_conforming_strings, which is on since 9.1 and which our sessions rely on. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,121 @@
+import type { CheckOutcome } from "@attestore/proof";
+import type { QueryOutcome } from "../../checks/index.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { ScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
+import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { checkTables } from "../check-tables.ts";
+import { schemaHash } from "../schema-hash.ts";
+import type { Installation } from "./installations.ts";
+import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
+import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
+import { connectionFailed, isOfThePlace } from "./session-error.ts";
+
+/** More than the evaluator takes, so that it says what is wrong. */
+const MAX_ROW = 300_000;
+const TIMED_OUT = "57014";
+
+export class RestoredPostgresql implements Restored {
+  readonly #installation: Installation;
+  readonly #server: ScratchPostgres;
+  readonly #environment: Readonly<Record<string, string>>;
+
+  constructor(
+    installation: Installation,
+    server: ScratchPostgres,
+    environment: Readonly<Record<string, string>>,
+  ) {
+    this.#installation = installation;
+    this.#server = server;
+    // Whoever's query it is: what was restored stays as it was restored.
+    this.#environment = { ...environment, PGOPTIONS: "-c default_transaction_read_only=on" };
+  }
+
+  fingerprint(signal: AbortSignal): Promise<string> {
+    return this.#inSession(signal, async (session) => {
+      for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
+      return schemaHash(schemaLines(ownOutput(await session.run(SCHEMA_LISTING))));
+    });
+  }
+
+  query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
+    return this.#inSession(signal, (session) => runQuery(session, text, timeout_s));
+  }
+
+  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+    return this.#inSession(signal, async (session) => {
+      const tables = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE))).map(([name = ""]) => name);
+      return checkTables({
+        metadata,
+        lastPassed,
+        tables,
+        readOne: async (table) =>
+          outcomeOf(await session.run(`select from ${table} limit 1`), 0).kind === "rows",
+        count: (table) => runQuery(session, countQuery(table), 0),
+        countQuery,
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #inSession<Result>(
+    signal: AbortSignal,
+    use: (session: PsqlSession) => Promise<Result>,
+  ): Promise<Result> {
+    const session = await PsqlSession.open(this.#installation.bin, this.#environment, signal);
+    try {
+      return await use(session);
+    } catch (error) {
+      stopIfAborted(signal);
+      throw error instanceof SessionEnded
+        ? connectionFailed("the scratch PostgreSQL broke during the checks", error)
+        : error;
+    } finally {
+      await session.close();
+    }
+  }
+}
+
+function countQuery(table: string): string {
+  return `select count(*) as rows from ${table}`;
+}
+
+/** At most two rows are computed, and at most one travels. */
+async function runQuery(session: PsqlSession, text: string, timeout_s: number): Promise<QueryOutcome> {
+  ownOutput(await session.run(`set statement_timeout = ${timeout_s * 1000}`));
+  const inner = text.replace(/[;\s]+$/, "");
+  // The line break ends a comment that the query may end in.
+  const statement = await session.runForeign(
+    `with q as materialized (select * from (${inner}\n) q limit 2)
+     select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
+  );
+  return outcomeOf(statement, timeout_s);
+}
+
+function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
+  if (statement.ok) {
+    const [, count = "0", row = ""] = /^([012]) ([^]*)\n$/.exec(statement.output) ?? [];
+    return { kind: "rows", rows: count === "0" ? [] : count === "1" ? [row] : [row, row] };
+  }
+  const { sqlstate, message } = statement;
+  if (sqlstate === TIMED_OUT) return { kind: "timeout", after_s: timeout_s };
+  if (isOfThePlace(sqlstate)) throw notOfTheQuery(sqlstate);
+  return { kind: "error", message, sqlstate };
+}
+
+function ownOutput(statement: Statement): string {
+  if (statement.ok) return statement.output;
+  throw notOfTheQuery(statement.sqlstate);
+}
+
+function notOfTheQuery(sqlstate: string): CouldNotRun {
+  const full = sqlstate === "53100";
+  return new CouldNotRun(
+    full ? "disk_full" : "sandbox_failed",
+    full
+      ? "the scratch directory's file system filled up during the checks: give it more room"
+      : `the scratch PostgreSQL failed during the checks (SQLSTATE ${sqlstate})`,
+  );
+}

@@ -1,0 +1,107 @@
+import type { SchemaLine } from "../schema-hash.ts";
+
+/** What decides how the server prints names and expressions; without it the same schema would print in two ways. */
+export const PRINTING: readonly string[] = [
+  "search_path = pg_catalog",
+  "timezone = 'UTC'",
+  "datestyle = 'ISO'",
+  "intervalstyle = 'postgres'",
+  "quote_all_identifiers = off",
+  "extra_float_digits = 1",
+];
+
+/** Schemas of the server itself, and of sessions. */
+const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_schema'";
+/** What an extension brought is the extension's. */
+const notOfExtension = (catalog: string, oid: string): string =>
+  `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
+
+/**
+ * Schemas, tables, columns, types, constraints, indexes, extensions: what a restored copy must have too. Each row is a JSON
+ * array of kind, relation, name, definition. Not NOT NULL constraints, which are in the catalogue of some versions only
+ * and with the column in all; nothing that depends on who owns what.
+ */
+export const SCHEMA_LISTING = `
+  with relation as (
+    select c.oid, c.*, format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'f', 'm', 'v', 'S') and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+  ), listing(kind, relation, name, definition) as (
+    select 'schema', '', n.nspname::text, '' from pg_namespace n where ${OWN_SCHEMAS} and ${notOfExtension("pg_namespace", "n.oid")}
+    union all
+    select 'extension', '', extname::text, '' from pg_extension
+    union all
+    select 'relation', name, '', concat_ws(' ', relkind, relpersistence, relrowsecurity, pg_get_partkeydef(oid), pg_get_expr(relpartbound, oid))
+    from relation
+    union all
+    select 'column', r.name, a.attname::text, concat_ws(' ', format_type(a.atttypid, a.atttypmod),
+      case when a.attnotnull then 'not null' end, nullif(a.attidentity::text, ''), nullif(a.attgenerated::text, ''),
+      case when a.attcollation <> t.typcollation then (select 'collate ' || collname from pg_collation where oid = a.attcollation) end,
+      'default ' || pg_get_expr(e.adbin, e.adrelid))
+    from relation r join pg_attribute a on a.attrelid = r.oid join pg_type t on t.oid = a.atttypid
+      left join pg_attrdef e on e.adrelid = r.oid and e.adnum = a.attnum
+    where a.attnum > 0 and not a.attisdropped and r.relkind <> 'S'
+    union all
+    select 'constraint', r.name, c.conname::text, pg_get_constraintdef(c.oid)
+    from relation r join pg_constraint c on c.conrelid = r.oid where c.contype not in ('n', 't')
+    union all
+    select 'index', r.name, i.relname::text, pg_get_indexdef(i.oid)
+    from relation r join pg_index x on x.indrelid = r.oid join pg_class i on i.oid = x.indexrelid where x.indisvalid
+    union all
+    select 'enum', '', format('%I.%I', n.nspname, t.typname), (select json_agg(enumlabel order by enumsortorder)::text from pg_enum where enumtypid = t.oid)
+    from pg_type t join pg_namespace n on n.oid = t.typnamespace
+    where t.typtype = 'e' and ${OWN_SCHEMAS} and ${notOfExtension("pg_type", "t.oid")}
+    union all
+    select 'domain', '', format('%I.%I', n.nspname, t.typname), concat_ws(' ', format_type(t.typbasetype, t.typtypmod),
+      case when t.typnotnull then 'not null' end, 'default ' || t.typdefault,
+      (select string_agg(pg_get_constraintdef(c.oid), ' ' order by c.conname) from pg_constraint c where c.contypid = t.oid and c.contype = 'c'))
+    from pg_type t join pg_namespace n on n.oid = t.typnamespace
+    where t.typtype = 'd' and ${OWN_SCHEMAS} and ${notOfExtension("pg_type", "t.oid")}
+  )
+  select json_build_array(kind, relation, name, coalesce(definition, '')) from listing`;
+
+/** Tables with rows of their own, the largest first. Not materialized views: a restore computes those anew. */
+export const TABLES_BY_SIZE = `
+  select json_build_array(format('%I.%I', n.nspname, c.relname))
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+  order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
+
+/** Roles that something in the dump names, and that a throw-away server lacks. */
+export const NAMED_ROLES = `
+  select json_build_array(rolname) from pg_roles
+  where oid in (select unnest(polroles) from pg_policy union select umuser from pg_user_mappings) order by rolname`;
+
+export const EXTENSIONS = "select json_build_array(extname, extversion) from pg_extension order by extname";
+
+/** One JSON array of texts a line, as the statements above give. */
+export function rowsOf(output: string): string[][] {
+  return output
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const row: unknown = JSON.parse(line);
+      if (!Array.isArray(row)) throw new Error("a catalogue query gave no array");
+      return row.map(String);
+    });
+}
+
+export function schemaLines(output: string): SchemaLine[] {
+  return rowsOf(output).map(([kind = "", relation = "", name = "", definition = ""]) => ({
+    kind,
+    relation,
+    name,
+    definition: plain(definition),
+  }));
+}
+
+const CAST =
+  /::(?:character varying|bit varying|double precision|time(?:stamp)?(?:\(\d\))? with(?:out)? time zone|"[^"]*"|\w+)(?:\.(?:"[^"]*"|\w+))?(?:\(\d+(?:,\d+)?\))?(?:\[\])*/g;
+
+/**
+ * An expression without its casts, parentheses and spaces: where a dump is loaded, the server may print the same
+ * expression with others (`x in ('a', 'b')` over a varchar is one of those).
+ */
+function plain(definition: string): string {
+  return definition.replaceAll(CAST, "").replaceAll(/[()\s]/g, "");
+}

@@ -1,0 +1,28 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { SessionEnded, Statement } from "./psql-session.ts";
+
+/** What of psql's stderr a person needs: what failed and how, in one line. */
+export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
+  const line = stderr.split("\n").find((each) => /error|FATAL/i.test(each)) ?? "it closed the connection";
+  return new CouldNotRun("connection_failed", `${what}: ${line.replace(/^psql: error: /, "").slice(0, 400)}`);
+}
+
+/** The output of a statement of ours, which has no business failing. */
+export function outputOf(statement: Statement, what: string): string {
+  if (statement.ok) return statement.output;
+  throw new CouldNotRun(
+    "dump_failed",
+    `${what} failed with SQLSTATE ${statement.sqlstate}${hint(statement.sqlstate)}`,
+  );
+}
+
+function hint(sqlstate: string): string {
+  if (sqlstate === "42501") return ": the role lacks a privilege, such as pg_read_all_data";
+  if (sqlstate === "57014") return ": it was cancelled or timed out";
+  return "";
+}
+
+/** Classes of SQLSTATE that speak of the place, not of the data: connection, resources, operator, system. */
+export function isOfThePlace(sqlstate: string): boolean {
+  return /^(?:08|53|57|58)/.test(sqlstate);
+}

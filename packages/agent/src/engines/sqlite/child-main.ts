@@ -1,0 +1,3 @@
+import { serveSqlite } from "./child.ts";
+
+await serveSqlite(process.stdin, process.stdout);

@@ -1,0 +1,86 @@
+import { createInterface } from "node:readline";
+import type { Readable, Writable } from "node:stream";
+import { backup, DatabaseSync } from "node:sqlite";
+import { formatRow } from "../../checks/index.ts";
+import type { Request, Response } from "./protocol.ts";
+
+/**
+ * The process that opens databases: SQLite works without pause for as long as a statement takes, and cannot be interrupted
+ * from within. A process of its own leaves the agent responsive, and can be killed.
+ *
+ * One JSON request a line, one JSON response a line, in order.
+ */
+export async function serveSqlite(input: Readable, output: Writable): Promise<void> {
+  for await (const line of createInterface({ input })) {
+    const request = JSON.parse(line) as Request;
+    let response: Response;
+    try {
+      response = { ok: true, ...(await answer(request)) };
+    } catch (error) {
+      response = { ok: false, ...describe(error) };
+    }
+    output.write(`${JSON.stringify(response)}\n`);
+  }
+}
+
+async function answer(request: Request): Promise<Partial<Extract<Response, { ok: true }>>> {
+  switch (request.op) {
+    case "copy": {
+      const database = new DatabaseSync(request.path, { readOnly: true, timeout: 60_000 });
+      try {
+        // All pages in one step: in several, every write of another process in between starts it anew.
+        await backup(database, request.target, { rate: -1 });
+      } finally {
+        database.close();
+      }
+      return {};
+    }
+    case "version":
+      return withDatabase(":memory:", (database) => ({ rows: rowsOf(database, "select sqlite_version()") }));
+    case "list":
+      return withDatabase(request.path, (database) => ({ rows: rowsOf(database, request.sql) }));
+    case "query":
+      return withDatabase(request.path, (database) => ({ rows: queried(database, request.sql) }));
+  }
+}
+
+function withDatabase<Result>(path: string, use: (database: DatabaseSync) => Result): Result {
+  const database = new DatabaseSync(path, { readOnly: path !== ":memory:" });
+  try {
+    database.exec("pragma query_only = on; pragma trusted_schema = off; pragma cell_size_check = on");
+    return use(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** Of a statement of ours: each row as a JSON array of texts. */
+function rowsOf(database: DatabaseSync, sql: string): string[] {
+  const statement = database.prepare(sql);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  return (statement.all() as unknown as (null | number | bigint | string)[][]).map((row) =>
+    JSON.stringify(row.map((value) => (value === null ? "" : String(value)))),
+  );
+}
+
+/** Of a check's query: at most two rows, as the evaluator takes them. */
+function queried(database: DatabaseSync, sql: string): string[] {
+  const statement = database.prepare(`select * from (${sql.replace(/[;\s]+$/, "")}\n) limit 2`);
+  statement.setReadBigInts(true);
+  statement.setReturnArrays(true);
+  const names = statement.columns().map(({ name }) => name);
+  const rows = statement.all() as unknown as (null | number | bigint | string | Uint8Array)[][];
+  return rows.map((row) =>
+    formatRow(row.map((value, index) => [names[index] ?? "", value] as const)).slice(0, MAX_ROW),
+  );
+}
+
+/** More than the evaluator takes, so that it says what is wrong. */
+const MAX_ROW = 300_000;
+
+function describe(error: unknown): { code: number; message: string } {
+  const code =
+    error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : -1;
+  return { code, message: error instanceof Error ? error.message : String(error) };
+}

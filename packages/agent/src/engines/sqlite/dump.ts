@@ -1,0 +1,60 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { readFilePieces } from "../../pipeline/file-pieces.ts";
+import type { SqliteSourceConfig } from "../../root/source-config.ts";
+import { CouldNotRun, systemCode } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import type { Dump, RunContext } from "../engine.ts";
+import { describeSqlite } from "./describe.ts";
+import { isFull } from "./protocol.ts";
+import { SqliteProcess } from "./sqlite-process.ts";
+
+/** A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that file. */
+export async function dumpSqlite(
+  source: SqliteSourceConfig,
+  { scratchDir, signal }: RunContext,
+): Promise<Dump> {
+  await requireFile(source.path);
+  const scratch = await makeScratchDirectory(scratchDir, null);
+  const sqlite = new SqliteProcess(signal);
+  const close = async (): Promise<void> => {
+    await sqlite.close();
+    await scratch.remove();
+  };
+  try {
+    const copy = join(scratch.path, "copy.sqlite");
+    const copied = await sqlite.request({ op: "copy", path: source.path, target: copy });
+    if (copied?.ok !== true) {
+      const { code = -1, message = "no answer" } = copied ?? {};
+      if (isFull(code))
+        throw new CouldNotRun("disk_full", `no room in ${scratchDir} for a copy of ${source.path}`);
+      throw new CouldNotRun("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
+    }
+    const metadata = await describeSqlite(sqlite, copy);
+    await sqlite.close();
+    const { size } = await stat(copy);
+    return {
+      content: readFilePieces(copy),
+      expectedBytes: size,
+      metadata: () => Promise.resolve(metadata),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function requireFile(path: string): Promise<void> {
+  try {
+    const found = await stat(path);
+    if (found.isFile()) return;
+  } catch (error) {
+    throw new CouldNotRun(
+      "source_missing",
+      `the SQLite database ${path} cannot be opened (${systemCode(error)})`,
+      { cause: error },
+    );
+  }
+  throw new CouldNotRun("source_missing", `${path} is no file, so no SQLite database`);
+}

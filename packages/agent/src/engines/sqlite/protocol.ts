@@ -1,0 +1,25 @@
+export type Request =
+  | { readonly op: "version" }
+  /** A consistent copy of a live database. */
+  | { readonly op: "copy"; readonly path: string; readonly target: string }
+  /** A statement of ours; `rows` are JSON arrays of texts. */
+  | { readonly op: "list"; readonly path: string; readonly sql: string }
+  /** A check's query; `rows` are JSON objects, at most two. */
+  | { readonly op: "query"; readonly path: string; readonly sql: string };
+
+export type Response =
+  | { readonly ok: true; readonly rows?: readonly string[] }
+  /** `code` is SQLite's extended result code, -1 if it was not SQLite. */
+  | { readonly ok: false; readonly code: number; readonly message: string };
+
+/** Of SQLite's primary result codes those that speak of the place, not of the data or the query. */
+const PLACE: ReadonlySet<number> = new Set([7 /* NOMEM */, 10 /* IOERR */, 13 /* FULL */, 14 /* CANTOPEN */]);
+const FULL = 13;
+
+export function isOfThePlace(code: number): boolean {
+  return code === -1 || PLACE.has(code & 0xff);
+}
+
+export function isFull(code: number): boolean {
+  return (code & 0xff) === FULL;
+}

@@ -1,0 +1,148 @@
+import { join } from "node:path";
+import type { CheckOutcome } from "@attestore/proof";
+import { type QueryOutcome, sqliteIntegrityCheck } from "../../checks/index.ts";
+import { writeFilePieces } from "../../pipeline/file-pieces.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory, type ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { checkTables } from "../check-tables.ts";
+import {
+  type InferredContext,
+  type QueryLimits,
+  type Restored,
+  RestoreRefused,
+  type RunContext,
+  type Sandbox,
+} from "../engine.ts";
+import { schemaHash } from "../schema-hash.ts";
+import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
+import { isFull, isOfThePlace, type Response } from "./protocol.ts";
+import { SqliteProcess } from "./sqlite-process.ts";
+
+export async function findSqliteSandbox(): Promise<Sandbox> {
+  const sqlite = new SqliteProcess(AbortSignal.timeout(60_000));
+  try {
+    const engine_version = await versionOf(sqlite);
+    return { runtime: { kind: "process", engine: "sqlite", engine_version }, restore };
+  } finally {
+    await sqlite.close();
+  }
+}
+
+async function restore(
+  content: AsyncIterable<Buffer>,
+  { scratchDir, signal }: RunContext,
+): Promise<Restored> {
+  const scratch = await makeScratchDirectory(scratchDir, null);
+  const path = join(scratch.path, "restored.sqlite");
+  const sqlite = new SqliteProcess(signal);
+  const restored = new RestoredSqlite(scratch, path, sqlite);
+  try {
+    await writeFilePieces(path, content, signal);
+    await restored.open();
+    return restored;
+  } catch (error) {
+    await restored.close();
+    stopIfAborted(signal);
+    if (isDiskFull(error)) throw full();
+    throw error;
+  }
+}
+
+class RestoredSqlite implements Restored {
+  readonly #scratch: ScratchDirectory;
+  readonly #path: string;
+  readonly #sqlite: SqliteProcess;
+
+  constructor(scratch: ScratchDirectory, path: string, sqlite: SqliteProcess) {
+    this.#scratch = scratch;
+    this.#path = path;
+    this.#sqlite = sqlite;
+  }
+
+  /** Reads the header and the schema. @throws RestoreRefused if that is no database. */
+  async open(): Promise<void> {
+    const response = await this.#sqlite.request({
+      op: "list",
+      path: this.#path,
+      sql: "select count(*) from sqlite_schema",
+    });
+    if (response?.ok !== false) return;
+    if (isOfThePlace(response.code)) throw ofThePlace(response);
+    throw new RestoreRefused(`SQLite cannot open what was restored: ${response.message.slice(0, 200)}`);
+  }
+
+  async fingerprint(): Promise<string> {
+    return schemaHash(await schemaOf(this.#sqlite, this.#path));
+  }
+
+  async query(sql: string, { timeout_s }: QueryLimits): Promise<QueryOutcome> {
+    return outcomeOf(
+      await this.#sqlite.request({ op: "query", path: this.#path, sql }, timeout_s),
+      timeout_s,
+    );
+  }
+
+  async inferredChecks({ metadata, lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
+    const path = this.#path;
+    const started = performance.now();
+    const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
+    if (integrity?.ok === false && isOfThePlace(integrity.code)) throw ofThePlace(integrity);
+    const messages =
+      integrity?.ok === true
+        ? cells(integrity).map(([message = ""]) => message)
+        : ["not a readable database"];
+    const checked = sqliteIntegrityCheck({
+      messages: messages.map(withoutNames),
+      duration_ms: performance.now() - started,
+    });
+    // A database that is not whole may give anything for its tables.
+    if (checked.result === "failed") return [checked];
+    const tables = await checkTables({
+      metadata,
+      lastPassed,
+      tables: await tablesOf(this.#sqlite, path),
+      readOne: async (table) => {
+        const one = await this.#sqlite.request({
+          op: "list",
+          path,
+          sql: `select 1 from "${table.replaceAll('"', '""')}" limit 1`,
+        });
+        return one?.ok === true;
+      },
+      count: async (table) =>
+        outcomeOf(await this.#sqlite.request({ op: "query", path, sql: countQuery(table) }), 0),
+      countQuery,
+    });
+    return [checked, ...tables];
+  }
+
+  async close(): Promise<void> {
+    await this.#sqlite.close();
+    await this.#scratch.remove();
+  }
+}
+
+function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
+  if (response === null) return { kind: "timeout", after_s: timeout_s };
+  if (response.ok) return { kind: "rows", rows: response.rows ?? [] };
+  if (isOfThePlace(response.code)) throw ofThePlace(response);
+  return { kind: "error", message: response.message };
+}
+
+/** What integrity_check says of a damaged row may name it by its content. */
+function withoutNames(message: string): string {
+  return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
+}
+
+function ofThePlace({ code, message }: { code: number; message: string }): CouldNotRun {
+  return isFull(code)
+    ? full()
+    : new CouldNotRun("sandbox_failed", `SQLite failed on the restored copy: ${message.slice(0, 200)}`);
+}
+
+function full(): CouldNotRun {
+  return new CouldNotRun(
+    "disk_full",
+    "the scratch directory's file system filled up during the restore: give it more room",
+  );
+}

@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { createInterface, type Interface } from "node:readline";
+import { isSea } from "node:sea";
+import { fileURLToPath } from "node:url";
+import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Request, Response } from "./protocol.ts";
+
+/** The hidden command by which the single executable runs `serveSqlite` instead of the agent. */
+export const SQLITE_COMMAND = "internal-sqlite";
+
+/** A process that opens SQLite databases for us; see child.ts. One request at a time. */
+export class SqliteProcess {
+  readonly #signal: AbortSignal;
+  #running: { readonly child: Child; readonly lines: Interface } | null = null;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Null if no answer came in time: the process is then killed, and the next request gets a new one. */
+  async request(request: Request, timeout_s?: number): Promise<Response | null> {
+    const { child, lines } = (this.#running ??= await this.#start());
+    const waiting = new AbortController();
+    const timer = timeout_s === undefined ? undefined : setTimeout(() => waiting.abort(), timeout_s * 1000);
+    try {
+      const line = once(lines, "line", { signal: waiting.signal }).then(([text]) => String(text));
+      const end = child.exited.then((exit) => {
+        throw new CouldNotRun(
+          "sandbox_failed",
+          `the process that opens SQLite databases ended with ${endedWith(exit)}`,
+        );
+      });
+      // Whichever comes second is nobody's.
+      for (const each of [line, end]) each.catch(() => undefined);
+      child.stdin.write(`${JSON.stringify(request)}\n`);
+      return JSON.parse(await Promise.race([line, end])) as Response;
+    } catch (error) {
+      stopIfAborted(this.#signal);
+      if (!waiting.signal.aborted) throw error;
+      await this.close();
+      return null;
+    } finally {
+      clearTimeout(timer);
+      waiting.abort();
+    }
+  }
+
+  async close(): Promise<void> {
+    const running = this.#running;
+    this.#running = null;
+    await running?.child.stop();
+  }
+
+  async #start(): Promise<{ child: Child; lines: Interface }> {
+    const args = isSea()
+      ? [SQLITE_COMMAND]
+      : ["--no-warnings", fileURLToPath(new URL("child-main.ts", import.meta.url))];
+    const child = await startChild({
+      command: process.execPath,
+      args,
+      signal: this.#signal,
+      stopSignal: "SIGKILL",
+    });
+    return { child, lines: createInterface({ input: child.stdout }) };
+  }
+}

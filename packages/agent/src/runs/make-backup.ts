@@ -1,0 +1,88 @@
+import { join } from "node:path";
+import { dumpSource } from "../engines/index.ts";
+import type { Dump, SourceMetadata } from "../engines/engine.ts";
+import { writeBlob } from "../pipeline/blob.ts";
+import { seal } from "../pipeline/seal.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import type { OnProgress } from "./progress.ts";
+
+export interface MakeBackupRequest {
+  readonly source: SourceConfig;
+  /** `age1…`, at least one. */
+  readonly recipients: readonly string[];
+  readonly blobsDir: string;
+  /** For plaintext that an engine cannot do without, such as SQLite's copy. Beside the blobs unless it is given. */
+  readonly scratchDir?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+export interface MadeBackup {
+  /** In `blobsDir`, fsynced. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly cipher: { readonly name: "age-v1"; readonly recipients: readonly string[] };
+  readonly sourceMetadata: SourceMetadata;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/**
+ * Dump → zstd → age → SHA-256 → blobs/, as one stream.
+ *
+ * The ciphertext gets its name only after the dump program has ended well and the metadata are there: a failure or kill -9
+ * at any moment leaves no blob, and no plaintext that outlives the next run.
+ * @throws CouldNotRun
+ */
+export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup> {
+  const { source, recipients, blobsDir, signal } = request;
+  const scratchDir = request.scratchDir ?? join(blobsDir, "..", "scratch");
+  const startedAt = new Date().toISOString();
+  stopIfAborted(signal);
+  let dump: Dump | null = null;
+  try {
+    dump = await dumpSource(source, { scratchDir, signal });
+    const blob = await writeBlob(seal(described(dump, request.onProgress), recipients), blobsDir, signal);
+    return {
+      ...blob,
+      cipher: { name: "age-v1", recipients },
+      sourceMetadata: await dump.metadata(),
+      startedAt,
+      finishedAt: new Date().toISOString(),
+    };
+  } catch (error) {
+    stopIfAborted(signal);
+    if (isDiskFull(error)) {
+      throw new CouldNotRun(
+        "disk_full",
+        `no room left for the backup in ${blobsDir}: nothing was kept, give it more room`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await dump?.close();
+  }
+}
+
+/** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
+async function* described(
+  dump: Dump,
+  onProgress: OnProgress | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  const { expectedBytes } = dump;
+  let bytes = 0;
+  for await (const piece of dump.content) {
+    yield piece;
+    bytes += piece.length;
+    onProgress?.({
+      phase: "dump",
+      bytes,
+      ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, bytes) }),
+    });
+  }
+  await dump.metadata();
+}

@@ -1,0 +1,140 @@
+import type { RestoreTestPredicate } from "@attestore/proof";
+import { verdict } from "../checks/index.ts";
+import {
+  type ForeignMetadata,
+  type LastPassed,
+  type Restored,
+  RestoreRefused,
+  type Runtime,
+} from "../engines/engine.ts";
+import { SANDBOXES } from "../engines/index.ts";
+import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
+import { DamagedCiphertext } from "../pipeline/damaged.ts";
+import { unseal } from "../pipeline/unseal.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import { makeScratchDirectory, type ScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import { localCopy } from "./local-copy.ts";
+import type { OnProgress, Phase } from "./progress.ts";
+import { runChecks } from "./run-checks.ts";
+
+export interface TestRestoreRequest {
+  readonly source: SourceConfig;
+  readonly ciphertext: CiphertextSource;
+  /** The backup's recorded digest, lower-case hex. */
+  readonly sha256: string;
+  /** `AGE-SECRET-KEY-1…` */
+  readonly identities: readonly string[];
+  /** Where plaintext may lie while the test runs. */
+  readonly scratchDir: string;
+  /** What the backup said of itself. */
+  readonly backupMetadata: ForeignMetadata;
+  readonly lastPassed?: LastPassed;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks"> {
+  /** Why it failed. */
+  readonly reason?: string;
+  readonly runtime: Runtime;
+  /**
+   * Whole milliseconds. `decrypt_ms` is for reading the whole ciphertext to verify its digest; decrypting and decompressing
+   * happen while the engine restores, in `restore_ms`.
+   */
+  readonly phases: {
+    readonly download_ms: number;
+    readonly decrypt_ms: number;
+    readonly restore_ms: number;
+    readonly checks_ms: number;
+  };
+}
+
+/**
+ * Restores a backup into a throw-away place and holds what comes out against its checks.
+ *
+ * `passed` needs, in this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end; the
+ * engine's own restore ended without error; at least one check read data and held; no check failed. Whatever keeps it from
+ * finding out is an error, not a result.
+ *
+ * @throws CouldNotRun
+ */
+export async function testRestore(request: TestRestoreRequest): Promise<RestoreTestResult> {
+  const { source, signal } = request;
+  stopIfAborted(signal);
+  const sandbox = await SANDBOXES[source.engine](request.backupMetadata);
+  const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
+  const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
+    const started = performance.now();
+    try {
+      return await work();
+    } finally {
+      phases[phase] = Math.round(performance.now() - started);
+    }
+  };
+  let restored: Restored | null = null;
+  let scratch: ScratchDirectory | null = null;
+  try {
+    const directory = (scratch = await makeScratchDirectory(request.scratchDir, null));
+    const path = await timed("download_ms", () =>
+      localCopy(request.ciphertext, directory, signal, progressOf(request, "download")),
+    );
+    await timed("decrypt_ms", () => verifyDigest(path, request));
+    const opened = (restored = await timed("restore_ms", () => {
+      const dump = counted(
+        unseal(readCiphertext({ path }), request.identities),
+        progressOf(request, "restore"),
+      );
+      return sandbox.restore(dump, { scratchDir: directory.path, signal });
+    }));
+    const checks = await timed("checks_ms", () =>
+      runChecks(opened, {
+        source,
+        metadata: request.backupMetadata,
+        lastPassed: request.lastPassed ?? null,
+        runtime: sandbox.runtime,
+        signal,
+        onDone: progressOf(request, "checks"),
+      }),
+    );
+    return { ...verdict(checks), runtime: sandbox.runtime, phases, checks };
+  } catch (error) {
+    stopIfAborted(signal);
+    if (error instanceof DamagedCiphertext || error instanceof RestoreRefused) {
+      return { result: "failed", reason: error.message, runtime: sandbox.runtime, phases, checks: [] };
+    }
+    if (isDiskFull(error)) {
+      throw new CouldNotRun(
+        "disk_full",
+        `no room left in ${request.scratchDir} for the restore test: give it more room`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await restored?.close();
+    await scratch?.remove();
+  }
+}
+
+async function verifyDigest(path: string, request: TestRestoreRequest): Promise<void> {
+  const onBytes = progressOf(request, "decrypt");
+  for await (const _ of counted(holdToDigest(readCiphertext({ path }), request.sha256), onBytes))
+    stopIfAborted(request.signal);
+}
+
+async function* counted(
+  pieces: AsyncIterable<Buffer>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    yield piece;
+    bytes += piece.length;
+    onBytes(bytes);
+  }
+}
+
+function progressOf({ onProgress }: TestRestoreRequest, phase: Phase): (bytes: number) => void {
+  return (bytes) => onProgress?.({ phase, bytes });
+}

@@ -1,0 +1,181 @@
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { type Child, type ChildRequest, endedWith, startChild } from "../../processes/child.ts";
+import { findProgram } from "../../processes/find-program.ts";
+import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory, makeSocketDirectory, type ScratchDirectory } from "./scratch-directory.ts";
+
+const SUPERUSER = "attestore";
+
+/** Durability is of no use to what is thrown away. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  listen_addresses: "",
+  unix_socket_permissions: "0700",
+  fsync: "off",
+  full_page_writes: "off",
+  synchronous_commit: "off",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_wal_size: "4GB",
+  checkpoint_timeout: "1h",
+  autovacuum: "off",
+  // A JIT needs memory that is writable and executable, which a hardened unit forbids.
+  jit: "off",
+  maintenance_work_mem: "256MB",
+  max_locks_per_transaction: "1024",
+  // For errors the log has their SQLSTATE and nothing that holds data.
+  log_destination: "stderr",
+  logging_collector: "off",
+  log_line_prefix: "%e ",
+  log_min_messages: "error",
+  log_min_error_statement: "panic",
+  log_error_verbosity: "terse",
+};
+
+export interface ScratchPostgres {
+  /** What lets psql and pg_restore in. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** SQLSTATEs of the errors so far, oldest first. */
+  readonly errors: readonly string[];
+  /** Says that the server is gone although nobody stopped it. */
+  hasDied(): boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * A PostgreSQL of its own in a throw-away directory, reachable by a unix socket that only its user can open.
+ * When this process dies, however, the server does too; the directories go with the next run.
+ * @throws CouldNotRun
+ */
+export async function startScratchPostgres(
+  bin: string,
+  scratchDir: string,
+  signal: AbortSignal,
+): Promise<ScratchPostgres> {
+  const user = await unprivilegedUser();
+  const directory = await makeScratchDirectory(scratchDir, user);
+  let sockets: ScratchDirectory | null = null;
+  let server: Server | null = null;
+  const close = async (): Promise<void> => {
+    await server?.child.stop();
+    await sockets?.remove();
+    await directory.remove();
+  };
+  try {
+    sockets = await makeSocketDirectory(user);
+    const place: Place = {
+      bin,
+      user,
+      home: directory.path,
+      data: join(directory.path, "data"),
+      sockets: sockets.path,
+    };
+    await initialise(place, signal);
+    server = await start(place, signal);
+    const { child, errors } = server;
+    let ended = false;
+    void child.exited.then(() => (ended = true));
+    return {
+      environment: { PGHOST: sockets.path, PGPORT: "5432", PGUSER: SUPERUSER, PGDATABASE: "postgres" },
+      errors,
+      hasDied: () => ended,
+      close,
+    };
+  } catch (error) {
+    await close();
+    stopIfAborted(signal);
+    throw error;
+  }
+}
+
+interface Place {
+  readonly bin: string;
+  readonly user: User | null;
+  readonly home: string;
+  readonly data: string;
+  readonly sockets: string;
+}
+
+interface Server {
+  readonly child: Child;
+  readonly errors: string[];
+}
+
+function as({ user, home }: Place): Pick<ChildRequest, "cwd" | "user"> {
+  return user === null ? { cwd: home } : { cwd: home, user: { uid: user.uid, gid: user.gid } };
+}
+
+async function initialise(place: Place, signal: AbortSignal): Promise<void> {
+  const args = [
+    "--no-sync",
+    "--no-locale",
+    "--auth=trust",
+    "--encoding=UTF8",
+    `--username=${SUPERUSER}`,
+    `--pgdata=${place.data}`,
+  ];
+  const initdb = await startChild({ command: join(place.bin, "initdb"), args, ...as(place), signal });
+  initdb.stdin.end();
+  const [output, exit] = await Promise.all([text(initdb.stdout), initdb.exited]);
+  stopIfAborted(signal);
+  if (exit.code !== 0)
+    throw cannotStart(
+      "initdb",
+      `${endedWith(exit)}: ${lastLine(exit.stderr + output)}`,
+      exit.stderr + output,
+    );
+}
+
+async function start(place: Place, signal: AbortSignal): Promise<Server> {
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const args = ["-D", place.data, "-k", place.sockets, ...settings];
+  const command = join(place.bin, "postgres");
+  // So that kill -9 of us leaves no server behind. Without it there is still the next run, which finds one.
+  const setpriv = await findProgram("setpriv");
+  const child = await startChild({
+    ...(setpriv === null
+      ? { command, args }
+      : { command: setpriv, args: ["--pdeathsig", "QUIT", "--", command, ...args] }),
+    ...as(place),
+    signal,
+    // Immediate shutdown: nothing in it is worth a checkpoint.
+    stopSignal: "SIGQUIT",
+  });
+  child.stdin.end();
+  child.stdout.resume();
+  const errors: string[] = [];
+  const ready = new Promise<boolean>((resolve) => {
+    let line = "";
+    child.stderr.on("data", (part: string) => {
+      const lines = (line + part).split("\n");
+      line = (lines.pop() ?? "").slice(-1_000);
+      for (const each of lines) {
+        const [, sqlstate] = /^([0-9A-Z]{5}) (?:ERROR|FATAL|PANIC):/.exec(each) ?? [];
+        if (sqlstate !== undefined && errors.length < 100) errors.push(sqlstate);
+        if (/^00000 LOG: +database system is ready to accept connections/.test(each)) resolve(true);
+      }
+    });
+    void child.exited.then(() => resolve(false));
+  });
+  if (!(await ready)) {
+    const exit = await child.exited;
+    throw cannotStart("PostgreSQL", `${endedWith(exit)}: ${lastLine(exit.stderr)}`, exit.stderr);
+  }
+  return { child, errors };
+}
+
+function cannotStart(what: string, how: string, output: string): CouldNotRun {
+  const full = /No space left on device|Disk quota exceeded|File too large/.test(output);
+  return new CouldNotRun(
+    full ? "disk_full" : "sandbox_failed",
+    full
+      ? `the scratch directory's file system is full (${what} ended with ${how})`
+      : `the scratch ${what} ended with ${how}`,
+  );
+}
+
+function lastLine(output: string): string {
+  const lines = output.split("\n").filter((line) => /error|FATAL|PANIC|could not/i.test(line));
+  return (lines.at(-1) ?? "no message").slice(0, 300);
+}
