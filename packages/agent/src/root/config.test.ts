@@ -79,7 +79,7 @@ it("places the issues of a source", () => {
     engine: sqlite
     path: x
     checks:
-      - { id: one, query: "select 1", expect: "1 = 1" }
+      - { id: one, query: "select 1 as n", expect: "n = 1" }
       - id: two
         querry: "select 1"
         query: "select 1"
