@@ -1,5 +1,5 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { type QueryOutcome, rowCountCheck, tablesPresentCheck } from "../checks/index.ts";
+import { type QueryOutcome, rowCountCheck, rowFloorCheck, tablesPresentCheck } from "../checks/index.ts";
 import type { ForeignMetadata, LastPassed } from "./engine.ts";
 import { tablesOfMetadata } from "./tables-of-metadata.ts";
 
@@ -44,8 +44,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
       outcome,
       duration_ms: performance.now() - begun,
     };
-    if (rows !== null) outcomes.push(rowCountCheck({ ...counted, rows, isExact: true }));
-    else if (floor !== null) outcomes.push(rowCountCheck({ ...counted, rows: floor, isExact: false }));
+    if (rows !== null) outcomes.push(rowCountCheck({ ...counted, rows }));
+    else if (floor !== null) outcomes.push(rowFloorCheck({ ...counted, floor }));
   }
   return outcomes;
 }

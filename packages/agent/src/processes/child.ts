@@ -64,28 +64,32 @@ export async function startChild(request: ChildRequest): Promise<Child> {
     errors = (errors + text).slice(0, STDERR_BYTES);
   });
 
+  const { promise: exited, resolve } = Promise.withResolvers<Exit>();
+  let ended: Pick<Exit, "code" | "signal"> | null = null;
   let grace: NodeJS.Timeout | undefined;
+  let isStopping = false;
+  const settle = (): void => {
+    if (ended === null) return;
+    clearTimeout(grace);
+    signal.removeEventListener("abort", terminate);
+    resolve({ ...ended, stderr: errors });
+  };
   const terminate = (): void => {
-    if (grace !== undefined) return;
+    if (isStopping) return;
+    isStopping = true;
+    if (ended !== null) return settle();
     child.kill(request.stopSignal ?? "SIGTERM");
     grace = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
   };
+  child.once("exit", (code, by) => {
+    ended = { code, signal: by };
+    if (isStopping) settle();
+  });
+  // This waits until its output was read. Once it is being stopped nobody may read on: then the exit alone has to do.
+  child.once("close", settle);
   signal.addEventListener("abort", terminate, { once: true });
   if (signal.aborted) terminate();
 
-  const exited = new Promise<Exit>((resolve) => {
-    const end = (code: number | null, by: NodeJS.Signals | null): void => {
-      clearTimeout(grace);
-      grace ??= setTimeout(() => undefined, 0);
-      signal.removeEventListener("abort", terminate);
-      resolve({ code, signal: by, stderr: errors });
-    };
-    // `close` waits until its output was read, which nobody may do once it was stopped: then its exit has to do.
-    child.once("close", end);
-    child.once("exit", (code, by) => {
-      if (grace !== undefined) end(code, by);
-    });
-  });
   return {
     pid,
     stdin,

@@ -1,69 +1,56 @@
-import { createHash, hash } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { absoluteOf, type Entry, walk } from "./walk.ts";
+import { createHash } from "node:crypto";
+import type { TreeEntry } from "./tree-entry.ts";
 
-export interface Manifest {
-  /** SHA-256 in hex over one JSON array for each entry, in the order of the walk: type, path, mode, size, content or target. */
+export interface ManifestSummary {
+  /** SHA-256 in hex. */
   readonly sha256: string;
+  /** Names that are no directory's. */
   readonly files: number;
   readonly directories: number;
+  /** Of regular files, holes too, each once however many names it has. */
   readonly bytes: number;
-  /** @see treeIdentity */
-  readonly identity: string;
-}
-
-const READ_BYTES = 1 << 20;
-
-/** Reads every file below a directory. */
-export async function readManifest(root: string, signal: AbortSignal): Promise<Manifest> {
-  const manifest = createHash("sha256");
-  const identity = createHash("sha256");
-  const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  let [files, directories, bytes] = [0, 0, 0];
-  for await (const entry of walk(root, signal)) {
-    identity.update(identityLine(entry));
-    const isFile = entry.type === "file";
-    const size = isFile ? Number(entry.stats.size) : 0;
-    const content = isFile ? await contentDigest(absoluteOf(root, entry.path), buffer, signal) : entry.target;
-    const mode = entry.type === "link" ? 0 : Number(entry.stats.mode & 0o7777n);
-    manifest.update(`${JSON.stringify([entry.type, entry.path, mode, size, content])}\n`);
-    if (isFile) files += 1;
-    if (entry.type === "directory") directories += 1;
-    bytes += size;
-  }
-  return { sha256: manifest.digest("hex"), files, directories, bytes, identity: identity.digest("hex") };
 }
 
 /**
- * A digest over what the file system says of every entry. The same before and after means that nothing was written in
- * between: a write moves the time of the inode, which no program can set back.
+ * SHA-256 over a tree's entries, each in the walk's order: a directory before what is in it, and that sorted by bytes.
+ *
+ * An entry is its fields with a NUL after each, which no path can hold: its kind (`file`, `directory`, `symlink`, `hardlink`,
+ * `fifo`, `device`); its path; then of a file the mode in octal, the size in decimal and the SHA-256 of its content in hex,
+ * of a link its target, of anything else the mode.
  */
-export async function treeIdentity(root: string, signal: AbortSignal): Promise<string> {
-  const identity = createHash("sha256");
-  for await (const entry of walk(root, signal)) identity.update(identityLine(entry));
-  return identity.digest("hex");
+export class Manifest {
+  readonly #hash = createHash("sha256");
+  #files = 0;
+  #directories = 0;
+  #bytes = 0;
+
+  /** `contentSha256` is of a file, null for anything else. */
+  add(entry: TreeEntry, contentSha256: string | null): void {
+    this.#hash.update([entry.kind, entry.path, ...fields(entry, contentSha256), ""].join("\0"), "latin1");
+    if (entry.kind === "directory") this.#directories += 1;
+    else this.#files += 1;
+    if (entry.kind === "file") this.#bytes += entry.size;
+  }
+
+  finish(): ManifestSummary {
+    return {
+      sha256: this.#hash.digest("hex"),
+      files: this.#files,
+      directories: this.#directories,
+      bytes: this.#bytes,
+    };
+  }
 }
 
-function identityLine({ path, type, stats }: Entry): string {
-  return `${JSON.stringify([type, path, ...[stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].map(String)])}\n`;
-}
-
-async function contentDigest(path: Buffer, buffer: Buffer, signal: AbortSignal): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-  try {
-    const first = await file.read(buffer, 0, READ_BYTES, 0);
-    // Most files are small, and then one call does.
-    if (first.bytesRead < READ_BYTES) return hash("sha256", buffer.subarray(0, first.bytesRead), "hex");
-    const digest = createHash("sha256");
-    for (let position = 0, { bytesRead } = first; bytesRead > 0;) {
-      signal.throwIfAborted();
-      digest.update(buffer.subarray(0, bytesRead));
-      position += bytesRead;
-      ({ bytesRead } = await file.read(buffer, 0, READ_BYTES, position));
-    }
-    return digest.digest("hex");
-  } finally {
-    await file.close();
+function fields(entry: TreeEntry, contentSha256: string | null): string[] {
+  switch (entry.kind) {
+    case "file":
+      if (contentSha256 === null) throw new Error("a file without the digest of its content");
+      return [entry.mode.toString(8), String(entry.size), contentSha256];
+    case "symlink":
+    case "hardlink":
+      return [entry.target];
+    default:
+      return [entry.mode.toString(8)];
   }
 }

@@ -75,7 +75,8 @@ class RestoredFiles implements Restored {
     return (await readManifest(this.#tree, signal)).sha256;
   }
 
-  /** `text` is a path inside the tree; the row says what is there: `files`, `directories`, `bytes`, `newest`. */
+  /** `text` is a path inside the tree; the row says what is there: `files`, `directories`, `bytes` and the time
+   * of the `newest` file. */
   async query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
     const path = text.trim().replace(/^\.\//, "").replace(/\/+$/, "");
     if (path === "" || path.startsWith("/") || path.split("/").includes("..")) {
@@ -86,13 +87,15 @@ class RestoredFiles implements Restored {
     }
     const timeout = AbortSignal.timeout(timeout_s * 1000);
     const start = Buffer.from(path).toString("latin1");
-    let [files, directories, bytes, newest] = [0, 0, 0n, 0n];
+    let [found, files, directories, bytes, newest] = [false, 0, 0, 0n, 0n];
     try {
       for await (const { path: each, type, stats } of walk(this.#tree, AbortSignal.any([signal, timeout]))) {
         if (start !== "." && each !== start && !each.startsWith(`${start}/`)) continue;
+        found = true;
         if (type === "directory") directories += 1;
-        else files += 1;
-        if (type === "file") bytes += stats.size;
+        if (type !== "file") continue;
+        files += 1;
+        bytes += stats.size;
         if (stats.mtimeMs > newest) newest = stats.mtimeMs;
       }
     } catch (error) {
@@ -100,12 +103,12 @@ class RestoredFiles implements Restored {
       if (timeout.aborted) return { kind: "timeout", after_s: timeout_s };
       throw unreadable(error);
     }
-    if (files + directories === 0) return { kind: "rows", rows: [] };
+    if (!found) return { kind: "rows", rows: [] };
     const row = formatRow([
       ["files", files],
       ["directories", directories],
       ["bytes", bytes],
-      ["newest", new Date(Number(newest)).toISOString()],
+      ["newest", files === 0 ? null : new Date(Number(newest)).toISOString()],
     ]);
     return { kind: "rows", rows: [row] };
   }

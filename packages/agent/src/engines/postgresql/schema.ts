@@ -23,7 +23,7 @@ const notOfExtension = (catalog: string, oid: string): string =>
  */
 export const SCHEMA_LISTING = `
   with relation as (
-    select c.oid, c.*, format('%I.%I', n.nspname, c.relname) as name
+    select c.*, format('%I.%I', n.nspname, c.relname) as name
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'f', 'm', 'v', 'S') and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
   ), listing(kind, relation, name, definition) as (

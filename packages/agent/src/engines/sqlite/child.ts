@@ -29,7 +29,7 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
       const database = new DatabaseSync(request.path, { readOnly: true, timeout: 60_000 });
       try {
         // All pages in one step: in several, every write of another process in between starts it anew.
-        await backup(database, request.target, { rate: -1 });
+        await backup(database, request.target, { rate: 2 ** 31 - 1 });
       } finally {
         database.close();
       }

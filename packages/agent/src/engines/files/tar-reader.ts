@@ -1,0 +1,180 @@
+import { parsePaxRecords } from "./pax-records.ts";
+import { type Segment, SparseMapParser } from "./sparse-map.ts";
+import { BLOCK, isZeroBlock, MalformedArchive, parseTarHeader, type TarHeader } from "./tar-header.ts";
+import { toTreeEntry } from "./to-tree-entry.ts";
+import type { TreeEntry } from "./tree-entry.ts";
+
+/** Is told what an archive holds, in its order. Of a file's content: each byte once, zeros of a hole by their number. */
+export interface TarSink {
+  entry(entry: TreeEntry): void;
+  content(piece: Buffer): void;
+  hole(bytes: number): void | Promise<void>;
+  /** After an entry, and its content if it is a file. */
+  entryEnd(): void;
+}
+
+type State =
+  | { readonly at: "header" }
+  | { readonly at: "pax"; readonly body: Buffer; filled: number; readonly size: number }
+  | { readonly at: "map"; readonly map: SparseMapParser; readonly realSize: number; left: number }
+  | { readonly at: "content"; readonly content: Content }
+  | { readonly at: "padding"; left: number }
+  | { readonly at: "end"; zeroBlocks: number };
+
+interface Content {
+  readonly segments: readonly Segment[];
+  readonly realSize: number;
+  readonly padding: number;
+  next: number;
+  /** Of the segment that is being read. */
+  left: number;
+  /** Where in the file. */
+  position: number;
+}
+
+const MAX_PAX_BYTES = 8 << 20;
+
+/**
+ * Reads an archive as `dumpFiles` makes it (`tar --format=posix --sparse`) while it passes by. Everything else, GNU tar's other
+ * formats too, is malformed.
+ */
+export class TarReader {
+  readonly #sink: TarSink;
+  readonly #block = Buffer.alloc(BLOCK);
+  #filled = 0;
+  #state: State = { at: "header" };
+  #pax: ReadonlyMap<string, string> | null = null;
+
+  constructor(sink: TarSink) {
+    this.#sink = sink;
+  }
+
+  /** @throws MalformedArchive */
+  async push(piece: Buffer): Promise<void> {
+    for (let rest = piece; rest.length > 0;) {
+      const used = this.#take(rest);
+      rest = rest.subarray(used);
+      const state = this.#state;
+      if (state.at === "content" && state.content.left === 0) await this.#nextSegment(state.content);
+    }
+  }
+
+  /** Says that the archive ended. @throws MalformedArchive if it has not. */
+  end(): void {
+    const { at } = this.#state;
+    if (at !== "end" || this.#filled > 0 || this.#state.zeroBlocks < 2) {
+      throw new MalformedArchive("the archive stops before its end");
+    }
+  }
+
+  #take(bytes: Buffer): number {
+    const state = this.#state;
+    if (state.at === "content") return this.#content(state.content, bytes);
+    if (state.at === "padding") {
+      const used = Math.min(state.left, bytes.length);
+      state.left -= used;
+      if (state.left === 0) this.#state = { at: "header" };
+      return used;
+    }
+    if (state.at === "pax") {
+      const used = bytes.copy(state.body, state.filled, 0, state.body.length - state.filled);
+      state.filled += used;
+      if (state.filled === state.body.length) {
+        this.#pax = parsePaxRecords(state.body.subarray(0, state.size));
+        this.#state = { at: "header" };
+      }
+      return used;
+    }
+    const used = bytes.copy(this.#block, this.#filled);
+    this.#filled += used;
+    if (this.#filled < BLOCK) return used;
+    this.#filled = 0;
+    if (state.at === "map") this.#map(state);
+    else this.#header();
+    return used;
+  }
+
+  #header(): void {
+    const block = this.#block;
+    const state = this.#state;
+    if (isZeroBlock(block)) {
+      if (this.#pax !== null) throw new MalformedArchive("a pax extended header belongs to no entry");
+      this.#state = { at: "end", zeroBlocks: state.at === "end" ? state.zeroBlocks + 1 : 1 };
+      return;
+    }
+    if (state.at === "end") throw new MalformedArchive("something follows the archive's end");
+    const header = parseTarHeader(block);
+    if (header.type === "x") {
+      if (this.#pax !== null || header.size === 0 || header.size > MAX_PAX_BYTES) {
+        throw new MalformedArchive("a pax extended header is out of place or too large");
+      }
+      const padded = header.size + paddingOf(header.size);
+      this.#state = { at: "pax", body: Buffer.allocUnsafe(padded), filled: 0, size: header.size };
+      return;
+    }
+    const pax = this.#pax ?? new Map<string, string>();
+    this.#pax = null;
+    this.#entry(header, pax);
+  }
+
+  #entry(header: TarHeader, pax: ReadonlyMap<string, string>): void {
+    const { entry, storedSize, isSparse } = toTreeEntry(header, pax);
+    this.#sink.entry(entry);
+    if (entry.kind !== "file") {
+      this.#sink.entryEnd();
+    } else if (isSparse) {
+      this.#state = {
+        at: "map",
+        map: new SparseMapParser(entry.size),
+        realSize: entry.size,
+        left: storedSize,
+      };
+    } else if (storedSize === 0) {
+      this.#sink.entryEnd();
+    } else {
+      this.#startContent([{ offset: 0, length: storedSize }], storedSize, storedSize);
+    }
+  }
+
+  #map(state: Extract<State, { at: "map" }>): void {
+    state.left -= BLOCK;
+    if (state.left < 0) throw new MalformedArchive("the map of a sparse file is longer than the file");
+    const segments = state.map.push(this.#block);
+    if (segments === null) return;
+    const stored = segments.reduce((sum, { length }) => sum + length, 0);
+    if (stored !== state.left) {
+      throw new MalformedArchive("the map of a sparse file does not fit its data");
+    }
+    this.#startContent(segments, state.realSize, stored);
+  }
+
+  #startContent(segments: readonly Segment[], realSize: number, stored: number): void {
+    const content = { segments, realSize, padding: paddingOf(stored), next: 0, left: 0, position: 0 };
+    this.#state = { at: "content", content };
+  }
+
+  #content(content: Content, bytes: Buffer): number {
+    const used = Math.min(content.left, bytes.length);
+    if (used === 0) return 0;
+    this.#sink.content(bytes.subarray(0, used));
+    content.left -= used;
+    content.position += used;
+    return used;
+  }
+
+  async #nextSegment(content: Content): Promise<void> {
+    const segment = content.segments[content.next];
+    const until = segment?.offset ?? content.realSize;
+    if (until > content.position) await this.#sink.hole(until - content.position);
+    content.position = until;
+    content.next += 1;
+    content.left = segment?.length ?? 0;
+    if (segment !== undefined) return;
+    this.#sink.entryEnd();
+    this.#state = content.padding === 0 ? { at: "header" } : { at: "padding", left: content.padding };
+  }
+}
+
+function paddingOf(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
