@@ -5,6 +5,7 @@ import { agentCommand } from "./cli/agent.ts";
 import { authKeyCommand } from "./cli/auth-key.ts";
 import { bootstrapCommand } from "./cli/bootstrap.ts";
 import { commandCommand } from "./cli/command.ts";
+import { fsckCommand } from "./cli/fsck.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { operatorCommand } from "./cli/operator.ts";
 import { orgCommand } from "./cli/org.ts";
@@ -22,6 +23,7 @@ const program = new Command("attestore-server")
 for (const command of [
   serveCommand(),
   migrateCommand(),
+  fsckCommand(),
   orgCommand(),
   authKeyCommand(),
   agentCommand(),

@@ -77,7 +77,9 @@ test("refuses what is no checkpoint or no signature line", async () => {
     { checkpoint, cosignature: cosignature.repeat(2) },
     { checkpoint, cosignature: `x\n\n${cosignature}` },
   ])
-    await expect(accept(principalOf(agent), held)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(accept(principalOf(agent), held), JSON.stringify(held)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
   expect(await stored(agent)).toEqual([]);
 });
 

@@ -90,7 +90,9 @@ async function checkCosignature(
   if (line === null || agent.publicKey.length !== 32) return null;
   const note = `${text}\n${line.endsWith("\n") ? line : `${line}\n`}`;
   try {
-    if (parseNote(note).signatures.length !== 1)
+    // Empty lines in it would move where the text ends, and it would sign something else.
+    const parsed = parseNote(note);
+    if (parsed.text !== text || parsed.signatures.length !== 1)
       throw new ProofError("malformed_note", "not one signature line");
     const verifier = noteVerifier(agent.id, "cosignature/v1", new Uint8Array(agent.publicKey));
     await openNote(note, [verifier]);

@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { recordFirstCall } from "../features/agents/first-call.ts";
+import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
 import { HeadSigner } from "../log/head-signer.ts";
@@ -114,6 +115,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
+  app.register(tlogTilesRoutes({ pool, signer }));
   if (objectRoutes !== null) app.register(objectRoutes);
 
   const renewal = setInterval(() => {

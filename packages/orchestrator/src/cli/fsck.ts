@@ -1,0 +1,90 @@
+import type { Command } from "commander";
+import { fsck } from "../log/fsck/fsck.ts";
+import { noCounts, type Finding } from "../log/fsck/finding.ts";
+import type { LogIdentity } from "../log/log-keys.ts";
+import { readConfig } from "../platform/config/read-config.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import { readIdentity, type ServiceIdentity } from "../platform/keys/service-identity.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { consoleCommand } from "./console-command.ts";
+import { printable, printOutcome } from "./outcome.ts";
+
+/** Findings that the JSON holds. */
+const MOST_IN_JSON = 1000;
+
+/**
+ * `attestore-server fsck`: exit code 0 if every log is what it must be, 1 if anything was found, 2 if it could not be looked at.
+ * Reads only, beside a running service too.
+ */
+export function fsckCommand(): Command {
+  return consoleCommand(
+    "fsck",
+    "Rebuild every log from its leaves and compare all that is stored and was ever signed",
+  ).action(async (options: { json?: boolean }) => {
+    const config = readConfig(process.env);
+    const opened = await openDatabase({
+      dataDirectory: config.data,
+      databaseUrl: config.databaseUrl,
+      binaries: config.postgres,
+      user: config.postgresUser,
+      role: "command",
+      log: silentLogger,
+    });
+    const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
+    try {
+      await migrate(opened.connection, silentLogger);
+      const identity = await readIdentity(access.pool);
+      if (identity === null)
+        printOutcome(
+          { json: { ok: true, counts: noCounts(), findings: [] }, result: "There is no log yet." },
+          options.json === true,
+        );
+      else await run(access.pool, logIdentityOf(identity), options.json === true);
+    } finally {
+      await access.close();
+      await opened.close();
+    }
+  });
+}
+
+async function run(
+  pool: Parameters<typeof fsck>[0]["pool"],
+  identity: LogIdentity,
+  asJson: boolean,
+): Promise<void> {
+  const kept: Finding[] = [];
+  const { findings, counts } = await fsck({
+    pool,
+    identity,
+    onFinding: (finding) => {
+      if (kept.length < MOST_IN_JSON) kept.push(finding);
+      if (!asJson)
+        process.stderr.write(`${finding.orgId}: ${printable(finding.message)} (${finding.code})\n`);
+    },
+  });
+  const looked = Object.entries(counts)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(", ");
+  printOutcome(
+    {
+      json: {
+        ok: findings === 0,
+        counts,
+        findings: kept.map(({ code, orgId, message }) => ({ code, org_id: orgId, message })),
+      },
+      result: findings === 0 ? `clean: ${looked}` : `${findings} findings in ${looked}`,
+    },
+    asJson,
+  );
+  if (findings > 0) process.exitCode = 1;
+}
+
+function logIdentityOf(identity: ServiceIdentity): LogIdentity {
+  return {
+    host: identity.log_host,
+    notePublicKey: new Uint8Array(Buffer.from(identity.log_key, "base64")),
+    timePublicKey: new Uint8Array(Buffer.from(identity.cosigner_key, "base64")),
+  };
+}
