@@ -40,6 +40,14 @@ function code({ status, json }: Answer): unknown {
   return status === 201 ? 201 : json["error"];
 }
 
+/** 32 bytes of which the first, the middle and the last are told. */
+function encodedY(first: number, middle: number, last: number): Buffer {
+  const bytes = Buffer.alloc(32, middle);
+  bytes[0] = first;
+  bytes[31] = last;
+  return bytes;
+}
+
 async function keyRow(publicId: string) {
   return service.database
     .selectFrom("auth_keys")
@@ -82,11 +90,11 @@ describe("attaching with an auth key", () => {
   });
 
   test.each([
-    ["the neutral element", Buffer.from([1, ...new Array<number>(31).fill(0)])],
-    ["a point of order 2", Buffer.from([0xec, ...new Array<number>(30).fill(0xff), 0x7f])],
+    ["the neutral element", encodedY(1, 0, 0)],
+    ["a point of order 2", encodedY(0xec, 0xff, 0x7f)],
     ["a point of order 4", Buffer.alloc(32)],
-    ["a coordinate that is not reduced", Buffer.from([0xee, ...new Array<number>(30).fill(0xff), 0x7f])],
-    ["no point of the curve", Buffer.from([2, ...new Array<number>(31).fill(0)])],
+    ["a coordinate that is not reduced", encodedY(0xee, 0xff, 0x7f)],
+    ["no point of the curve", encodedY(2, 0, 0)],
     ["an SPKI of another curve", Buffer.alloc(91, 0x30)],
   ])("refuses a key that proves nothing: %s", async (_what, key) => {
     const answer = await knock(org.authKey, { json: attachBody(key.toString("base64")) });

@@ -1,0 +1,231 @@
+import { generateKeyPairSync } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { answerTo, TestServer, type Finished } from "../service/test-server.ts";
+
+let server: TestServer;
+let orgId: string;
+beforeAll(async () => {
+  server = await TestServer.create();
+  await server.serve();
+  orgId = (await json("org", "add", "Grüne Äpfel & Co"))["id"] as string;
+});
+afterAll(() => server.remove());
+
+const run = (...args: string[]): Promise<Finished> => server.run(args).finished;
+
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { exitCode, stdout, stderr } = await run(...args, "--json");
+  expect([exitCode, stderr], stdout + stderr).toEqual([0, ""]);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function list(...args: string[]): Promise<Record<string, unknown>[]> {
+  return (await json(...args)) as unknown as Record<string, unknown>[];
+}
+
+function attachBody(): Record<string, string> {
+  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  return {
+    name: "host-1",
+    public_key: Buffer.from(x, "base64url").toString("base64"),
+    hostname: "host-1.example.org",
+    platform: "linux-x64",
+    agent_version: "0.1.0",
+  };
+}
+
+async function sendAs(token: string, path: string, body: object): Promise<Record<string, unknown>> {
+  const text = JSON.stringify(body);
+  const sent = await server.begin("POST", path, {
+    authorization: `Bearer ${token}`,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  });
+  sent.end(text);
+  return JSON.parse((await answerTo(sent)).body.toString()) as Record<string, unknown>;
+}
+
+async function startAttach(): Promise<{ code: string; poll_token: string }> {
+  const answer = await server.send("POST", "/api/bootstrap/start", attachBody());
+  return JSON.parse(answer.body.toString()) as { code: string; poll_token: string };
+}
+
+async function poll(pollToken: string): Promise<{ status: number; json: Record<string, unknown> }> {
+  const answer = await server.send("GET", `/api/bootstrap/${pollToken}`);
+  return { status: answer.status, json: JSON.parse(answer.body.toString()) as Record<string, unknown> };
+}
+
+describe("an organisation", () => {
+  test("gets a slug, and its id alone is what a script reads", async () => {
+    const { exitCode, stdout, stderr } = await run("org", "add", "Second");
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^org_[0-9a-z]{26}\n$/);
+    expect(stderr).toContain("Next: attestore-server auth-key create --org second");
+    expect(await list("org", "list")).toMatchObject([
+      { id: orgId, name: "Grüne Äpfel & Co", slug: "grune-apfel-co", public_log: false },
+      { id: stdout.trim(), slug: "second" },
+    ]);
+  });
+
+  test("of the same slug is refused with exit code 1, and one without a usable name too", async () => {
+    const { exitCode, stdout, stderr } = await run("org", "add", "GRUNE apfel co");
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('"grune-apfel-co"');
+    expect((await run("org", "add", "???")).exitCode).toBe(1);
+    const refused = await run("org", "add", "second", "--json");
+    expect(JSON.parse(refused.stderr)).toMatchObject({
+      error: "already_exists",
+      details: { slug: "second" },
+    });
+  });
+});
+
+describe("an auth key", () => {
+  test("is on stdout once, alone, and no talk has it", async () => {
+    const { exitCode, stdout, stderr } = await run(
+      "auth-key",
+      "create",
+      "--org",
+      "grune-apfel-co",
+      "--expires-in",
+      "2h",
+      "--max-uses",
+      "3",
+      "--name",
+      "CI",
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^atk_[0-9a-z]{10}_[A-Za-z0-9_-]{32}\n$/);
+    expect(stderr).not.toContain(stdout.trim().slice(15));
+    expect(stderr).toContain("attestore init --service https://localhost:");
+    const listed = await run("auth-key", "list", "--org", orgId);
+    expect(listed.stdout).toMatch(/key_\w+ +CI +0 of 3 +0 /);
+    expect(listed.stdout).not.toContain(stdout.trim().slice(4, 14));
+  });
+
+  test("ends when it is revoked, once, and is then shown with --all only", async () => {
+    const { id } = await json("auth-key", "create", "--org", orgId);
+    expect(await json("auth-key", "revoke", id as string)).toMatchObject({ id, state: "revoked" });
+    expect((await run("auth-key", "revoke", id as string)).exitCode).toBe(1);
+    expect((await list("auth-key", "list", "--org", orgId)).map((key) => key["id"])).not.toContain(id);
+    expect((await list("auth-key", "list", "--org", orgId, "--all")).map((key) => key["id"])).toContain(id);
+  });
+
+  test.each([
+    ["--expires-in", "7"],
+    ["--expires-in", "0d"],
+    ["--max-uses", "0"],
+    ["--max-uses", "many"],
+  ])("%s %s is a wrong call: exit code 2, and what would be right", async (option, value) => {
+    const { exitCode, stdout, stderr } = await run("auth-key", "create", "--org", orgId, option, value);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/12h|whole number/);
+  });
+
+  test("of more than 90 days is refused", async () => {
+    expect((await run("auth-key", "create", "--org", orgId, "--expires-in", "91d")).exitCode).toBe(1);
+  });
+});
+
+describe("an interactive attach", () => {
+  test("is listed, compared, approved, and its agent revoked, all while the service runs", async () => {
+    const { code, poll_token } = await startAttach();
+    const [pending] = await list("bootstrap", "list");
+    expect(pending).toMatchObject({
+      hostname: "host-1.example.org",
+      platform: "linux-x64",
+      address: "127.0.0.1",
+    });
+    expect(JSON.stringify(pending)).not.toContain(code);
+    const shown = await run("bootstrap", "show", code.toLowerCase());
+    expect(shown.stdout).toContain(pending?.["key_fingerprint"]);
+    const waiting = poll(poll_token);
+    const approved = await run("bootstrap", "approve", code.replace("-", ""), "--org", "grune-apfel-co");
+    expect(approved.exitCode, approved.stderr).toBe(0);
+    for (const part of ["host-1.example.org", "linux-x64", "127.0.0.1", pending?.["key_fingerprint"]])
+      expect(approved.stderr).toContain(part);
+    const agentId = approved.stdout.trim();
+    expect(await waiting).toMatchObject({ status: 200, json: { agent_id: agentId, org_id: orgId } });
+    expect((await run("bootstrap", "deny", code, "--org", orgId)).exitCode).toBe(1);
+    expect(await json("agent", "revoke", agentId)).toMatchObject({ id: agentId, status: "revoked" });
+    expect(await list("agent", "list", "--org", orgId)).toMatchObject([{ id: agentId, status: "revoked" }]);
+  });
+
+  test("is denied", async () => {
+    const { code, poll_token } = await startAttach();
+    expect(await json("bootstrap", "deny", code, "--org", orgId)).toMatchObject({ status: "denied" });
+    expect(await poll(poll_token)).toMatchObject({ status: 403, json: { error: "attach_denied" } });
+  });
+});
+
+describe("operators", () => {
+  test("are added once, whatever the case of the address", async () => {
+    expect(await json("operator", "add", "Ada@Example.org", "--name", "Ada")).toMatchObject({
+      email: "Ada@Example.org",
+      role: "operator",
+    });
+    expect((await run("operator", "add", "ada@example.ORG")).exitCode).toBe(1);
+    expect((await run("operator", "add", "no address")).exitCode).toBe(1);
+    expect(await list("operator", "list")).toMatchObject([{ email: "Ada@Example.org", name: "Ada" }]);
+  });
+});
+
+describe("a command", () => {
+  test("is queued for the source's agent by slug or id", async () => {
+    const { auth_key } = await json("auth-key", "create", "--org", orgId);
+    const attached = await sendAs(auth_key as string, "/api/bootstrap/attach", attachBody());
+    const token = attached["api_token"] as string;
+    const beat = {
+      agent_version: "1",
+      hostname: "h",
+      platform: "p",
+      uptime_s: 1,
+      acks: [],
+      sources: [{ slug: "orders", engine: "sqlite" }],
+    };
+    const { sources } = await sendAs(token, "/v1/heartbeat", beat);
+    const [source] = sources as { id: string }[];
+    const first = await json("command", "queue", "--org", orgId, "--source", "orders", "--kind", "backup");
+    const second = await json("command", "queue", "--source", source?.id ?? "", "--kind", "restore_test");
+    expect([first["agent_id"], second["agent_id"]]).toEqual([attached["agent_id"], attached["agent_id"]]);
+    const { commands } = await sendAs(token, "/v1/heartbeat", beat);
+    expect((commands as { id: string }[]).map(({ id }) => id)).toEqual([
+      first["command_id"],
+      second["command_id"],
+    ]);
+    expect(await list("command", "list", "--org", orgId)).toMatchObject([
+      { id: second["command_id"], status: "delivered", attempts: 1 },
+      { id: first["command_id"], status: "delivered" },
+    ]);
+  });
+
+  test("for a source that nobody knows, or that is named without its organisation, is refused", async () => {
+    expect((await run("command", "queue", "--source", "orders", "--kind", "backup")).exitCode).toBe(1);
+    expect(
+      (await run("command", "queue", "--org", orgId, "--source", "nothing", "--kind", "backup")).exitCode,
+    ).toBe(1);
+    expect(
+      (await run("command", "queue", "--org", orgId, "--source", "orders", "--kind", "dance")).exitCode,
+    ).toBe(2);
+    expect((await run("command", "queue", "--org", orgId, "--source", "orders")).exitCode).toBe(2);
+  });
+});
+
+test("what nobody has yet is said on stderr, so that a pipe reads nothing", async () => {
+  const { id } = await json("org", "add", "Empty");
+  for (const args of [
+    ["auth-key", "list"],
+    ["agent", "list"],
+    ["command", "list"],
+  ]) {
+    const { exitCode, stdout, stderr } = await run(...args, "--org", id as string);
+    expect([exitCode, stdout]).toEqual([0, ""]);
+    expect(stderr).toMatch(/^There is no/);
+  }
+});
+
+test("an organisation that is none is refused with where to look", async () => {
+  const { exitCode, stderr } = await run("agent", "list", "--org", "nobody");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("attestore-server org list");
+});
