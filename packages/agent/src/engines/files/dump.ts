@@ -1,112 +1,130 @@
-import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { type Child, endedWith, type Exit, startChild } from "../../processes/child.ts";
 import type { FilesSourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
-import { type Manifest, readManifest, treeIdentity } from "./manifest.ts";
-import { CREATE, tarVersion } from "./tar.ts";
-
-const DUMP_FORMAT = "tar-posix";
-/** Files have no schema. The contract wants a hash, so it is that of the form in which they are kept. */
-const SCHEMA_HASH = createHash("sha256")
-  .update(JSON.stringify([DUMP_FORMAT, "manifest", 1]))
-  .digest("hex");
+import { ArchiveManifest } from "./archive-manifest.ts";
+import { gnuTarVersion, TAR } from "./gnu-tar.ts";
+import type { ManifestSummary } from "./manifest.ts";
+import { MalformedArchive } from "./tar-header.ts";
+import { TarReader } from "./tar-reader.ts";
 
 /**
- * A directory as a tar, and the digest of everything in it. Both read the tree, one after the other; that it did not change
- * from before the first to after the second is checked, so the manifest is of what is in the archive.
+ * Everything below the directory, mounted file systems too: what is left out, only sockets, has no content. tar finds the names
+ * itself, so that none is ever text of ours. Owners, ACLs and extended attributes go into the archive; times of access and
+ * change, which no restore brings back, do not.
  */
+const ARGUMENTS = [
+  "--create",
+  "--file=-",
+  "--format=posix",
+  "--pax-option=delete=atime,delete=ctime",
+  "--sort=name",
+  "--numeric-owner",
+  "--acls",
+  "--xattrs",
+  "--sparse",
+  "--blocking-factor=128",
+  "--quoting-style=escape",
+  "--warning=no-file-ignored",
+];
+
+/** A directory as GNU tar archives it. The manifest is of that very archive, read while it passes by. */
 export async function dumpFiles(source: FilesSourceConfig, { signal }: RunContext): Promise<Dump> {
+  const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
-  const engine_version = await tarVersion();
-  const manifest = await manifestOf(source.path, signal);
-  const child = await startChild({
-    command: "tar",
-    args: [...CREATE, `--directory=${source.path}`, "."],
-    signal,
-  });
+  const args = [...ARGUMENTS, `--directory=${source.path}`, "."];
+  const child = await startChild({ command: TAR, args, signal });
   child.stdin.end();
-  const metadata: SourceMetadata = {
-    engine: "files",
-    engine_version,
-    dump_format: DUMP_FORMAT,
-    schema_hash: SCHEMA_HASH,
-    manifest_sha256: manifest.sha256,
-    files: manifest.files,
-    directories: manifest.directories,
-    bytes: manifest.bytes,
-  };
+  let manifest: ManifestSummary | null = null;
   return {
-    content: contentOf(child, source.path, manifest, signal),
-    expectedBytes: manifest.bytes,
-    metadata: () => Promise.resolve(metadata),
+    content: contentOf(child, source.path, signal, (whole) => (manifest = whole)),
+    expectedBytes: null,
+    metadata: () =>
+      manifest === null
+        ? Promise.reject(new Error("the metadata of a dump that has not ended"))
+        : Promise.resolve(describe(manifest, version)),
     close: async () => {
       await child.stop();
     },
   };
 }
 
-async function* contentOf(
-  child: Child,
-  root: string,
-  manifest: Manifest,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer, void, undefined> {
-  for await (const piece of child.stdout as AsyncIterable<Buffer>) yield piece;
-  const exit = await child.exited;
-  stopIfAborted(signal);
-  if (exit.code !== 0) {
-    const line =
-      exit.stderr.split("\n").find((each) => each.startsWith("tar: ") && !each.includes("socket ignored")) ??
-      "";
-    const changed = /file changed as we read it|File removed before we read it/.test(exit.stderr);
-    throw new CouldNotRun(
-      changed ? "source_changed" : "dump_failed",
-      `tar ended with ${endedWith(exit)}: ${line.slice(0, 300)}`,
-    );
-  }
-  let identity: string;
-  try {
-    identity = await treeIdentity(root, signal);
-  } catch (error) {
-    throw changing(root, signal, error);
-  }
-  if (identity !== manifest.identity) throw changing(root, signal);
-}
-
-async function manifestOf(root: string, signal: AbortSignal): Promise<Manifest> {
-  try {
-    return await readManifest(root, signal);
-  } catch (error) {
-    const code = systemCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP") throw changing(root, signal, error);
-    stopIfAborted(signal);
-    throw new CouldNotRun(
-      "dump_failed",
-      `${root} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
-}
-
-function changing(root: string, signal: AbortSignal, cause?: unknown): CouldNotRun {
-  stopIfAborted(signal);
-  return new CouldNotRun(
-    "source_changed",
-    `${root} changed while it was read: back up a snapshot of it, or at a time when nothing writes there`,
-    { cause },
-  );
+function describe({ sha256, files, directories, bytes }: ManifestSummary, version: string): SourceMetadata {
+  return {
+    engine: "files",
+    engine_version: version,
+    dump_format: "tar",
+    schema_hash: sha256,
+    files,
+    directories,
+    bytes,
+  };
 }
 
 async function requireDirectory(path: string): Promise<void> {
+  let isDirectory: boolean;
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) return;
+    isDirectory = (await stat(path)).isDirectory();
   } catch (error) {
-    throw new CouldNotRun("source_missing", `${path} cannot be opened (${systemCode(error)})`, {
+    throw new CouldNotRun("source_missing", `the directory ${path} cannot be read (${systemCode(error)})`, {
       cause: error,
     });
   }
-  throw new CouldNotRun("source_missing", `${path} is not a directory`);
+  if (!isDirectory) throw new CouldNotRun("source_missing", `${path} is no directory: name the one it is in`);
+}
+
+async function* contentOf(
+  child: Child,
+  path: string,
+  signal: AbortSignal,
+  onEnd: (manifest: ManifestSummary) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  const manifest = new ArchiveManifest();
+  const reader = new TarReader(manifest);
+  try {
+    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+      await reader.push(piece);
+      yield piece;
+    }
+    const exit = await child.exited;
+    stopIfAborted(signal);
+    if (exit.code !== 0) throw failureOf(exit, path);
+    reader.end();
+  } catch (error) {
+    if (!(error instanceof MalformedArchive)) throw error;
+    throw new CouldNotRun("dump_failed", `tar made of ${path} what no restore would take: ${error.message}`);
+  }
+  onEnd(manifest.finish());
+}
+
+const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
+
+/**
+ * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it may be half of the one and half
+ * of the other, or padded with zeros. That restores, and is still no copy of anything: it is no backup.
+ */
+function failureOf(exit: Exit, path: string): CouldNotRun {
+  const lines = exit.stderr
+    .split("\n")
+    .map((line) => line.replace(/^\S*tar: /, ""))
+    .filter((line) => line !== "" && !line.startsWith("Exiting with failure status"));
+  const changed = lines.filter((line) => CHANGED.test(line));
+  if (exit.code === 1) {
+    return new CouldNotRun(
+      "source_changed",
+      `${path} changed while it was read (${firstOf(changed.length > 0 ? changed : lines)}): stop what writes there, or back up a snapshot of it`,
+    );
+  }
+  const errors = lines.filter((line) => !changed.includes(line));
+  const how = firstOf(errors);
+  return new CouldNotRun(
+    "dump_failed",
+    `tar of ${path} ended with ${endedWith(exit)}${how === "" ? "" : `: ${how}`}`,
+  );
+}
+
+function firstOf(lines: readonly string[]): string {
+  const shown = lines.slice(0, 3).map((line) => line.slice(0, 200));
+  return shown.join("; ") + (lines.length > shown.length ? `; and ${lines.length - shown.length} more` : "");
 }

@@ -61,8 +61,8 @@ export class TarReader {
 
   /** Says that the archive ended. @throws MalformedArchive if it has not. */
   end(): void {
-    const { at } = this.#state;
-    if (at !== "end" || this.#filled > 0 || this.#state.zeroBlocks < 2) {
+    const state = this.#state;
+    if (state.at !== "end" || state.zeroBlocks < 2 || this.#filled > 0) {
       throw new MalformedArchive("the archive stops before its end");
     }
   }

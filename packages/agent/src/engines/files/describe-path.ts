@@ -1,0 +1,62 @@
+import { lstat } from "node:fs/promises";
+import { formatRow, type QueryOutcome } from "../../checks/index.ts";
+import { systemCode } from "../../runs/could-not-run.ts";
+import { fileSha256 } from "./tree-manifest.ts";
+import { pathIn, walkTree } from "./walk-tree.ts";
+
+/**
+ * One row about a path of a restored tree and everything below it: `files` (all that is no directory), `directories`,
+ * `bytes` (of regular files), `newest` (when one of them was last written, RFC 3339, null if there is none), and `sha256`, of a
+ * regular file's content, else null. No symbolic link is followed.
+ */
+export async function describePath(root: string, query: string, signal: AbortSignal): Promise<QueryOutcome> {
+  const path = Buffer.from(query.replace(/^(?:\.\/+)+(?=.)/, "").replace(/(?<=.)\/+$/, "")).toString(
+    "latin1",
+  );
+  const mistake = await whyNot(root, path);
+  if (mistake !== null) return { kind: "error", message: mistake };
+  let files = 0;
+  let directories = 0;
+  let bytes = 0;
+  let newest: number | null = null;
+  let sha256: string | null = null;
+  for await (const { entry, stats } of walkTree(root, path)) {
+    signal.throwIfAborted();
+    if (entry.kind === "directory") directories += 1;
+    else files += 1;
+    if (entry.kind !== "file") continue;
+    bytes += entry.size;
+    newest = Math.max(newest ?? stats.mtimeMs, stats.mtimeMs);
+    if (entry.path === path) {
+      sha256 = await fileSha256(pathIn(root, path), Buffer.allocUnsafe(256 * 1024), signal);
+    }
+  }
+  const row = formatRow([
+    ["files", files],
+    ["directories", directories],
+    ["bytes", bytes],
+    ["newest", newest === null ? null : new Date(newest).toISOString()],
+    ["sha256", sha256],
+  ]);
+  return { kind: "rows", rows: [row] };
+}
+
+/** Walks down to it, so that no link on the way is followed. */
+async function whyNot(root: string, path: string): Promise<string | null> {
+  if (path === ".") return null;
+  const parts = path.split("/");
+  if (parts.some((part) => part === "" || part === "." || part === "..") || path.includes("\0")) {
+    return "the query of a check on files is a relative path without .. in it";
+  }
+  for (let depth = 1; depth <= parts.length; depth++) {
+    try {
+      const stats = await lstat(pathIn(root, parts.slice(0, depth).join("/")));
+      if (depth < parts.length && !stats.isDirectory()) return "a part of the path is no directory";
+    } catch (error) {
+      if (systemCode(error) === "ENOENT") return "the restored tree has no such path";
+      if (systemCode(error) === "ENAMETOOLONG") return "the path is too long";
+      throw error;
+    }
+  }
+  return null;
+}

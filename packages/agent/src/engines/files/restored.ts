@@ -1,0 +1,73 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
+import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
+import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { describePath } from "./describe-path.ts";
+import type { ManifestSummary } from "./manifest.ts";
+import { treeManifest } from "./tree-manifest.ts";
+
+export class RestoredFiles implements Restored {
+  readonly #tree: string;
+  readonly close: () => Promise<void>;
+
+  constructor(tree: string, close: () => Promise<void>) {
+    this.#tree = tree;
+    this.close = close;
+  }
+
+  /** The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it. */
+  async query(path: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
+    const limit = AbortSignal.timeout(timeout_s * 1000);
+    try {
+      return await describePath(this.#tree, path, AbortSignal.any([signal, limit]));
+    } catch (error) {
+      stopIfAborted(signal);
+      if (limit.aborted) return { kind: "timeout", after_s: timeout_s };
+      throw unreadable(error);
+    }
+  }
+
+  /** Every byte is read, and what is there is exactly what was archived. A tree without any file proves nothing. */
+  async inferredChecks({ metadata, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+    const started = performance.now();
+    let found: ManifestSummary;
+    try {
+      found = await treeManifest(this.#tree, signal);
+    } catch (error) {
+      stopIfAborted(signal);
+      throw unreadable(error);
+    }
+    const duration_ms = performance.now() - started;
+    const { schema_hash: expected, files } = metadata;
+    const count = Number.isSafeInteger(files) ? `files = ${String(files)} and files > 0` : "files > 0";
+    return [
+      digestCheck({
+        name: "manifest",
+        expectedSha256: typeof expected === "string" && /^[0-9a-f]{64}$/.test(expected) ? expected : "",
+        observedSha256: found.sha256,
+        duration_ms,
+      }),
+      evaluateCheck(
+        { id: "inferred:files", query: "how many files and bytes the restored tree holds", expect: count },
+        {
+          kind: "rows",
+          rows: [
+            formatRow([
+              ["files", found.files],
+              ["bytes", found.bytes],
+            ]),
+          ],
+        },
+        duration_ms,
+      ),
+    ];
+  }
+}
+
+function unreadable(error: unknown): CouldNotRun {
+  return new CouldNotRun(
+    "sandbox_failed",
+    `the restored tree cannot be read (${systemCode(error) ?? "unknown error"})`,
+    { cause: error },
+  );
+}
