@@ -65,7 +65,7 @@ export const backup: Command = {
         );
         terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
       }
-      return fate.state === "refused" ? 2 : 0;
+      return fate.isWrong ? 2 : 0;
     } catch (error) {
       line.clear();
       const isPending =

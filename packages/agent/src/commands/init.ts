@@ -10,6 +10,7 @@ import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
 import { resolveRootForInit } from "../root/resolve-root.ts";
 import { ensureSigningKey } from "../root/signing-key.ts";
+import { askSecret } from "../terminal/ask-secret.ts";
 import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { writeAttachedConfig } from "../root/write-config.ts";
@@ -159,7 +160,7 @@ async function chooseRecipients(
 }
 
 /** Never from the command line, where every process of the host could read it. Null: an interactive attach. */
-async function readAuthKey({ flags, env, cwd }: Call): Promise<string | null> {
+async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | null> {
   const file = flags.text("authKeyFile");
   let text = env["ATTESTORE_AUTH_KEY"];
   if (file === "-") text = await readAll(process.stdin);
@@ -172,7 +173,8 @@ async function readAuthKey({ flags, env, cwd }: Call): Promise<string | null> {
       });
     }
   }
-  if (text === undefined || text.trim() === "") return null;
+  text ??= (await askSecret("Auth key (Enter alone: attach interactively): ", signal)) ?? "";
+  if (text.trim() === "") return null;
   if (!AUTH_KEY.test(text.trim()))
     throw new UserError("usage", "that is no auth key; one looks like atk_…_…");
   return text.trim();

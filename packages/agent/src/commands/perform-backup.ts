@@ -45,6 +45,7 @@ export async function performBackup(
     source,
     recipients: [...config.recipients],
     blobsDir: layout.blobs,
+    scratchDir: layout.scratch,
     signal,
     onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
   });

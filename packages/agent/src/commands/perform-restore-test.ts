@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { RestoreTestPredicate } from "@attestore/proof";
 import { readIdentities } from "../root/age-identity.ts";
@@ -11,6 +9,7 @@ import { signReceipt } from "../receipts/sign-receipt.ts";
 import { restoreTestStatement } from "../receipts/statements.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { finishCommand } from "../spool/command-journal.ts";
 import { findStoredBackup } from "./backup-to-test.ts";
 import type { RunOptions } from "./perform-backup.ts";
@@ -41,11 +40,10 @@ export async function performRestoreTest(
   const identities = await readIdentities(config.identityFiles);
   const backup = await findStoredBackup(attachment, config, source, { backupId, signal });
   const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
-  const scratch = join(layout.scratch, randomBytes(6).toString("hex"));
-  await mkdir(scratch, { mode: 0o700 });
+  const scratch = await makeScratchDirectory(layout.scratch, null);
   try {
     const startedAt = new Date().toISOString();
-    const ciphertext = join(scratch, "ciphertext.age");
+    const ciphertext = join(scratch.path, "ciphertext.age");
     const downloadStarted = performance.now();
     await attachment.service.download({
       url: backup.downloadUrl,
@@ -61,7 +59,7 @@ export async function performRestoreTest(
       ciphertext: { path: ciphertext },
       sha256: backup.sha256,
       identities,
-      scratchDir: scratch,
+      scratchDir: layout.scratch,
       backupMetadata: backup.sourceMetadata,
       ...(lastPassed === null ? {} : { lastPassed: lastPassed.statement.predicate }),
       signal,
@@ -88,6 +86,6 @@ export async function performRestoreTest(
     if (commandId !== null) await finishCommand(layout, commandId, `restore test ${result}`);
     return { ...outcome, backupId: backup.id, receipt };
   } finally {
-    await rm(scratch, { recursive: true, force: true });
+    await scratch.remove();
   }
 }

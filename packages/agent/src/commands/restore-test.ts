@@ -81,7 +81,7 @@ export const restoreTest: Command = {
         terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
       }
       if (!passed) return 1;
-      return fate.state === "refused" ? 2 : 0;
+      return fate.isWrong ? 2 : 0;
     } catch (error) {
       line.clear();
       const couldNotRun =

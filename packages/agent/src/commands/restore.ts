@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm } from "node:fs/promises";
-import { randomBytes } from "node:crypto";
 import { join, resolve } from "node:path";
 import { formatBytes } from "../terminal/amounts.ts";
 import { readIdentities } from "../root/age-identity.ts";
 import { UserError } from "../root/user-error.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { restoreToFile } from "../runs/restore-to-file.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { findStoredBackup } from "./backup-to-test.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
 import { chosenSource, openAttachedRoot, openRoot } from "./open-root.ts";
@@ -50,10 +49,9 @@ async function restoreStored(call: Call): Promise<ExitCode> {
       backupId: flags.text("backup"),
       signal,
     });
-    const scratch = join(layout.scratch, randomBytes(6).toString("hex"));
-    await mkdir(scratch, { mode: 0o700 });
+    const scratch = await makeScratchDirectory(layout.scratch, null);
     try {
-      const path = join(scratch, "ciphertext.age");
+      const path = join(scratch.path, "ciphertext.age");
       await attachment.service.download({
         url: backup.downloadUrl,
         file: path,
@@ -64,7 +62,7 @@ async function restoreStored(call: Call): Promise<ExitCode> {
       line.clear();
       return await writeOut(call, output, { path, sha256: backup.sha256, identityFiles, id: backup.id });
     } finally {
-      await rm(scratch, { recursive: true, force: true });
+      await scratch.remove();
     }
   } finally {
     line.clear();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseBundle } from "@attestore/proof";
 import { receiptFileName, type ReceiptFile } from "../receipts/receipt-files.ts";
 import type { Attachment } from "../service/attachment.ts";
+import { LogAlarmError } from "../service/log-alarm.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 
 /** Where a receipt of this run has got to. */
@@ -14,6 +15,8 @@ export interface ReceiptFate {
   readonly logIndex: number | null;
   /** Why it is not accepted. */
   readonly why: string | null;
+  /** It was refused, or what the service said of it can't be believed: more than waiting is needed. */
+  readonly isWrong: boolean;
 }
 
 /** Submits what waits and says what became of one receipt. Rejects only when the signal fires. */
@@ -28,19 +31,21 @@ export async function submitAndFollow(
   const accepted = join(layout.receipts, name);
   if (existsSync(accepted)) {
     const { leaf, inclusion_proof: proof } = parseBundle(await readFile(accepted));
-    return { state: "accepted", file: accepted, receiptId: leaf.id, logIndex: proof.log_index, why: null };
+    const place = { receiptId: leaf.id, logIndex: proof.log_index };
+    return { ...place, state: "accepted", file: accepted, why: null, isWrong: false };
   }
   const refused = join(layout.receiptsRefused, name);
   const place = { receiptId: null, logIndex: null };
-  if (existsSync(refused))
-    return {
-      ...place,
-      state: "refused",
-      file: refused,
-      why: "the service refused it: see `attestore status`",
-    };
-  const why =
-    report.stoppedBy?.message ??
-    (report.unproven > 0 ? "the service's answer did not prove its inclusion" : null);
-  return { ...place, state: "waiting", file: receipt.path, why };
+  if (existsSync(refused)) {
+    const why = "the service refused it: see `attestore status`";
+    return { ...place, state: "refused", file: refused, why, isWrong: true };
+  }
+  const unproven = report.unproven > 0 ? "the service's answer did not prove its inclusion" : null;
+  return {
+    ...place,
+    state: "waiting",
+    file: receipt.path,
+    why: report.stoppedBy?.message ?? unproven,
+    isWrong: unproven !== null || report.stoppedBy instanceof LogAlarmError,
+  };
 }

@@ -1,8 +1,7 @@
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { sweepTemporaryFiles } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { describeHolder, lockOrRefuse, waitForLock, type HeldLock } from "../root/lock.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { sweepBlobs } from "../spool/pending-backup.ts";
 
 export interface WorkPatience {
@@ -12,8 +11,8 @@ export interface WorkPatience {
 }
 
 /**
- * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what lies in scratch/ and
- * half written elsewhere was left by somebody who was killed.
+ * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what lies there half written
+ * was left by somebody who was killed.
  */
 export async function takeWorkLock(layout: Layout, what: string, patience: WorkPatience): Promise<HeldLock> {
   const { signal, wait, say } = patience;
@@ -37,6 +36,6 @@ async function tidyUp(layout: Layout): Promise<void> {
   for (const directory of [layout.receiptsWaiting, layout.blobs, layout.commands])
     await sweepTemporaryFiles(directory);
   await sweepBlobs(layout);
-  for (const left of await readdir(layout.scratch))
-    await rm(join(layout.scratch, left), { recursive: true, force: true });
+  // Making one removes those of processes that are gone, with the servers that still run in them.
+  await (await makeScratchDirectory(layout.scratch, null)).remove();
 }

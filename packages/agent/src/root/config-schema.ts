@@ -12,6 +12,7 @@ export const Defaults = Type.Object(
     backup: Type.Optional(Type.String({ minLength: 1 })),
     file: Type.Optional(Type.String({ minLength: 1 })),
     output: Type.Optional(Type.String({ minLength: 1 })),
+    identity: Type.Optional(Type.String({ minLength: 1 })),
     json: Type.Optional(Type.Boolean()),
     wait: Type.Optional(Type.Boolean()),
   },

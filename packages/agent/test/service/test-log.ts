@@ -67,6 +67,10 @@ export class TestLog {
     return twin;
   }
 
+  get rootHash(): Hash {
+    return this.#range.root();
+  }
+
   hashAt(index: number): Hash {
     return this.#read(0, index);
   }

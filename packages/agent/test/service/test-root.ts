@@ -23,7 +23,7 @@ export async function attachedRoot(service: TestService, sources = "  {}\n"): Pr
   const key = await ensureSigningKey(layout);
   const recipient = await ensureAgeIdentity(layout.ageIdentity);
   service.publicKey = key.publicKey;
-  writeFileSync(layout.token, `${service.token}\n`);
+  writeFileSync(layout.token, `${service.token}\n`, { mode: 0o600 });
   writeFileSync(layout.ca, service.certificates.ca);
   writeFileSync(layout.logKey, `${service.log.verifierKey}\n`);
   writeFileSync(

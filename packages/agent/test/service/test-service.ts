@@ -242,6 +242,15 @@ export class TestService {
     }
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
     if (method === "POST" && path === "/v1/events") return this.#event(body() as EventRequest);
+    if (method === "GET" && path === "/v1/log/head") {
+      return json(200, {
+        log_id: this.log.verifier.name,
+        tree_size: this.log.size,
+        root_hash: toHex(this.log.rootHash),
+        timestamp: new Date().toISOString(),
+        checkpoint: this.log.checkpoint(),
+      });
+    }
     if (method === "GET" && path === "/v1/log/proof") return this.#proof(url.searchParams);
     return failure(404, "not_found", `no ${path}`);
   }

@@ -1,8 +1,33 @@
+import { SANDBOXES } from "../../engines/index.ts";
+import { findInstallations } from "../../engines/postgresql/installations.ts";
 import type { Config } from "../../root/config.ts";
-import type { Call } from "../command.ts";
-import type { Finding } from "./finding.ts";
+import type { EngineName } from "../../root/source-config.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { bad, good, type Finding } from "./finding.ts";
 
-/** The programs that the declared sources need. */
-export async function examineEngines(_call: Call, _config: Config): Promise<Finding[]> {
-  return [];
+/** The programs that the declared sources need: to dump them, and to restore into. */
+export async function examineEngines(config: Config): Promise<Finding[]> {
+  const engines = new Set([...config.sources.values()].map(({ engine }) => engine));
+  const findings: Finding[] = [];
+  for (const engine of engines) findings.push(await examineEngine(engine));
+  return findings;
+}
+
+async function examineEngine(engine: EngineName): Promise<Finding> {
+  try {
+    const { runtime } = await SANDBOXES[engine]({});
+    const restores = `restores into ${runtime.engine} ${runtime.engine_version}`;
+    if (engine !== "postgresql") return good(engine, restores);
+    const dumper = (await findInstallations(["pg_dump"])).at(-1);
+    return dumper === undefined
+      ? bad(engine, "pg_dump is missing", "apt-get install postgresql-client")
+      : good(engine, `dumps with pg_dump ${dumper.version}, ${restores}`);
+  } catch (error) {
+    if (!(error instanceof CouldNotRun)) throw error;
+    return bad(
+      engine,
+      error.message,
+      "install what is missing, or run the tests on another host (test_agent_id)",
+    );
+  }
 }

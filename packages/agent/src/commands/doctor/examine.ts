@@ -3,7 +3,6 @@ import type { Layout } from "../../root/layout.ts";
 import type { ResolvedRoot } from "../../root/resolve-root.ts";
 import { UserError } from "../../root/user-error.ts";
 import type { Call } from "../command.ts";
-import { examineEngines } from "./engines.ts";
 import { examineFiles } from "./files.ts";
 import { examineService } from "./service.ts";
 import { bad, good, type Finding } from "./finding.ts";
@@ -23,7 +22,8 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
   findings.push(...(await examineFiles(layout)));
   if (config !== null) {
     findings.push(...(await examineService(call, layout, config)));
-    findings.push(...(await examineEngines(call, config)));
+    const { examineEngines } = await import("./engines.ts");
+    findings.push(...(await examineEngines(config)));
   }
   findings.push(...(await examineSpool(layout)));
   return findings;

@@ -1,0 +1,22 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+
+/** Asks a person for a line that is not shown while it is typed. Null where nobody can be asked: no terminal. */
+export async function askSecret(question: string, signal: AbortSignal): Promise<string | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      // In raw mode Ctrl-C is a key, not a signal.
+      lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+      lines.on("close", () => resolve(""));
+      signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      lines.question("", resolve);
+    });
+  } finally {
+    lines.close();
+    process.stderr.write("\n");
+  }
+}

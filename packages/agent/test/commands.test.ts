@@ -1,0 +1,317 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { parseBundle, verifyReceipt } from "@attestore/proof";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
+import { attachedRoot, type TestRoot } from "./service/test-root.ts";
+import { failure, TestService } from "./service/test-service.ts";
+
+let service: TestService;
+let root: TestRoot;
+
+const SOURCES = `  invoices:
+    engine: sqlite
+    path: invoices.db
+    checks:
+      - { id: rows, query: "select count(*) as n from invoices", expect: "n >= 100" }
+  papers:
+    engine: files
+    path: papers
+`;
+
+beforeEach(async () => {
+  service = await TestService.start();
+  root = await attachedRoot(service, SOURCES);
+  writeInvoices(200);
+  mkdirSync(at("papers"));
+  writeFileSync(at("papers/one.txt"), "one\n");
+});
+afterEach(async () => {
+  root.remove();
+  await service.stop();
+});
+
+const at = (...path: string[]): string => join(root.layout.root, ...path);
+
+function writeInvoices(rows: number): void {
+  rmSync(at("invoices.db"), { force: true });
+  const database = new DatabaseSync(at("invoices.db"));
+  database.exec("create table invoices (id integer primary key, cents integer not null)");
+  const insert = database.prepare("insert into invoices (cents) values (?)");
+  for (let row = 0; row < rows; row++) insert.run(row * 7);
+  database.close();
+}
+
+const cli = (args: string[], options: CliOptions = {}): Promise<Finished> =>
+  runCli(args, { ...options, env: { ATTESTORE_HOME: root.layout.root, ...options.env } });
+
+async function json<T = Record<string, unknown>>(
+  args: string[],
+  code = 0,
+  options: CliOptions = {},
+): Promise<T> {
+  const done = await cli([...args, "--json"], options);
+  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
+  return JSON.parse(done.stdout) as T;
+}
+
+interface Status {
+  sources: { source: string; verdict: string }[];
+  problems: { what: string; next: string }[];
+  waiting: { backups: number; receipts: number; events: number };
+}
+const verdict = (status: Status, name: string) =>
+  status.sources.find(({ source }) => source === name)?.verdict;
+
+it("backs up, proves that it restores, and restores to a file; every receipt verifies", async () => {
+  expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("no_backup");
+  const made = await json(["backup", "--source", "invoices"]);
+  expect(made).toMatchObject({ source: "invoices", receipt: "accepted", log_index: 0 });
+  expect(readdirSync(root.layout.blobs)).toEqual([]);
+  expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("untested");
+
+  const tested = await json<{ checks: { id: string; result: string }[] }>([
+    "restore-test",
+    "--source",
+    "invoices",
+  ]);
+  expect(tested).toMatchObject({ result: "passed", backup_id: made["backup_id"], receipt: "accepted" });
+  expect(tested.checks.find(({ id }) => id === "rows")?.result).toBe("passed");
+  expect(readdirSync(root.layout.scratch)).toEqual([]);
+  expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("proven");
+
+  const output = at("restored.db");
+  const args = ["restore", "--source", "invoices", "--output", output];
+  await json(args);
+  const restored = new DatabaseSync(output, { readOnly: true });
+  expect(restored.prepare("select count(*) as n from invoices").get()).toEqual({ n: 200 });
+  restored.close();
+  expect(await json(args, 2)).toMatchObject({ error: "usage" });
+
+  await json(["backup", "--source", "papers"]);
+  await json(["restore-test", "--source", "papers"]);
+  const status = await json<Status>(["status"]);
+  expect(status.problems).toEqual([]);
+
+  const names = readdirSync(root.layout.receipts).filter((name) => name.endsWith(".json"));
+  expect(names.toSorted()).toEqual([
+    "00000001-backup.json",
+    "00000002-restore-test.json",
+    "00000003-backup.json",
+    "00000004-restore-test.json",
+  ]);
+  const { key, logKey } = root.attachment;
+  for (const name of names) {
+    const bundle = parseBundle(readFileSync(join(root.layout.receipts, name)));
+    expect((await verifyReceipt({ bundle, publicKey: key.publicKey, logKey })).verdict).toBe("true");
+  }
+});
+
+it("does not pass a backup whose stored bytes are damaged, and says so with exit code 1", async () => {
+  const made = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
+  const stored = service.objects.get(service.objectKey(made.backup_id)) ?? Buffer.alloc(0);
+  const middle = Math.floor(stored.length / 2);
+  stored[middle] = (stored[middle] ?? 0) ^ 1;
+  const tested = await json(["restore-test", "--source", "invoices"], 1);
+  expect(tested).toMatchObject({ result: "failed", receipt: "accepted" });
+  expect(tested["reason"]).toEqual(expect.any(String));
+  const status = await json<Status>(["status"], 1);
+  expect(verdict(status, "invoices")).toBe("failed");
+
+  const restored = await json(["restore", "--source", "invoices", "--output", at("out.db")], 1);
+  expect(restored).toMatchObject({ error: expect.any(String) });
+  expect(readdirSync(root.layout.root)).not.toContain("out.db");
+
+  // Short, and gone.
+  service.objects.set(service.objectKey(made.backup_id), stored.subarray(0, middle));
+  expect(await json(["restore-test", "--source", "invoices"], 1)).toMatchObject({ result: "failed" });
+  service.objects.delete(service.objectKey(made.backup_id));
+  expect(await json(["restore-test", "--source", "invoices"], 2)).toMatchObject({ error: "object_refused" });
+  expect(service.events.at(-1)?.event).toMatchObject({
+    kind: "restore_failed",
+    detail: { reason: "object_refused" },
+  });
+});
+
+it("fails a restore test whose check does not hold", async () => {
+  writeInvoices(50);
+  await json(["backup", "--source", "invoices"]);
+  const tested = await cli(["restore-test", "--source", "invoices"]);
+  expect(tested.code).toBe(1);
+  expect(tested.stdout).toContain("FAILED");
+});
+
+it("reports a source that can't be backed up, with exit code 2, and leaves nothing behind", async () => {
+  rmSync(at("invoices.db"));
+  expect(await json(["backup", "--source", "invoices"], 2)).toMatchObject({ error: "source_missing" });
+  expect(service.events).toMatchObject([
+    { event: { kind: "backup_failed", detail: { reason: "source_missing" } } },
+  ]);
+  expect(readdirSync(root.layout.blobs)).toEqual([]);
+  expect(service.receipts).toEqual([]);
+});
+
+it("keeps a backup that the service can't take yet, and sync delivers it", async () => {
+  await json(["backup", "--source", "papers"]);
+  await service.stop();
+  const { port } = new URL(root.config.service?.url ?? "");
+  const failed = await cli(["backup", "--source", "invoices"]);
+  expect(failed.code).toBe(2);
+  expect(failed.stderr).toContain("waits in blobs/");
+  const status = await json<Status>(["status"], 1);
+  expect(status.waiting.backups).toBe(1);
+  expect(await json(["sync"], 2)).toMatchObject({ backups_waiting: 1, stopped_by: { error: "unreachable" } });
+
+  await service.listen(Number(port));
+  expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1, backups_waiting: 0 });
+  expect(await json(["restore-test", "--source", "invoices"])).toMatchObject({ result: "passed" });
+});
+
+it("keeps a receipt that the service does not answer for, and submits it the next time", async () => {
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts"
+      ? { ...failure(503, "unavailable", "x"), headers: { "retry-after": "60" } }
+      : undefined;
+  expect(await json(["backup", "--source", "papers"])).toMatchObject({
+    receipt: "waiting",
+    receipt_id: null,
+  });
+  service.interfere = () => undefined;
+  expect(await json(["restore-test", "--source", "papers"])).toMatchObject({
+    receipt: "accepted",
+    log_index: 1,
+  });
+  expect(service.receipts).toHaveLength(2);
+});
+
+it("takes flags from the command line, then the environment, then defaults, then what is built in", async () => {
+  const env = (name: string) => ({ env: { ATTESTORE_SOURCE: name } });
+  expect(await json(["backup"], 2)).toMatchObject({
+    error: "usage",
+    message: expect.stringContaining("invoices"),
+  });
+  expect(await json(["backup"], 2, env("paper"))).toMatchObject({
+    message: expect.stringContaining('did you mean "papers"?'),
+  });
+  expect(await json(["backup"], 0, env("papers"))).toMatchObject({ source: "papers" });
+  writeFileSync(
+    root.layout.config,
+    `${readFileSync(root.layout.config, "utf8")}defaults: { source: papers, json: true }\n`,
+  );
+  const byDefault = await cli(["backup"]);
+  expect(JSON.parse(byDefault.stdout)).toMatchObject({ source: "papers" });
+  expect(await json(["backup"], 0, env("invoices"))).toMatchObject({ source: "invoices" });
+  expect(await json(["backup", "--source", "papers"], 0, env("invoices"))).toMatchObject({
+    source: "papers",
+  });
+  const plain = await cli(["backup"], { env: { ATTESTORE_JSON: "0" } });
+  expect(plain.stdout).toContain("✓ bkp_");
+  expect((await cli(["backup"], { env: { ATTESTORE_JSON: "perhaps" } })).code).toBe(2);
+});
+
+it("tests another agent's backup by what the service says of it", async () => {
+  const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
+  rmSync(join(root.layout.receipts, "00000001-backup.json"));
+  expect(await json(["restore-test", "--source", "invoices"], 2)).toMatchObject({ error: "backup_unknown" });
+  expect(await json(["restore-test", "--source", "invoices", "--backup", id])).toMatchObject({
+    result: "passed",
+  });
+  expect(await json(["restore-test", "--source", "papers", "--backup", id], 2)).toMatchObject({
+    error: "backup_unknown",
+  });
+});
+
+it("restores a ciphertext at hand with nothing but an identity", async () => {
+  const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
+  const file = at("backup.age");
+  writeFileSync(file, service.objects.get(service.objectKey(id)) ?? "");
+  const output = at("alone.db");
+  const identity = root.layout.ageIdentity;
+  const done = await runCli(["restore", "--file", file, "--identity", identity, "--output", output], {
+    cwd: "/",
+    env: { HOME: "/nonexistent" },
+  });
+  expect(done.code, done.stderr).toBe(0);
+  expect(readFileSync(output).equals(readFileSync(at("invoices.db")))).toBe(true);
+});
+
+it("signs nothing while an alarm stands, shows the evidence, and goes on when a person clears it", async () => {
+  await json(["backup", "--source", "papers"]);
+  const honest = service.log;
+  service.log = honest.fork(0);
+  service.log.appendHash(new Uint8Array(32));
+  await cli(["doctor"]);
+  expect(await json(["backup", "--source", "papers"], 2)).toMatchObject({ error: "log_alarm" });
+  expect(await json(["restore-test", "--source", "papers"], 2)).toMatchObject({ error: "log_alarm" });
+  const status = await cli(["status"]);
+  expect(status.code).toBe(1);
+  expect(status.stdout).toContain("ALARM");
+  const shown = await cli(["alarm"]);
+  expect(shown.code).toBe(1);
+  expect(shown.stdout).toContain(honest.checkpoint(1));
+  expect(shown.stdout).toContain(service.log.checkpoint(1));
+  expect(await json(["alarm", "clear"], 2)).toMatchObject({ error: "usage" });
+  service.log = honest;
+  await json(["alarm", "clear", "--because", "the operator restored the log"]);
+  expect((await cli(["alarm"])).code).toBe(0);
+  await json(["backup", "--source", "papers"]);
+});
+
+it("finds what is wrong with an installation", async () => {
+  const healthy = await json<{ branch: string; findings: { title: string; result: string }[] }>(["doctor"]);
+  expect(healthy.branch).toBe("ATTESTORE_HOME");
+  expect(healthy.findings.filter(({ result }) => result === "bad")).toEqual([]);
+  chmodSync(root.layout.token, 0o644);
+  const loose = await cli(["doctor"]);
+  expect(loose.code).toBe(1);
+  expect(loose.stdout).toContain(`chmod go= ${root.layout.token}`);
+  chmodSync(root.layout.token, 0o600);
+  await service.stop();
+  expect((await cli(["doctor"])).stdout).toContain("can't be reached");
+  writeFileSync(root.layout.config, "sevrice: {}\n");
+  const broken = await cli(["doctor"]);
+  expect(broken.stdout).toContain('config.yaml:1:1: sevrice is not known here; did you mean "service"?');
+});
+
+it("refuses at once with --no-wait, and waits without, while another run works in the root", async () => {
+  const holder = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  let isHeld = true;
+  const reached = new Promise<void>((resolve) => {
+    service.interfere = ({ route }) => {
+      if (!isHeld || route !== "POST /v1/backups") return undefined;
+      resolve();
+      return { ...failure(503, "unavailable", "x"), headers: { "retry-after": "1" } };
+    };
+  });
+  await reached;
+  expect(await json(["backup", "--source", "papers", "--no-wait"], 2)).toMatchObject({ error: "locked" });
+  const waits = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  await waits.said("Waiting for `attestore backup`");
+  isHeld = false;
+  expect((await holder.finished).code).toBe(0);
+  expect((await waits.finished).code).toBe(0);
+  expect(service.receipts).toHaveLength(2);
+});
+
+it("stops with 130 when it is interrupted, and takes the backup up later", async () => {
+  const reached = new Promise<void>((resolve) => {
+    service.interfere = ({ route }) => {
+      if (!route.startsWith("PUT ")) return undefined;
+      resolve();
+      return { status: 503, body: "", headers: { "retry-after": "5" } };
+    };
+  });
+  const running = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  await reached;
+  running.process.kill("SIGINT");
+  expect((await running.finished).code).toBe(130);
+  service.interfere = () => undefined;
+  expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
+});
+
+it("names an unknown command's nearest neighbour", async () => {
+  const done = await cli(["bakcup"]);
+  expect(done.code).toBe(2);
+  expect(done.stderr).toContain('Did you mean "backup"?');
+});
