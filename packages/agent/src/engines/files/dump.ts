@@ -6,6 +6,7 @@ import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
 import { gnuTarVersion, TAR } from "./gnu-tar.ts";
 import type { ManifestSummary } from "./manifest.ts";
+import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
 
@@ -54,8 +55,9 @@ function describe({ sha256, files, directories, bytes }: ManifestSummary, versio
   return {
     engine: "files",
     engine_version: version,
-    dump_format: "tar",
-    schema_hash: sha256,
+    dump_format: DUMP_FORMAT,
+    schema_hash: SCHEMA_HASH,
+    manifest_sha256: sha256,
     files,
     directories,
     bytes,

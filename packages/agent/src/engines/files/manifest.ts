@@ -50,7 +50,9 @@ function fields(entry: TreeEntry, contentSha256: string | null): string[] {
     case "symlink":
     case "hardlink":
       return [entry.target];
-    default:
+    case "directory":
+    case "fifo":
+    case "device":
       return [entry.mode.toString(8)];
   }
 }

@@ -1,18 +1,24 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
+import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { describePath } from "./describe-path.ts";
 import type { ManifestSummary } from "./manifest.ts";
+import { SCHEMA_HASH } from "./schema.ts";
 import { treeManifest } from "./tree-manifest.ts";
 
 export class RestoredFiles implements Restored {
+  readonly #scratch: ScratchDirectory;
   readonly #tree: string;
-  readonly close: () => Promise<void>;
 
-  constructor(tree: string, close: () => Promise<void>) {
+  constructor(scratch: ScratchDirectory, tree: string) {
+    this.#scratch = scratch;
     this.#tree = tree;
-    this.close = close;
+  }
+
+  fingerprint(): Promise<string> {
+    return Promise.resolve(SCHEMA_HASH);
   }
 
   /** The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it. */
@@ -38,7 +44,7 @@ export class RestoredFiles implements Restored {
       throw unreadable(error);
     }
     const duration_ms = performance.now() - started;
-    const { schema_hash: expected, files } = metadata;
+    const { manifest_sha256: expected, files } = metadata;
     const count = Number.isSafeInteger(files) ? `files = ${String(files)} and files > 0` : "files > 0";
     return [
       digestCheck({
@@ -61,6 +67,10 @@ export class RestoredFiles implements Restored {
         duration_ms,
       ),
     ];
+  }
+
+  close(): Promise<void> {
+    return this.#scratch.remove();
   }
 }
 

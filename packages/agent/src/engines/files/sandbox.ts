@@ -7,7 +7,6 @@ import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { type Restored, RestoreRefused, type RunContext, type Sandbox } from "../engine.ts";
 import { gnuTarVersion, TAR } from "./gnu-tar.ts";
-import { makeRemovable } from "./make-removable.ts";
 import { RestoredFiles } from "./restored.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader, type TarSink } from "./tar-reader.ts";
@@ -44,10 +43,6 @@ async function restore(
   const user = await unprivilegedUser();
   const scratch = await makeScratchDirectory(scratchDir, null);
   const tree = join(scratch.path, "tree");
-  const close = async (): Promise<void> => {
-    await makeRemovable(tree);
-    await scratch.remove();
-  };
   try {
     await mkdir(tree, { mode: 0o700 });
     if (user !== null) await chown(tree, user.uid, user.gid);
@@ -69,9 +64,9 @@ async function restore(
     const exit = await child.exited;
     stopIfAborted(signal);
     if (exit.code !== 0) throw refusalOf(exit);
-    return new RestoredFiles(tree, close);
+    return new RestoredFiles(scratch, tree);
   } catch (error) {
-    await close();
+    await scratch.remove();
     stopIfAborted(signal);
     throw isDiskFull(error) ? full() : error;
   }
