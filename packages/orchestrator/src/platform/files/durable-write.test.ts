@@ -50,6 +50,14 @@ test("makeDirectory makes every level with the mode and leaves existing ones alo
   expect((await stat(join(directory, "a", "b"))).mode & 0o777).toBe(0o711);
 });
 
+test("makeDirectory: many at once, a file in the way, a place that takes no directories", async () => {
+  await Promise.all(Array.from({ length: 8 }, () => makeDirectory(join(directory, "a", "b", "c"))));
+  await writeFile(join(directory, "file"), "");
+  await expect(makeDirectory(join(directory, "file"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  await expect(makeDirectory(join(directory, "file", "below"))).rejects.toMatchObject({ code: "ENOTDIR" });
+  await expect(makeDirectory("/proc/none/below")).rejects.toMatchObject({ code: "ENOENT" });
+});
+
 test("sweepTemporaryFiles removes leftovers of both writers and nothing else", async () => {
   await writeFile(temporaryName(join(directory, "key")), "half");
   await writeFile(join(directory, "key"), "whole");

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readdir, rename, rm, unlink } from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { errorCode } from "../errors/errno.ts";
 
@@ -81,13 +81,31 @@ export async function createFile(
   }
 }
 
-/** mkdir -p, each new level fsynced into its parent. The mode is given to the levels it makes, never to existing ones. */
+/**
+ * mkdir -p, each new level fsynced into its parent. The mode is given to the levels it makes, never to existing ones. Level by level
+ * on our own, because Node's `recursive` never returns where a parent takes no directories (/proc).
+ */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   const wanted = resolve(path);
-  const first = await mkdir(wanted, { recursive: true, mode });
-  if (first === undefined) return;
-  for (let made = wanted; made.length >= first.length; made = dirname(made))
-    await syncDirectory(dirname(made));
+  if (await isDirectory(wanted)) return;
+  if (dirname(wanted) !== wanted) await makeDirectory(dirname(wanted), mode);
+  try {
+    await mkdir(wanted, { mode });
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST" || !(await isDirectory(wanted))) throw error;
+  }
+  await syncDirectory(dirname(wanted));
+}
+
+/** @throws for a file of that name */
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    if ((await stat(path)).isDirectory()) return true;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+  throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
 }
 
 /** Removes what a killed process left between writing and renaming. Only for a directory that nobody writes to right now. */

@@ -29,8 +29,34 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
+const UNUSABLE_DIRECTORY = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOTDIR",
+  "ENOENT",
+  "ENOSPC",
+  "EDQUOT",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
+
 /** Makes the database reachable: the one of `databaseUrl`, that of a service which runs on the data directory, or our own. */
 export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  try {
+    return await open(options);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === undefined || !UNUSABLE_DIRECTORY.has(code)) throw error;
+    throw new UserError(
+      "data_directory",
+      `The data directory ${options.dataDirectory} cannot be used (${code}). Run it as the user of the service, or as root, or choose another directory with ATTESTORE_DATA.`,
+      { cause: error },
+    );
+  }
+}
+
+async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   await makeDirectory(options.dataDirectory, process.geteuid?.() === 0 ? 0o711 : 0o700);
   if (options.databaseUrl !== undefined) return openExternal(options.databaseUrl, options);
   const owned = await lockOrJoin(options);

@@ -69,3 +69,71 @@ test("a read-only package: the libraries' names are kept in the data directory",
     await run("umount", [copy]);
   }
 });
+
+test("the user of an existing database stays, whoever would be chosen for a new one", async () => {
+  const first = here.start("serve", [], { TEST_POSTGRES_USER: "nobody" });
+  await first.opened();
+  const { uid } = await stat(here.cluster);
+  expect(uid).toBe((await stat(`/proc/${await here.postmasterPid()}`)).uid);
+  expect((await run("id", ["-u", "nobody"])).stdout.trim()).toBe(String(uid));
+  await first.end("SIGTERM");
+  const second = here.start("serve");
+  await second.opened();
+  expect((await stat(`/proc/${await here.postmasterPid()}`)).uid).toBe(uid);
+  const wrong = here.start("command", [], { TEST_POSTGRES_USER: "root" });
+  expect(await wrong.ended).toBe(0); // It only joins, so its setting does not matter.
+  await second.end("SIGTERM");
+});
+
+test("as an unprivileged user everything is that user's, and another one is told whose it is", async () => {
+  const as = (user: string): string[] => [
+    "setpriv",
+    "--reuid",
+    user,
+    "--regid",
+    "nogroup",
+    "--clear-groups",
+    "--",
+  ];
+  here.data = join(here.root, "open", "data");
+  await mkdir(dirname(here.data), { mode: 0o700 });
+  await run("chown", ["nobody", dirname(here.data)]);
+  const service = here.start("serve", ["create table kept (n int)"], {}, as("nobody"));
+  await service.said((line) => line.done);
+  const { uid } = await stat(here.cluster);
+  for (const path of [here.data, join(here.data, "postgres", "run")])
+    expect((await stat(path)).uid, path).toBe(uid);
+  expect((await stat(`/proc/${await here.postmasterPid()}`)).uid).toBe(uid);
+  const command = here.start("command", ["select count(*)::int as n from kept"], {}, as("nobody"));
+  expect((await command.said((line) => line.rows)).rows).toEqual([{ n: 0 }]);
+  const asRoot = here.start("command", ["select count(*)::int as n from kept"]);
+  expect((await asRoot.said((line) => line.rows)).rows).toEqual([{ n: 0 }]);
+  await service.end("SIGTERM");
+  await run("chmod", ["-R", "a+rwX", dirname(here.data)]);
+  const other = here.start("serve", [], {}, as("daemon"));
+  expect((await other.said((line) => line.failed)).failed).toContain("belongs to user nobody");
+});
+
+test("where private mounts are forbidden, the barred directory is named", async () => {
+  const home = join(here.root, "home");
+  await mkdir(home, { mode: 0o700 });
+  here.data = join(home, "data");
+  const withoutMounts = ["setpriv", "--inh-caps=-sys_admin", "--bounding-set=-sys_admin", "--"];
+  const service = here.start("serve", [], {}, withoutMounts);
+  const { failed } = await service.said((line) => line.failed);
+  expect(failed).toContain(`may not enter ${home}`);
+  expect(failed).toContain("ATTESTORE_DATA");
+  expect(await readdir(join(here.data, "postgres"))).not.toContain("runtime");
+});
+
+test("a data directory of somebody else, or one that cannot be made, is the person's mistake", async () => {
+  const service = here.start("serve");
+  await service.opened();
+  const asNobody = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--"];
+  const stranger = here.start("command", [], {}, asNobody);
+  expect((await stranger.said((line) => line.failed)).failed).toContain("Run it as the user of the service");
+  await service.end("SIGTERM");
+  here.data = "/proc/none";
+  const impossible = here.start("serve");
+  expect((await impossible.said((line) => line.failed)).failed).toContain("/proc/none cannot be used");
+});

@@ -56,12 +56,15 @@ export class TestServices {
     return join(this.data, "postgres", "data");
   }
 
+  /** `launcher` goes before the command, such as a setpriv. */
   start(
     role: "serve" | "command",
     statements: string[] = [],
     environment: NodeJS.ProcessEnv = {},
+    launcher: string[] = [],
   ): TestService {
-    const child = spawn(process.execPath, [SCRIPT, role, this.data, ...statements], {
+    const [file = "", ...args] = [...launcher, process.execPath, SCRIPT, role, this.data, ...statements];
+    const child = spawn(file, args, {
       env: { ...process.env, ...environment },
       stdio: ["ignore", "pipe", "inherit"],
     });
