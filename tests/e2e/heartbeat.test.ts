@@ -35,7 +35,7 @@ beforeAll(async () => {
   server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: String(INTERVAL_S) });
   org = await createOrganisation(server);
   agent = await attach(org);
-  source = await declareSource(agent);
+  source = await declareSource(agent, "orders-db");
 });
 afterAll(() => server.remove());
 

@@ -116,10 +116,13 @@ describe("a log that grew past one tile", () => {
 
   beforeAll(async () => {
     first = (await head()).tree_size;
-    // One at a time at first, so that many sizes have a head; then at once, so that batches form.
-    for (let n = 0; n < 40; n++) await append(n);
-    for (let n = 40; n < ENTRIES; n += 20) {
-      await Promise.all(Array.from({ length: 20 }, (_, k) => append(n + k)));
+    // One at a time around the sizes that are awkward for trees and tiles, so that each has a head; else many at
+    // once, so that batches form.
+    const alone = (n: number): boolean => n < 68 || Math.abs(n - 128) < 4 || Math.abs(n - 256) < 4;
+    for (let n = 0; n < ENTRIES;) {
+      const batch = [append(n++)];
+      while (batch.length < 20 && n < ENTRIES && !alone(first + n)) batch.push(append(n++));
+      await Promise.all(batch);
     }
     size = (await head()).tree_size;
   });
@@ -132,26 +135,9 @@ describe("a log that grew past one tile", () => {
 
   it("proves the inclusion of leaves in trees of many sizes, by index and by hash", async () => {
     const sizes = [...heads.keys()].filter((n) => n > first).toSorted((a, b) => a - b);
-    const samples = [
-      first + 1,
-      first + 2,
-      31,
-      32,
-      33,
-      63,
-      64,
-      65,
-      127,
-      128,
-      129,
-      255,
-      256,
-      257,
-      size - 1,
-      size,
-    ]
-      .filter((n) => n > first && n <= size)
-      .concat(sizes.filter((_, n) => n % 7 === 0));
+    const awkward = [first + 1, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, size];
+    for (const treeSize of awkward) expect(sizes, "a head of every awkward size").toContain(treeSize);
+    const samples = [...awkward, ...sizes.filter((_, n) => n % 7 === 0)];
     for (const treeSize of new Set(samples)) {
       const roots = new Set<string>();
       for (const index of new Set([first, Math.floor((first + treeSize - 1) / 2), treeSize - 1])) {
@@ -163,9 +149,20 @@ describe("a log that grew past one tile", () => {
           roots.add(rootFromInclusion(hash, index, treeSize, inclusion.hashes));
         }
       }
-      expect(roots.size, `roots of the tree of ${treeSize}`).toBe(1);
-      const signed = heads.get(treeSize);
-      if (signed !== undefined) expect(roots).toEqual(new Set([signed]));
+      expect(roots).toEqual(new Set([heads.get(treeSize)]));
+    }
+  });
+
+  it("proves nothing against a size of which it never signed a head, or proves it right", async () => {
+    const missing = Array.from({ length: size - first }, (_, n) => first + n + 1).filter(
+      (n) => !heads.has(n),
+    );
+    expect(missing.length, "batches formed").toBeGreaterThan(0);
+    for (const treeSize of missing.slice(0, 10)) {
+      const path = `/v1/log/proof?leaf=${first}&tree_size=${treeSize}`;
+      const answer = await next().call("GET", path);
+      if (answer.status !== 200) expectError(answer, "not_found");
+      else expect(answer.json<Proof>().inclusion.tree_size).toBe(treeSize);
     }
   });
 

@@ -59,7 +59,7 @@ function succeeded(answer: Answer, status: number, what: string): Answer {
 /** Declares a source in a heartbeat and answers the id that the organisation knows it by. */
 export async function declareSource(
   agent: WireAgent,
-  slug = "orders-db",
+  slug = `db-${agent.id.slice(-8)}`,
   engine = "postgresql",
 ): Promise<string> {
   const body = heartbeatBody({ sources: [{ slug, engine }] });
