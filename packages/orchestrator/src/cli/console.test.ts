@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
+import { userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openConsole } from "./console.ts";
 import { answerTo, TestServer, type Finished } from "../service/test-server.ts";
 
 let server: TestServer;
@@ -209,6 +211,33 @@ describe("a command", () => {
     ).toBe(2);
     expect((await run("command", "queue", "--org", orgId, "--source", "orders")).exitCode).toBe(2);
   });
+});
+
+test("everything that was changed on the console is in the audit log, and nothing secret", async () => {
+  const { auth_key } = await json("auth-key", "create", "--org", orgId);
+  await run("org", "add", "Grune Apfel Co");
+  const console = await openConsole({
+    ATTESTORE_DATA: server.data,
+    ATTESTORE_LISTEN: `127.0.0.1:${server.port}`,
+  });
+  try {
+    const rows = await console.db
+      .selectFrom("api_logs")
+      .selectAll()
+      .where("actor_kind", "=", "console")
+      .orderBy("id")
+      .execute();
+    expect(rows.at(0)).toMatchObject({
+      route: "org add",
+      org_id: orgId,
+      actor_id: userInfo().username,
+      address: "console",
+    });
+    expect(rows.at(-1)).toMatchObject({ route: "auth-key create", org_id: orgId, status: 200 });
+    expect(JSON.stringify(rows)).not.toContain((auth_key as string).slice(15));
+  } finally {
+    await console.close();
+  }
 });
 
 test("what nobody has yet is said on stderr, so that a pipe reads nothing", async () => {

@@ -32,9 +32,18 @@ export class AgentCredentials {
   }
 
   /** Throws `unauthenticated`; a revoked agent is given with `revoked` set, so that the refusal can be attributed. */
-  async lookUp(token: string): Promise<Known> {
-    if (!AGENT_TOKEN.test(token)) throw unauthenticated();
-    const credential = credentialHash(token);
+  lookUp(token: string): Promise<Known> {
+    return this.#read(hashOf(token));
+  }
+
+  async lookUpRecent(token: string): Promise<Known> {
+    const credential = hashOf(token);
+    const known = this.#kept.get(credential.toString("base64"));
+    if (known !== undefined && performance.now() - known.readAt < FRESH_MS) return known;
+    return this.#read(credential);
+  }
+
+  async #read(credential: Buffer): Promise<Known> {
     const row = await this.#db
       .selectFrom("agents")
       .select(["id", "org_id", "name", "public_key", "key_fingerprint", "status", "last_seen_at"])
@@ -52,26 +61,17 @@ export class AgentCredentials {
       credential,
     };
     const known = { principal, revoked: row.status === "revoked", readAt: performance.now() };
-    this.#keep(token, known);
-    return known;
-  }
-
-  async lookUpRecent(token: string): Promise<Known> {
-    const known = this.#kept.get(credentialKey(token));
-    if (known !== undefined && performance.now() - known.readAt < FRESH_MS) return known;
-    return this.lookUp(token);
-  }
-
-  #keep(token: string, known: Known): void {
     // Emptied rather than evicted one by one: it refills within seconds.
     if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
-    this.#kept.set(credentialKey(token), known);
+    this.#kept.set(credential.toString("base64"), known);
+    return known;
   }
 }
 
-/** The map's key is the hash, too: tokens don't stay in memory. */
-function credentialKey(token: string): string {
-  return credentialHash(token).toString("base64");
+/** Tokens themselves don't stay in memory. Throws `unauthenticated` for what has not the form of one. */
+function hashOf(token: string): Buffer {
+  if (!AGENT_TOKEN.test(token)) throw unauthenticated();
+  return credentialHash(token);
 }
 
 /** Throws 401 `agent_revoked` where the token was right and the agent is not. */

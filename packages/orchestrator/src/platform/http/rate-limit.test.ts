@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { heartbeat, startTestService, type TestService } from "../../../test/service.ts";
 import { clientNetwork } from "./client-network.ts";
-import {
-  DatabaseRateLimits,
-  MemoryRateLimits,
-  removeEndedWindows,
-  type RateLimitStore,
-} from "./rate-limit-store.ts";
+import { DatabaseRateLimits, MemoryRateLimits, type RateLimitStore } from "./rate-limit-store.ts";
+import { removeExpired } from "./remove-expired.ts";
 import { RATE_LIMITS } from "./rate-limits.ts";
 
 let service: TestService;
@@ -74,11 +70,16 @@ test("a window of one second ends", async () => {
   }
 });
 
-test("windows that ended are removed, running ones stay", async () => {
+test("what is past its time is removed, and nothing else", async () => {
   const store = new DatabaseRateLimits(service.database);
   await store.add("test:kept", 3600);
   await service.pool.query("insert into rate_limits values ('test:ended', now() - interval '3 hours', 5)");
-  expect(await removeEndedWindows(service.database, 3600)).toBeGreaterThanOrEqual(1);
+  await service.pool.query(
+    "insert into idempotency_keys values ('a', 'a', 200, 'x', null, null, false, now(), now() - interval '1 s'), ('b', 'b', 200, 'x', null, null, false, now(), now() + interval '1 h')",
+  );
+  expect(await removeExpired(service.database, RATE_LIMITS)).toBeGreaterThanOrEqual(2);
+  const keys = await service.pool.query("select scope_sha256 from idempotency_keys");
+  expect(keys.rows).toEqual([{ scope_sha256: Buffer.from("b") }]);
   const { rows } = await service.pool.query(
     "select bucket from rate_limits where bucket in ('test:kept', 'test:ended')",
   );

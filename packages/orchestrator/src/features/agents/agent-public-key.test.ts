@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { expect, test } from "vitest";
+import { readPublicKey } from "./agent-public-key.ts";
+import { isEd25519Point } from "./ed25519-point.ts";
+
+function newKey(): Buffer {
+  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  return Buffer.from(x, "base64url");
+}
+
+test("takes every Ed25519 key that Node makes", () => {
+  for (let n = 0; n < 200; n++) expect(readPublicKey(newKey().toString("base64")).algorithm).toBe("ed25519");
+});
+
+test("takes every P-256 key that Node makes", () => {
+  for (let n = 0; n < 50; n++) {
+    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const wire = publicKey.export({ format: "der", type: "spki" });
+    const read = readPublicKey(wire.toString("base64"));
+    expect(
+      createPublicKey({ key: Buffer.from(read.bytes), format: "der", type: "spki" }).equals(publicKey),
+    ).toBe(true);
+  }
+});
+
+test("about half of all strings of 32 bytes are no point", () => {
+  let points = 0;
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 32, maxLength: 32, size: "max" }), (bytes) => {
+      if (isEd25519Point(bytes)) points += 1;
+    }),
+    { numRuns: 400, seed: 1, examples: [] },
+  );
+  expect(points).toBeGreaterThan(120);
+  expect(points).toBeLessThan(280);
+});
+
+test("throws nothing but invalid_request, whatever the text", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.base64String(),
+        fc.uint8Array({ maxLength: 100 }).map((bytes) => Buffer.from(bytes).toString("base64")),
+      ),
+      (text) => {
+        try {
+          readPublicKey(text);
+        } catch (error) {
+          expect(error).toMatchObject({
+            code: "invalid_request",
+            details: { issues: [{ path: "/public_key" }] },
+          });
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { problemOf } from "./json-values.ts";
+
+test("finds nothing wrong with JSON that can be stored and written again as it was", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 8, noUnicodeString: false }), (value) => {
+      if (problemOf(value) !== null) return;
+      const text = JSON.stringify(value);
+      expect(text).not.toMatch(/\\u0000|\\ud[89a-f]/);
+      expect(JSON.stringify(JSON.parse(text))).toBe(text);
+    }),
+  );
+});
+
+test.each([
+  ['"a\\u0000"', "NUL"],
+  ['["\\ud800"]', "surrogate"],
+  ['{"a":{"\\udc00":1}}', "surrogate"],
+  ['{"\\u0000":1}', "NUL"],
+  ["[1e999]", "number"],
+  ['{"a":-1e999}', "number"],
+])("refuses %s for its %s", (text, reason) => {
+  expect(problemOf(JSON.parse(text))).toContain(reason);
+});
+
+test("takes 64 levels and no more, without a stack of its own running over", () => {
+  expect(problemOf(JSON.parse(`${"[".repeat(64)}1${"]".repeat(64)}`))).toBeNull();
+  expect(problemOf(JSON.parse(`${"[".repeat(65)}1${"]".repeat(65)}`))).toContain("64");
+  expect(problemOf(JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`))).toContain("64");
+});

@@ -1,0 +1,26 @@
+import { sql } from "kysely";
+import type { Database } from "../database/schema.ts";
+import { removeEndedWindows } from "./rate-limit-store.ts";
+import type { RateLimitTable } from "./rate-limits.ts";
+
+const BATCH = 5000;
+
+/**
+ * Removes remembered answers past their time and rate limit windows that ended; for the service's housekeeping. Safe at any time
+ * and on several replicas at once: what is past its time counts for nothing already.
+ *
+ * @returns how many rows went
+ */
+export async function removeExpired(db: Database, table: RateLimitTable): Promise<number> {
+  const longest_s = Math.max(...Object.values(table).map(({ window_s }) => window_s));
+  let removed = await removeEndedWindows(db, longest_s);
+  for (;;) {
+    // Some at a time, so that no transaction grows with what piled up.
+    const { numAffectedRows = 0n } = await sql`
+      delete from idempotency_keys where scope_sha256 in (
+        select scope_sha256 from idempotency_keys where expires_at < now() limit ${BATCH} for update skip locked
+      )`.execute(db);
+    removed += Number(numAffectedRows);
+    if (Number(numAffectedRows) < BATCH) return removed;
+  }
+}
