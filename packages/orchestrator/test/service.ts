@@ -24,6 +24,7 @@ import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
 import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
+import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
@@ -163,6 +164,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
     });
     app.register(objectRoutes(objects));
+    app.register(tlogTilesRoutes({ pool: database.pool, signer }));
     let held = 0;
     app.addHook("onRequest", (_request, _reply, done) => {
       held += 1;

@@ -80,7 +80,7 @@ const MARK_BACKED_UP: Statement = {
     from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
 };
 
-/** By the service's clock: an agent's own cannot make a backup look newer than it is. One update a source. */
+/** One update a source. */
 export function markBackedUp(session: SqlSession, placed: Placed): Promise<unknown> {
   return session.run(
     MARK_BACKED_UP,
@@ -113,11 +113,21 @@ export function markProven(session: SqlSession, placed: Placed): Promise<unknown
   ];
 }
 
+/**
+ * When the run ended, as the agent says, and never later than now: neither a receipt that waited in the agent's spool nor an agent's
+ * clock that is ahead makes anything look more recently done than it was.
+ */
+function happenedAt({ statement, recordedAt }: ReceiptEntry): string {
+  const recorded = recordedAt.toISOString();
+  const { finished_at } = statement.predicate;
+  return finished_at < recorded ? finished_at : recorded;
+}
+
 /** Ids and the latest time of each, as two array literals, in the order of the ids (so that two writers never deadlock). */
 function latest(placed: Placed, idOf: (entry: ReceiptEntry) => string): [string, string] {
   const times = new Map<string, string>();
   for (const { entry } of placed) {
-    const at = entry.recordedAt.toISOString();
+    const at = happenedAt(entry);
     const known = times.get(idOf(entry));
     if (known === undefined || at > known) times.set(idOf(entry), at);
   }

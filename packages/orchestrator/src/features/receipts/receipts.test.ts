@@ -1,0 +1,234 @@
+import { ReceiptAccepted } from "@attestore/contract";
+import { formatStatement, type Statement } from "@attestore/proof";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { ApiError } from "../../platform/http/errors.ts";
+import { placementAnswer } from "../../log/placement.ts";
+import {
+  openLogWorld,
+  type LogWorld,
+  type Replica,
+  type TestAgent,
+  type TestBackup,
+} from "../../log/testing/log-world.ts";
+import {
+  backupStatement,
+  envelopeOf,
+  restoreTestStatement,
+  signedEnvelope,
+} from "../../log/testing/signed-receipt.ts";
+import { placed, principalOf, submitReceipt } from "../../log/testing/submit.ts";
+import { verifyPlacement } from "../../log/testing/verify-placement.ts";
+import { verifySubmission } from "./verify-submission.ts";
+
+let world: LogWorld;
+let replica: Replica;
+let agent: TestAgent;
+let tester: TestAgent;
+let backup: TestBackup;
+
+beforeAll(async () => {
+  world = await openLogWorld();
+  replica = world.addReplica();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  agent = await world.addAgent(await world.addOrg());
+  tester = await world.addAgent(agent.orgId);
+  backup = await world.addBackup(agent, tester);
+});
+
+const submit = async (by: TestAgent, statement: Statement) =>
+  placed(await submitReceipt(replica, by, signedEnvelope(by, statement)));
+
+async function times(): Promise<Record<"proven_at" | "last_proven_at" | "last_backup_at", Date | null>> {
+  const { rows } = await world.pool.query<Awaited<ReturnType<typeof times>>>(
+    "select proven_at, last_proven_at, last_backup_at from backups join sources on sources.id = source_id where backups.id = $1",
+    [backup.id],
+  );
+  if (rows[0] === undefined) throw new Error("no backup");
+  return rows[0];
+}
+
+test("the answer is what the contract says, and proves itself", async () => {
+  const placement = await submit(agent, backupStatement(agent, backup));
+  await verifyPlacement(replica.signer.identity, placement);
+  const { status, body } = placementAnswer("receipt_id", placement, false);
+  expect(status).toBe(201);
+  expect([...Value.Errors(ReceiptAccepted, JSON.parse(body.toString()))]).toEqual([]);
+});
+
+test("what is stored is the body as it came, and what the statement says", async () => {
+  const statement = restoreTestStatement(agent, backup, { previous_receipt_sha256: "ab".repeat(32) });
+  const body = Buffer.concat([Buffer.from("  "), signedEnvelope(agent, statement), Buffer.from("\n")]);
+  const { id, logIndex } = placed(await submitReceipt(replica, agent, body));
+  const { rows } = await world.pool.query("select * from receipts where id = $1", [id]);
+  expect(rows).toMatchObject([
+    {
+      kind: "restore_test",
+      result: "passed",
+      agent_id: agent.id,
+      source_id: backup.sourceId,
+      backup_id: backup.id,
+      log_index: logIndex,
+      envelope: body,
+      previous_receipt_sha256: Buffer.from("ab".repeat(32), "hex"),
+    },
+  ]);
+});
+
+test("a receipt of a backup sets when the source was last backed up; one of a test that passed, when it was last proven", async () => {
+  expect(await times()).toEqual({ proven_at: null, last_proven_at: null, last_backup_at: null });
+  await submit(agent, backupStatement(agent, backup, { finished_at: "2026-01-02T00:00:00.000Z" }));
+  expect(await times()).toEqual({
+    proven_at: null,
+    last_proven_at: null,
+    last_backup_at: new Date("2026-01-02T00:00:00Z"),
+  });
+  const finished_at = "2026-01-03T00:00:00.000Z";
+  await submit(
+    tester,
+    restoreTestStatement(tester, backup, { finished_at, result: "failed", checks: [], reason: "no" }),
+  );
+  expect(await times()).toMatchObject({ proven_at: null, last_proven_at: null });
+  await submit(tester, restoreTestStatement(tester, backup, { finished_at }));
+  expect(await times()).toMatchObject({
+    proven_at: new Date(finished_at),
+    last_proven_at: new Date(finished_at),
+  });
+});
+
+test("a late receipt moves no time back, and a clock that is ahead none beyond now", async () => {
+  const prove = (finished_at: string) => submit(agent, restoreTestStatement(agent, backup, { finished_at }));
+  await prove("2026-01-03T00:00:00.000Z");
+  await prove("2026-01-01T00:00:00.000Z");
+  expect((await times()).last_proven_at).toEqual(new Date("2026-01-03T00:00:00Z"));
+  await prove("2999-01-01T00:00:00.000Z");
+  expect((await times()).last_proven_at?.getTime()).toBeLessThanOrEqual(Date.now());
+});
+
+test("many receipts of one source in one batch, oldest last, leave the newest time", async () => {
+  const days = ["09", "12", "10", "08"].map((day) => `2026-02-${day}T00:00:00.000Z`);
+  await Promise.all(
+    days.map((finished_at) => submit(agent, restoreTestStatement(agent, backup, { finished_at }))),
+  );
+  expect((await times()).proven_at).toEqual(new Date("2026-02-12T00:00:00Z"));
+});
+
+test("has its audit row from the same transaction, once", async () => {
+  await submit(agent, backupStatement(agent, backup));
+  const { rows } = await world.pool.query("select status, user_agent from api_logs where actor_id = $1", [
+    agent.id,
+  ]);
+  expect(rows).toEqual([{ status: 201, user_agent: 'quo"ted, {curly}' }]);
+});
+
+test("the chain is recorded and not enforced: what names no or another predecessor is taken", async () => {
+  for (const previous_receipt_sha256 of [null, "00".repeat(32), null, "00".repeat(32)])
+    await submit(
+      agent,
+      restoreTestStatement(agent, backup, { previous_receipt_sha256, agent_version: String(Math.random()) }),
+    );
+  const { rows } = await world.pool.query("select 1 from receipts where agent_id = $1", [agent.id]);
+  expect(rows).toHaveLength(4);
+});
+
+const refusals: readonly [string, string, () => Promise<[TestAgent, Statement]>][] = [
+  [
+    "a backup that is not there",
+    "backup_unknown",
+    async () => [agent, changed({ id: "bkp_2x4y6z8a0b1c2d3e4f5g6h7j8k" })],
+  ],
+  [
+    "another organisation's backup",
+    "backup_unknown",
+    async () => {
+      const stranger = await world.addAgent(await world.addOrg());
+      return [stranger, restoreTestStatement(stranger, backup)];
+    },
+  ],
+  [
+    "another source",
+    "statement_mismatch",
+    async () => [agent, changed({ sourceId: (await world.addBackup(agent)).sourceId })],
+  ],
+  ["another digest", "statement_mismatch", async () => [agent, changed({ sha256: "00".repeat(32) })]],
+  [
+    "another size",
+    "statement_mismatch",
+    async () => [agent, backupStatement(agent, backup, { size_bytes: backup.sizeBytes + 1 })],
+  ],
+  [
+    "a backup that another agent made",
+    "statement_mismatch",
+    async () => [tester, backupStatement(tester, backup)],
+  ],
+  [
+    "a test by an agent that is neither of the source's",
+    "statement_mismatch",
+    async () => {
+      const third = await world.addAgent(agent.orgId);
+      return [third, restoreTestStatement(third, backup)];
+    },
+  ],
+  [
+    "another organisation",
+    "statement_mismatch",
+    async () => [agent, restoreTestStatement({ ...agent, orgId: await world.addOrg() }, backup)],
+  ],
+  ["another agent", "statement_mismatch", async () => [agent, restoreTestStatement(tester, backup)]],
+];
+
+const changed = (more: Partial<TestBackup>): Statement => restoreTestStatement(agent, { ...backup, ...more });
+
+test.each(refusals)("refuses %s, and logs nothing", async (_what, code, make) => {
+  const [by, statement] = await make();
+  await expect(submit(by, statement)).rejects.toMatchObject({ code });
+  const { rows } = await world.pool.query("select 1 from log_leaves where org_id = $1", [by.orgId]);
+  expect(rows).toEqual([]);
+});
+
+const envelopes: readonly [string, string, () => Buffer][] = [
+  [
+    "what another key signed",
+    "receipt_signature_invalid",
+    () => signedEnvelope({ ...agent, privateKey: tester.privateKey }, restoreTestStatement(agent, backup)),
+  ],
+  [
+    "a keyid of another key",
+    "statement_mismatch",
+    () =>
+      signedEnvelope(
+        { ...agent, keyFingerprint: tester.keyFingerprint },
+        restoreTestStatement(agent, backup),
+      ),
+  ],
+  [
+    "no keyid",
+    "statement_mismatch",
+    () => signedEnvelope({ ...agent, keyFingerprint: "" }, restoreTestStatement(agent, backup)),
+  ],
+  ["a payload that is no statement", "statement_invalid", () => envelopeOf(agent, Buffer.from("{}"))],
+  ["a payload that is no JSON", "statement_invalid", () => envelopeOf(agent, Buffer.from("hello"))],
+  [
+    "another payload type",
+    "statement_invalid",
+    () => envelopeOf(agent, formatStatement(restoreTestStatement(agent, backup)), "text/plain"),
+  ],
+  ["two members of one name", "invalid_json", () => Buffer.from('{"payload":"","payload":""}')],
+  ["no envelope", "invalid_request", () => Buffer.from("{}")],
+];
+
+test.each(envelopes)("refuses %s before anything is looked up", async (_what, code, make) => {
+  await expect(verifySubmission(make(), principalOf(agent))).rejects.toMatchObject({ code });
+});
+
+test("says what is wrong with a statement, and where", async () => {
+  const payload = Buffer.from(
+    JSON.stringify({ ...restoreTestStatement(agent, backup, { checks: [] }), extra: 1 }),
+  );
+  const error = await verifySubmission(envelopeOf(agent, payload), principalOf(agent)).catch(
+    (thrown: unknown) => thrown as ApiError,
+  );
+  expect(error).toMatchObject({ code: "statement_invalid", details: { issues: [{ path: "/extra" }] } });
+});
