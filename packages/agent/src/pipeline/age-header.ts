@@ -77,7 +77,8 @@ export function findHeaderEnd(start: Buffer): number {
 
 /**
  * The payload key of a file whose header is `header` and whose payload begins with `nonce`.
- * @throws DamagedCiphertext `header_damaged`; CouldNotRun `identity_missing` if no identity fits a sound header.
+ * @throws DamagedCiphertext `header_damaged`; CouldNotRun `identity_missing` if no identity fits a sound header,
+ * `identity_invalid`.
  */
 export async function openHeader(
   header: Buffer,
@@ -85,7 +86,7 @@ export async function openHeader(
   identities: readonly string[],
 ): Promise<Buffer> {
   const decrypter = new Decrypter();
-  for (const identity of identities) decrypter.addIdentity(identity);
+  for (const identity of identities) addX25519Identity(decrypter, identity);
   let fileKey: Uint8Array;
   try {
     fileKey = await decrypter.decryptHeader(header);
@@ -103,6 +104,19 @@ export async function openHeader(
   if (fileKey.length !== 16)
     throw new DamagedCiphertext("header_damaged", "the age header holds no 16-byte file key");
   return derivePayloadKey(Buffer.from(fileKey), nonce);
+}
+
+function addX25519Identity(decrypter: Decrypter, identity: string): void {
+  try {
+    if (!identity.startsWith("AGE-SECRET-KEY-1")) throw new TypeError("not an X25519 identity");
+    decrypter.addIdentity(identity);
+  } catch {
+    // Without the library's error as the cause: it quotes the key.
+    throw new CouldNotRun(
+      "identity_invalid",
+      "an identity is not a whole AGE-SECRET-KEY-1…: compare the identity files with the originals",
+    );
+  }
 }
 
 function derivePayloadKey(fileKey: Buffer, nonce: Buffer): Buffer {
