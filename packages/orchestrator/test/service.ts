@@ -50,6 +50,7 @@ export const LOG_HOST = "log.test";
 export interface TestServiceOptions {
   heartbeatInterval_s?: number;
   rateLimits?: Partial<RateLimitTable>;
+  trustProxy?: string[];
 }
 
 export interface TestOrg {
@@ -162,6 +163,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       shutdown: shutdown.signal,
       firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
+      ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });
     app.register(objectRoutes(objects));
     app.register(tlogTilesRoutes({ pool: database.pool, signer }));

@@ -208,3 +208,22 @@ test("X-Forwarded-For of anybody is not believed", async () => {
     expect(answer.status).toBe(n < 30 ? 201 : 429);
   }
 });
+
+test("that of a proxy that is trusted is, up to the first address that is not", async () => {
+  const behindProxy = await startTestService({ trustProxy: ["127.0.0.0/8"] });
+  try {
+    const forwarded = (address: string): Promise<Answer> =>
+      behindProxy.call({
+        method: "POST",
+        path: "/api/bootstrap/start",
+        json: attachBody(),
+        headers: { "x-forwarded-for": `6.6.6.6, ${address}` },
+      });
+    for (let n = 0; n < 31; n++) expect((await forwarded("192.0.2.1")).status).toBe(n < 30 ? 201 : 429);
+    expect((await forwarded("192.0.2.2")).status).toBe(201);
+    const { rows } = await behindProxy.pool.query("select distinct address from bootstraps order by address");
+    expect(rows).toEqual([{ address: "192.0.2.1" }, { address: "192.0.2.2" }]);
+  } finally {
+    await behindProxy.close();
+  }
+});
