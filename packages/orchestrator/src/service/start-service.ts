@@ -16,6 +16,7 @@ import { errorMessage } from "../platform/errors/errno.ts";
 import { sweepTemporaryFiles } from "../platform/files/durable-write.ts";
 import { healthRoutes } from "../platform/health/health-routes.ts";
 import { buildApp } from "../platform/http/app.ts";
+import { startHousekeeping } from "../platform/http/housekeeping.ts";
 import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
 import { createSealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
@@ -89,6 +90,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
 
   const shutdown = new AbortController();
   const sealer = createSealer(keys.sealing);
+  const rateLimits = {
+    default: { ...RATE_LIMITS.default, ...config.rateDefault },
+    attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
+    bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
+  };
   const app = buildApp({
     db,
     sealer,
@@ -107,11 +113,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     }),
     shutdown: shutdown.signal,
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
-    rateLimits: {
-      default: { ...RATE_LIMITS.default, ...config.rateDefault },
-      attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
-      bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
-    },
+    rateLimits,
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
@@ -136,6 +138,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   await listen(app, config.listen);
   startEmission({ pool, signer, logger: log, signal: shutdown.signal });
+  startHousekeeping({ db, rateLimits, logger: log, signal: shutdown.signal });
   const certificate = new X509Certificate(String(tls.options.cert));
   log.info(
     {
