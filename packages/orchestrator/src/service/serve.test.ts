@@ -5,6 +5,7 @@ import { Agent } from "node:https";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
@@ -210,6 +211,25 @@ test("commands work beside the service, and without it", async () => {
   expect(JSON.parse(listed.stdout)).toMatchObject([{ name: "First" }]);
   const migrated = await server.run(["migrate", "--json"]).finished;
   expect(JSON.parse(migrated.stdout)).toMatchObject({ applied: [] });
+  const clean = await server.run(["fsck", "--json"]).finished;
+  expect([clean.exitCode, JSON.parse(clean.stdout)]).toMatchObject([0, { findings: 0, counts: { logs: 1 } }]);
+  running.process.kill("SIGTERM");
+  await running.finished;
+});
+
+test("fsck finds a head that the leaves do not lead to, and says so by its exit code", async () => {
+  await server.run(["org", "add", "First"]).finished;
+  const running = await server.serve();
+  const client = new pg.Client({
+    host: join(server.data, "postgres", "run"),
+    user: "attestore",
+    database: "postgres",
+  });
+  await client.connect();
+  await client.query("update log_heads set root_hash = sha256('another')");
+  await client.end();
+  const damaged = await server.run(["fsck"]).finished;
+  expect([damaged.exitCode, damaged.stderr]).toEqual([1, expect.stringContaining("head")]);
   running.process.kill("SIGTERM");
   await running.finished;
 });
