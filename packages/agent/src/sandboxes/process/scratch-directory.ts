@@ -70,15 +70,16 @@ async function removeTree(path: string): Promise<void> {
     await rm(path, options);
   } catch (error) {
     if (systemCode(error) !== "EACCES" && systemCode(error) !== "EPERM") throw error;
-    await openUp(path);
+    await openUp(Buffer.from(path));
     await rm(path, options);
   }
 }
 
-async function openUp(directory: string): Promise<void> {
+/** By names as bytes: those of a restored tree need not be UTF-8. */
+async function openUp(directory: Buffer): Promise<void> {
   await chmod(directory, 0o700);
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openUp(join(directory, entry.name));
+  for (const entry of await readdir(directory, { withFileTypes: true, encoding: "buffer" })) {
+    if (entry.isDirectory()) await openUp(Buffer.concat([directory, Buffer.from("/"), entry.name]));
   }
 }
 
