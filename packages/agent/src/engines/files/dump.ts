@@ -1,11 +1,13 @@
 import { stat } from "node:fs/promises";
-import { type Child, endedWith, type Exit, startChild } from "../../processes/child.ts";
+import { type Child, startChild } from "../../processes/child.ts";
 import type { FilesSourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
+import { namesChanged, tarFailed } from "./dump-failure.ts";
 import { gnuTarVersion, TAR } from "./gnu-tar.ts";
 import type { ManifestSummary } from "./manifest.ts";
+import { namesDigest } from "./names-digest.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
@@ -34,12 +36,17 @@ const ARGUMENTS = [
 export async function dumpFiles(source: FilesSourceConfig, { signal }: RunContext): Promise<Dump> {
   const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
+  const names = await namesOf(source.path, signal);
   const args = [...ARGUMENTS, `--directory=${source.path}`, "."];
   const child = await startChild({ command: TAR, args, signal });
   child.stdin.end();
   let manifest: ManifestSummary | null = null;
   return {
-    content: contentOf(child, source.path, signal, (whole) => (manifest = whole)),
+    content: (async function* () {
+      const archived = yield* archiveOf(child, source.path, signal);
+      if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
+      manifest = archived;
+    })(),
     expectedBytes: null,
     metadata: () =>
       manifest === null
@@ -76,12 +83,24 @@ async function requireDirectory(path: string): Promise<void> {
   if (!isDirectory) throw new CouldNotRun("source_missing", `${path} is no directory: name the one it is in`);
 }
 
-async function* contentOf(
+async function namesOf(path: string, signal: AbortSignal): Promise<string> {
+  try {
+    return await namesDigest(path, signal);
+  } catch (error) {
+    stopIfAborted(signal);
+    const code = systemCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") throw namesChanged(path, error);
+    throw new CouldNotRun("dump_failed", `${path} cannot be read (${code ?? "unknown error"})`, {
+      cause: error,
+    });
+  }
+}
+
+async function* archiveOf(
   child: Child,
   path: string,
   signal: AbortSignal,
-  onEnd: (manifest: ManifestSummary) => void,
-): AsyncGenerator<Buffer, void, undefined> {
+): AsyncGenerator<Buffer, ManifestSummary, undefined> {
   const manifest = new ArchiveManifest();
   const reader = new TarReader(manifest);
   try {
@@ -91,42 +110,11 @@ async function* contentOf(
     }
     const exit = await child.exited;
     stopIfAborted(signal);
-    if (exit.code !== 0) throw failureOf(exit, path);
+    if (exit.code !== 0) throw tarFailed(exit, path);
     reader.end();
   } catch (error) {
     if (!(error instanceof MalformedArchive)) throw error;
     throw new CouldNotRun("dump_failed", `tar made of ${path} what no restore would take: ${error.message}`);
   }
-  onEnd(manifest.finish());
-}
-
-const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
-
-/**
- * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it may be half of the one and half
- * of the other, or padded with zeros. That restores, and is still no copy of anything: it is no backup.
- */
-function failureOf(exit: Exit, path: string): CouldNotRun {
-  const lines = exit.stderr
-    .split("\n")
-    .map((line) => line.replace(/^\S*tar: /, ""))
-    .filter((line) => line !== "" && !line.startsWith("Exiting with failure status"));
-  const changed = lines.filter((line) => CHANGED.test(line));
-  if (exit.code === 1) {
-    return new CouldNotRun(
-      "source_changed",
-      `${path} changed while it was read (${firstOf(changed.length > 0 ? changed : lines)}): stop what writes there, or back up a snapshot of it`,
-    );
-  }
-  const errors = lines.filter((line) => !changed.includes(line));
-  const how = firstOf(errors);
-  return new CouldNotRun(
-    "dump_failed",
-    `tar of ${path} ended with ${endedWith(exit)}${how === "" ? "" : `: ${how}`}`,
-  );
-}
-
-function firstOf(lines: readonly string[]): string {
-  const shown = lines.slice(0, 3).map((line) => line.slice(0, 200));
-  return shown.join("; ") + (lines.length > shown.length ? `; and ${lines.length - shown.length} more` : "");
+  return manifest.finish();
 }

@@ -34,7 +34,7 @@ export async function* walkTree(root: string, from = "."): AsyncGenerator<Walked
     }
     yield { entry: await entryAt(at, stats, path), stats };
     if (!stats.isDirectory()) continue;
-    if ((stats.mode & 0o500) !== 0o500 && process.getuid?.() !== 0) await chmod(at, 0o700);
+    if ((stats.mode & 0o500) !== 0o500) await chmod(at, 0o700);
     const names = await readdir(at, { encoding: "latin1" });
     for (const name of names.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
   }

@@ -1,0 +1,31 @@
+import { createHash } from "node:crypto";
+import { lstat, opendir } from "node:fs/promises";
+import { systemCode } from "../../runs/could-not-run.ts";
+import { pathIn } from "./walk-tree.ts";
+
+/**
+ * A digest that is the same before and after if meanwhile no name was made, removed or moved: that moves the time of the
+ * directory's inode, which no program can set back. tar alone would miss a file that is moved from where it has not yet looked to
+ * where it has. Only directories are asked about, so that this is quick beside the dump.
+ */
+export async function namesDigest(root: string, signal: AbortSignal): Promise<string> {
+  const digest = createHash("sha256");
+  const waiting = ["."];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    signal.throwIfAborted();
+    const at = pathIn(root, path);
+    const { dev, ino, nlink, ctimeNs } = await lstat(at, { bigint: true });
+    digest.update(`${path}\0${dev} ${ino} ${nlink} ${ctimeNs}\0`, "latin1");
+    const directories: string[] = [];
+    try {
+      // Nothing else is kept: one directory may hold millions of names.
+      const items = await opendir(at, { encoding: "latin1", bufferSize: 1024 });
+      for await (const item of items) if (item.isDirectory()) directories.push(item.name);
+    } catch (error) {
+      // tar says so, and names it.
+      if (systemCode(error) !== "EACCES") throw error;
+    }
+    for (const name of directories.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
+  }
+  return digest.digest("hex");
+}
