@@ -212,7 +212,10 @@ test("commands work beside the service, and without it", async () => {
   const migrated = await server.run(["migrate", "--json"]).finished;
   expect(JSON.parse(migrated.stdout)).toMatchObject({ applied: [] });
   const clean = await server.run(["fsck", "--json"]).finished;
-  expect([clean.exitCode, JSON.parse(clean.stdout)]).toMatchObject([0, { ok: true, findings: [], counts: { logs: 1 } }]);
+  expect([clean.exitCode, JSON.parse(clean.stdout)]).toMatchObject([
+    0,
+    { ok: true, findings: [], counts: { logs: 1 } },
+  ]);
   running.process.kill("SIGTERM");
   await running.finished;
 });

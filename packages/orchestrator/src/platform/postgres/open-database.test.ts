@@ -1,4 +1,8 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { silentLogger } from "../logging/logger.ts";
+import { openDatabase } from "./open-database.ts";
 import { processesWorkingIn } from "./process-state.ts";
 import { query, TestServices } from "./test-services.ts";
 
@@ -41,4 +45,29 @@ test("commands and a service that start at once wait for each other", async () =
     expect(command.lines.some((line) => line.rows !== undefined)).toBe(true);
   }
   await service.opened();
+});
+
+test("DATABASE_URL: no server of its own, one service on the directory, durable commits or none", async () => {
+  const server = here.start("serve");
+  const { host } = await server.opened();
+  const databaseUrl = `postgresql://attestore@${encodeURIComponent(String(host))}/postgres`;
+  const dataDirectory = join(here.root, "replica");
+  const open = (role: "serve" | "command") =>
+    openDatabase({ dataDirectory, databaseUrl, role, log: silentLogger });
+
+  const first = await open("serve");
+  expect(await query(first.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+  expect(await readdir(dataDirectory)).toEqual(["lock"]);
+  await expect(open("serve")).rejects.toMatchObject({ code: "data_directory_in_use" });
+  await (await open("command")).close();
+  await first.close();
+
+  await query(await server.opened(), "alter database postgres set synchronous_commit = local");
+  await (await open("serve")).close();
+  await query(await server.opened(), "alter database postgres set synchronous_commit = off");
+  await expect(open("serve")).rejects.toMatchObject({
+    code: "database_unusable",
+    message: expect.stringContaining("synchronous_commit = off"),
+  });
+  await expect(open("command")).rejects.toMatchObject({ code: "database_unusable" });
 });
