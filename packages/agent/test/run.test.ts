@@ -1,0 +1,188 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { envelopeFromJson, parseStatement } from "@attestore/proof";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { runCli, startCli, type Running } from "./service/cli.ts";
+import { attachedRoot, type TestRoot } from "./service/test-root.ts";
+import { TestService } from "./service/test-service.ts";
+
+let service: TestService;
+let root: TestRoot;
+let agents: Running[];
+
+beforeEach(async () => {
+  service = await TestService.start();
+  root = await attachedRoot(service, "  invoices: { engine: sqlite, path: invoices.db }\n");
+  agents = [];
+  const database = new DatabaseSync(join(root.layout.root, "invoices.db"));
+  database.exec("create table invoices (id integer primary key); insert into invoices values (1), (2), (3)");
+  database.close();
+});
+afterEach(async () => {
+  for (const agent of agents) {
+    agent.process.kill("SIGKILL");
+    await agent.finished;
+  }
+  root.remove();
+  await service.stop();
+});
+
+async function startAgent(): Promise<Running> {
+  const agent = startCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
+  agents.push(agent);
+  await agent.said("attestore runs as");
+  return agent;
+}
+
+/** Waits for something that the agent does; the test's own timeout is the limit. */
+async function until(what: () => boolean): Promise<void> {
+  while (!what()) await pause(20);
+}
+
+const kinds = (): string[] =>
+  service.receipts.map(({ envelope }) => {
+    const parsed = parseStatement(envelopeFromJson(envelope).payload);
+    if (!parsed.ok) return "invalid";
+    return "result" in parsed.statement.predicate ? parsed.statement.predicate.result : "backup";
+  });
+const done = (id: string): boolean => existsSync(join(root.layout.commandsDone, `${id}.json`));
+const outcome = (id: string): unknown =>
+  (JSON.parse(readFileSync(join(root.layout.commandsDone, `${id}.json`), "utf8")) as { outcome: unknown })
+    .outcome;
+const reasons = () =>
+  service.events.map(({ event }) => [event.kind, event.command_id, event.detail["reason"]]);
+
+it("runs what the service asks for, once each, and submits what came of it", async () => {
+  const agent = await startAgent();
+  const backup = service.command("backup", "invoices", "sqlite");
+  await until(() => done(backup.id) && service.receipts.length === 1);
+  const test = service.command("restore_test", "invoices", "sqlite");
+  await until(() => done(test.id) && service.receipts.length === 2);
+  expect(kinds()).toEqual(["backup", "passed"]);
+  // Acked, so that the service has stopped delivering them.
+  await until(() => service.commands.length === 0);
+
+  // Told again, whatever for: acked again, and not run.
+  const beats = service.heartbeats.length;
+  service.commands.push({ ...backup, attempt: 2 }, { ...test, attempt: 2 });
+  await until(() => service.commands.length === 0 && service.heartbeats.length > beats + 2);
+  expect(service.receipts).toHaveLength(2);
+  const last = service.heartbeats.at(-1);
+  expect(last).toMatchObject({
+    sources: [{ slug: "invoices", engine: "sqlite" }],
+    log_head: expect.any(String),
+  });
+  expect(last?.cosignature).toMatch(/^— agent_/);
+
+  const second = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect(second.code).toBe(2);
+  expect(second.stderr).toContain("`attestore run` (process");
+  agent.process.kill("SIGTERM");
+  expect((await agent.finished).code).toBe(0);
+});
+
+it("goes on with a whole ciphertext after kill -9, and does not dump a second time", async () => {
+  const first = await startAgent();
+  service.interfere = ({ route }) => {
+    if (!route.startsWith("PUT ")) return undefined;
+    first.process.kill("SIGKILL");
+    return "cut";
+  };
+  const command = service.command("backup", "invoices", "sqlite");
+  expect((await first.finished).code).toBe("SIGKILL");
+  const [blob] = readdirSync(root.layout.blobs).filter((name) => name.endsWith(".age"));
+  service.interfere = () => undefined;
+  await startAgent();
+  await until(() => done(command.id) && service.receipts.length === 1);
+  expect([...service.backups.values()].map(({ sha256 }) => `${sha256}.age`)).toEqual([blob]);
+  expect(service.events).toEqual([]);
+});
+
+it("reports a restore test that kill -9 cut off as interrupted, and does not run it again", async () => {
+  await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } });
+  const first = await startAgent();
+  service.interfere = ({ route }) => {
+    if (!route.startsWith("GET /objects/")) return undefined;
+    first.process.kill("SIGKILL");
+    return "cut";
+  };
+  const command = service.command("restore_test", "invoices", "sqlite");
+  expect((await first.finished).code).toBe("SIGKILL");
+  service.interfere = () => undefined;
+  const agent = await startAgent();
+  await until(() => service.events.length === 1 && service.commands.length === 0);
+  expect(reasons()).toEqual([["restore_failed", command.id, "interrupted"]]);
+  expect(outcome(command.id)).toBe("interrupted");
+  const beats = service.heartbeats.length;
+  await until(() => service.heartbeats.length > beats + 2);
+  expect(kinds()).toEqual(["backup"]);
+  agent.process.kill("SIGINT");
+  expect((await agent.finished).code).toBe(130);
+});
+
+it("ends a run cleanly at SIGTERM, and reports it before it is gone", async () => {
+  await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } });
+  const agent = await startAgent();
+  const reached = new Promise<void>((resolve) => {
+    service.interfere = ({ route }) => {
+      if (!route.startsWith("GET /objects/")) return undefined;
+      resolve();
+      return { status: 503, body: "", headers: { "retry-after": "5" } };
+    };
+  });
+  const command = service.command("restore_test", "invoices", "sqlite");
+  await reached;
+  agent.process.kill("SIGTERM");
+  expect((await agent.finished).code).toBe(0);
+  expect(reasons()).toEqual([["restore_failed", command.id, "interrupted"]]);
+  expect(readdirSync(root.layout.scratch)).toEqual([]);
+});
+
+it("reports what could not run, and goes on", async () => {
+  await startAgent();
+  const unknown = service.command("backup", "other", "sqlite");
+  const untested = service.command("restore_test", "invoices", "sqlite");
+  const fine = service.command("backup", "invoices", "sqlite");
+  await until(() => done(fine.id) && service.receipts.length === 1 && service.events.length === 2);
+  expect(reasons()).toEqual(
+    expect.arrayContaining([
+      ["backup_failed", unknown.id, "source_unknown"],
+      ["restore_failed", untested.id, "backup_unknown"],
+    ]),
+  );
+});
+
+it("waits for a service that is not there, and works when it comes", async () => {
+  const port = service.port;
+  await service.stop();
+  const agent = await startAgent();
+  await agent.said("can't be reached");
+  await service.listen(port);
+  const command = service.command("backup", "invoices", "sqlite");
+  await until(() => done(command.id) && service.receipts.length === 1);
+  await agent.said("the service answers again");
+});
+
+it("tells of a forked log, signs nothing more, and lives on to say so", async () => {
+  const agent = await startAgent();
+  const first = service.command("backup", "invoices", "sqlite");
+  await until(() => done(first.id) && service.receipts.length === 1);
+  await until(() => service.heartbeats.at(-1)?.cosignature !== undefined);
+  service.log = service.log.fork(0);
+  service.log.appendHash(new Uint8Array(32));
+  await agent.said("does not extend what this agent has seen");
+  await until(() => service.events.length > 0 && service.heartbeats.at(-1)?.cosignature === undefined);
+  expect(service.events[0]?.event).toMatchObject({
+    kind: "attestation_failed",
+    detail: { reason: "head_forked" },
+  });
+  const second = service.command("backup", "invoices", "sqlite");
+  await until(() => done(second.id));
+  expect(service.receipts).toHaveLength(1);
+  expect(service.uploads.size).toBe(1);
+  const status = await runCli(["status", "--root", root.layout.root]);
+  expect(status.code).toBe(1);
+  expect(status.stdout).toContain("ALARM");
+});
