@@ -192,12 +192,14 @@ describe("wrong secrets", () => {
   test("are recorded for the key's organisation", async () => {
     await knock(wrong(org.authKey));
     await expect
-      .poll(async () =>
-        service.database
-          .selectFrom("api_logs")
-          .select(["actor_kind", "route", "status"])
-          .where("org_id", "=", org.id)
-          .execute(),
+      .poll(
+        async () =>
+          service.database
+            .selectFrom("api_logs")
+            .select(["actor_kind", "route", "status"])
+            .where("org_id", "=", org.id)
+            .execute(),
+        { timeout: 10_000 },
       )
       .toEqual([{ actor_kind: "auth_key", route: "/api/bootstrap/attach", status: 401 }]);
   });
