@@ -1,0 +1,89 @@
+import { createHash, randomUUID } from "node:crypto";
+import type { BackupRecord } from "../e2e/harness/backups.ts";
+import { seal } from "../e2e/harness/dsse.ts";
+import { exchange } from "../e2e/harness/https.ts";
+import type { WireAgent } from "../e2e/harness/organisation.ts";
+import { restoreTestStatement, type ReceiptAccepted } from "../e2e/harness/statements.ts";
+
+/** A receipt that the service has answered 201 for. */
+export interface Acknowledged {
+  agent: WireAgent;
+  receipt: ReceiptAccepted;
+  /** Hex SHA-256 of the envelope's bytes. */
+  envelopeSha256: string;
+}
+
+/**
+ * Agents that submit receipt after receipt. As a real agent does, each repeats a submission, the same bytes under the
+ * same key, until it is acknowledged, through whatever happens to the service meanwhile.
+ */
+export class ReceiptStream {
+  readonly acknowledged: Acknowledged[] = [];
+  /** Attempts that got no answer, and answers of 503. */
+  disturbed = 0;
+  #stopping = false;
+  readonly #workers: Promise<void>[];
+
+  constructor(agents: readonly { agent: WireAgent; backup: BackupRecord }[], workersEach: number) {
+    this.#workers = agents.flatMap(({ agent, backup }) =>
+      Array.from({ length: workersEach }, () => this.#work(agent, backup)),
+    );
+  }
+
+  /** Rejects if any submission got an answer that it must never get. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#workers);
+  }
+
+  /** A test that failed ends it too. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop().catch(() => undefined);
+  }
+
+  /** Waits until this many more are acknowledged. */
+  async advance(count: number): Promise<void> {
+    const goal = this.acknowledged.length + count;
+    const ended = Promise.all(this.#workers).then(() => {
+      throw new Error("the stream ended");
+    });
+    const reached = async (): Promise<void> => {
+      const deadline = performance.now() + 60_000;
+      while (this.acknowledged.length < goal) {
+        if (performance.now() > deadline) throw new Error("the service acknowledges nothing any more");
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    };
+    await Promise.race([ended, reached()]);
+  }
+
+  async #work(agent: WireAgent, backup: BackupRecord): Promise<void> {
+    while (!this.#stopping) {
+      const statement = restoreTestStatement(agent, backup);
+      statement.predicate["agent_version"] = randomUUID(); // each receipt another one
+      const body = JSON.stringify(seal(agent.signer, statement));
+      const receipt = await this.#submit(agent, body, randomUUID());
+      const envelopeSha256 = createHash("sha256").update(body).digest("hex");
+      this.acknowledged.push({ agent, receipt, envelopeSha256 });
+    }
+  }
+
+  async #submit(agent: WireAgent, body: string, idempotencyKey: string): Promise<ReceiptAccepted> {
+    for (;;) {
+      const answer = await exchange(agent.server, {
+        method: "POST",
+        path: "/v1/receipts",
+        token: agent.token,
+        headers: { "content-type": "application/json" },
+        body,
+        idempotencyKey,
+      }).catch(() => null);
+      if (answer?.status === 201) return answer.json<ReceiptAccepted>();
+      // 409: the first attempt, whose connection broke, is still being worked on.
+      if (answer !== null && answer.status !== 503 && answer.status !== 409)
+        throw new Error(`a receipt was answered ${answer.status} ${answer.body.toString()}`);
+      this.disturbed++;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
