@@ -2,9 +2,10 @@ import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
 import { RestoreRefused } from "../engine.ts";
-import { isOfThePlace } from "./session-error.ts";
 
 const DISK_FULL = "53100";
+const ARCHIVE_ERROR =
+  /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
 
 /**
  * Whose fault it is that pg_restore failed: the scratch server's, so that nothing is known of the backup, or the dump's.
@@ -28,19 +29,30 @@ export function refusalOf(
   if (exit.signal !== null)
     return new CouldNotRun("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 
+  // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it was sending, which
+  // the server has an SQLSTATE for too.
+  const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
   const sqlstate = sqlstates.at(-1);
-  const entry = /from TOC entry [0-9]+; [0-9]+ [0-9]+ ([^\n]{1,300})/.exec(exit.stderr)?.[1];
-  const where = entry === undefined ? "" : ` at "${entry.replace(/ \S+$/, "")}"`;
-  if (sqlstate === undefined) {
-    // No word of the server: pg_restore did not like the archive itself. Such messages are its own, and quote nothing.
-    const message = /pg_restore: error: ([^\n]{1,200})/.exec(exit.stderr)?.[1] ?? endedWith(exit);
-    return new RestoreRefused(`pg_restore refuses the dump${where}: ${message}`);
+  if (ofArchive !== undefined || sqlstate === undefined) {
+    return new RestoreRefused(
+      `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
+    );
   }
-  if (isOfThePlace(sqlstate) || /^(?:EXTENSION|COLLATION) /.test(entry ?? "")) {
+  const entry = entryOf(exit.stderr);
+  const where = entry === null ? "" : ` at ${entry}`;
+  if (/^(?:53|58|57P)/.test(sqlstate) || /^(?:EXTENSION|COLLATION) /.test(entry ?? "")) {
     return new CouldNotRun(
       "sandbox_lacks",
       `the scratch PostgreSQL could not restore what it lacks${where} (SQLSTATE ${sqlstate}): give it what the source has`,
     );
   }
   return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})`);
+}
+
+/** Which part of the dump it was: names, without the owner that comes last. */
+function entryOf(stderr: string): string | null {
+  const entry = /from TOC entry [0-9]+; [0-9]+ [0-9]+ ([^\n]{1,300})/.exec(stderr)?.[1];
+  if (entry !== undefined) return entry.replace(/ \S+$/, "");
+  const table = /COPY failed for table "([^"\n]{1,200})"/.exec(stderr)?.[1];
+  return table === undefined ? null : `TABLE DATA ${table}`;
 }

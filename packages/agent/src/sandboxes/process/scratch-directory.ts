@@ -21,7 +21,9 @@ export interface ScratchDirectory {
  * how what kill -9 leaves behind goes away.
  */
 export async function makeScratchDirectory(parent: string, user: User | null): Promise<ScratchDirectory> {
-  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await mkdir(parent, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw cannotMake(parent, error);
+  });
   const reachable = user === null || (await isReachable(parent)) ? parent : "/var/tmp";
   await removeAbandoned(reachable);
   return make(reachable, user);
@@ -40,13 +42,17 @@ async function make(parent: string, user: User | null): Promise<ScratchDirectory
     await mkdir(path, { mode: 0o700 });
     if (user !== null) await chown(path, user.uid, user.gid);
   } catch (error) {
-    throw new CouldNotRun(
-      isDiskFull(error) ? "disk_full" : "sandbox_failed",
-      `no scratch directory could be made in ${parent} (${systemCode(error) ?? "unknown error"})`,
-      { cause: error },
-    );
+    throw cannotMake(parent, error);
   }
   return { path, remove: () => removeTree(path) };
+}
+
+function cannotMake(parent: string, error: unknown): CouldNotRun {
+  return new CouldNotRun(
+    isDiskFull(error) ? "disk_full" : "sandbox_failed",
+    `no scratch directory could be made in ${parent} (${systemCode(error) ?? "unknown error"})`,
+    { cause: error },
+  );
 }
 
 async function removeAbandoned(parent: string): Promise<void> {

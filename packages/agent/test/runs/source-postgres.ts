@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { findInstallations } from "../../src/engines/postgresql/installations.ts";
+import type { PostgresqlSourceConfig } from "../../src/root/source-config.ts";
+import { startScratchPostgres } from "../../src/sandboxes/process/scratch-postgres.ts";
+
+export interface SourcePostgres {
+  readonly source: PostgresqlSourceConfig;
+  /** Such as postgresql://user:password@/db?host=… */
+  url(user: string, password: string, database?: string): string;
+  sql(text: string): string;
+  close(): Promise<void>;
+}
+
+/** A real PostgreSQL to back up. */
+export async function startSourcePostgres(dir: string): Promise<SourcePostgres> {
+  const [installation] = await findInstallations(["postgres", "initdb", "pg_dump"]);
+  if (installation === undefined) throw new Error("no PostgreSQL is installed: run tools/setup test");
+  const server = await startScratchPostgres(installation.bin, dir, new AbortController().signal);
+  const url = (user: string, password: string, database = "postgres"): string =>
+    `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(server.environment["PGHOST"] ?? "")}`;
+  process.env["TEST_SOURCE_URL"] = url(server.environment["PGUSER"] ?? "", "");
+  return {
+    source: {
+      slug: "orders",
+      engine: "postgresql",
+      sandbox: "process",
+      checkTimeout_s: 60,
+      checks: [],
+      connection: { kind: "env", name: "TEST_SOURCE_URL" },
+    },
+    url,
+    sql: (text) =>
+      execFileSync(join(installation.bin, "psql"), ["-XqAt", "-v", "ON_ERROR_STOP=1"], {
+        env: { ...process.env, ...server.environment },
+        input: text,
+        encoding: "utf8",
+      }).trim(),
+    close: () => server.close(),
+  };
+}
