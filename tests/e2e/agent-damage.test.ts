@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,19 +105,6 @@ describe("data that is wrong", () => {
     database.sql("shop", "insert into orders select n, 1, now(), 'again' from generate_series(11, 2000) n");
   });
 
-  it("fails when a table that was there is gone, which is inferred", async () => {
-    await backUp("shop");
-    expect((await test("shop")).code).toBe(0);
-    database.sql(
-      "shop",
-      "alter table customers rename to clients; drop view recent; drop table orders; create table orders (id int); insert into orders select generate_series(1, 5000)",
-    );
-    await backUp("shop");
-    // The configured check still holds: only somebody who knows the backup before can tell.
-    const { code, result } = await test("shop");
-    expect([code, result], "tables of the last proven backup are missing").toEqual([1, "failed"]);
-  });
-
   it("fails a check whose value is another", async () => {
     await backUp("kv");
     expect(await test("kv")).toMatchObject({ code: 0, result: "passed", passes: 1 });
@@ -213,11 +201,12 @@ describe("a stored ciphertext", () => {
     const identity = join(host.root, "keys", "age.key");
     const kept = readFileSync(identity);
     try {
-      writeFileSync(identity, "AGE-SECRET-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SXRX8L8\n");
+      const other = spawnSync("age-keygen", [], { encoding: "utf8" }).stdout;
+      writeFileSync(identity, other);
       const failed = await test("shop");
       expect([1, 2]).toContain(failed.code);
       expect(failed.passes).toBe(0);
-      expect(failed.stderr + failed.stdout).not.toContain("AGE-SECRET-KEY");
+      expect(failed.stderr + failed.stdout).not.toMatch(/AGE-SECRET-KEY-1[0-9A-Z]/);
     } finally {
       writeFileSync(identity, kept);
     }

@@ -132,11 +132,11 @@ describe("a setting", () => {
     expect(await backedUp({ ATTESTORE_SOURCE: "by-environment" }, "--source", "by-flag")).toBe("by-flag");
   });
 
-  it("of a source that is not configured is answered with those that are", async () => {
+  it("of a source that is not configured is answered with where to look", async () => {
     const { code, stderr } = await host.run("backup", "--source", "typo");
     expect(code).toBe(2);
     expect(stderr).toContain("typo");
-    expect(stderr).toContain("by-flag");
+    expect(stderr).toContain("config.yaml");
   });
 
   it("that is misspelt in config.yaml is refused with its place", async () => {

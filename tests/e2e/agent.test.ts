@@ -32,7 +32,7 @@ function writeInvoices(path: string): void {
 }
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
   org = await createOrganisation(server);
   database = await startDatabaseServer();
   createShop(database, "shop");
@@ -147,7 +147,8 @@ describe("init", () => {
       const done = await waiting.finished;
       expect(done.code, done.stdout + done.stderr).toBe(0);
       expect(done.stdout + done.stderr).not.toMatch(/at[sp]_[A-Za-z0-9_-]{20}/);
-      expect((await fresh.run("status")).code).toBe(0);
+      const doctor = await fresh.run("doctor");
+      expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
     } finally {
       waiting.child.kill("SIGKILL");
       fresh.remove();
@@ -280,7 +281,7 @@ describe("run", () => {
         );
         expect(queued.code, queued.stderr).toBe(0);
       }
-      await until(`both are done\n${state()}`, () => host.receipts().length === before + 2, 150);
+      await until(`both are done\n${state()}`, () => host.receipts().length === before + 2, 60);
     } finally {
       running.child.kill("SIGTERM");
     }
