@@ -145,7 +145,7 @@ async function tell(): Promise<void> {
     return undefined;
   });
   const receipts = receiptFiles();
-  const logKey = logVerifierKey();
+  const logKey = join(root, "keys", "log.vkey");
   const verify = [...receipts, "--key", join(root, "keys", "agent.pub"), "--log-key", logKey];
   await step("attestore-verify every receipt, offline", async () => {
     expectThat(
@@ -194,12 +194,12 @@ async function tell(): Promise<void> {
   });
 
   heading(`Every step held, in ${((performance.now() - started) / 1000).toFixed(0)} s. Look around:`);
-  const node = (name: string): string => `npx node packages/${name}/src/main.ts`;
-  say(`  ATTESTORE_HOME=${at(root)} ${node("agent")} status`);
+
+  say(`  ATTESTORE_HOME=${at(root)} npx attestore status`);
   say(
-    `  ${node("verifier")} ${at(receipts[0] ?? "")} --key ${at(join(root, "keys", "agent.pub"))} --log-key '${logKey}'`,
+    `  npx attestore-verify ${at(receipts[0] ?? "")} --key ${at(join(root, "keys", "agent.pub"))} --log-key ${at(logKey)}`,
   );
-  say(`  ATTESTORE_DATA=${at(serverData)} ${node("orchestrator")} fsck`);
+  say(`  ATTESTORE_DATA=${at(serverData)} npx attestore-server fsck`);
   say(`  ATTESTORE_DATA=${at(serverData)} ATTESTORE_LISTEN=127.0.0.1:${port} npm start`);
 }
 
@@ -233,10 +233,6 @@ function receiptFiles(): string[] {
     .filter((name) => name.endsWith(".json"))
     .toSorted()
     .map((name) => join(directory, name));
-}
-
-function logVerifierKey(): string {
-  return readFileSync(join(root, "keys", "log.vkey"), "utf8").trim();
 }
 
 /** Another outcome of the same receipt: what somebody would change who wants a pass. */

@@ -315,6 +315,14 @@ it("stops with 130 when it is interrupted, and takes the backup up later", async
   expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
 });
 
+it("takes --root and --json before a command's name too", async () => {
+  const args = ["--root", root.layout.root, "--json"];
+  const named = await runCli([...args, "doctor"]);
+  expect(JSON.parse(named.stdout)).toMatchObject({ root: root.layout.root });
+  const bare = await runCli(args);
+  expect(JSON.parse(bare.stdout)).toMatchObject({ sources: [{ source: "invoices" }, { source: "papers" }] });
+});
+
 it("names an unknown command's nearest neighbour", async () => {
   const done = await cli(["bakcup"]);
   expect(done.code).toBe(2);

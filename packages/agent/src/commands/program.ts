@@ -27,6 +27,9 @@ const COMMANDS: readonly Command[] = [
   alarm,
 ];
 
+/** What every command takes. */
+const EVERYWHERE: readonly FlagName[] = ["root", "json"];
+
 const KNOWN = [...COMMANDS.map(({ name }) => name), "help"];
 
 export type Surroundings = Omit<Call, "flags" | "terminal">;
@@ -78,11 +81,14 @@ function commander(perform: Perform): Commander {
     .description("Makes encrypted backups, restores them for real, and signs what it found.")
     .version(agentVersion)
     .exitOverride()
+    // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as `attestore doctor --root DIR`.
+    .enablePositionalOptions()
     .showHelpAfterError("(--help says more)")
     .addHelpText(
       "after",
       "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
     );
+  for (const name of EVERYWHERE) program.addOption(optionOf(name));
   for (const command of COMMANDS) {
     // The bare command prints status.
     const sub = program.command(command.name, { isDefault: command === status });
@@ -93,7 +99,7 @@ function commander(perform: Perform): Commander {
       const argument = command.argument === undefined ? undefined : received[0];
       await perform(
         command,
-        givenOf(sub, command.flags),
+        { ...givenOf(program, EVERYWHERE), ...givenOf(sub, command.flags) },
         typeof argument === "string" ? argument : undefined,
       );
     });
@@ -107,11 +113,11 @@ function optionOf(name: FlagName): Option {
 }
 
 /** What stands on the command line; the environment and the defaults come behind it, in one place. */
-function givenOf(sub: Commander, names: readonly FlagName[]): GivenFlags {
+function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
   return Object.fromEntries(
     names
-      .filter((name) => sub.getOptionValueSource(name) === "cli")
-      .map((name) => [name, sub.getOptionValue(name) as unknown]),
+      .filter((name) => parsed.getOptionValueSource(name) === "cli")
+      .map((name) => [name, parsed.getOptionValue(name) as unknown]),
   );
 }
 
