@@ -19,7 +19,6 @@ const ARGUMENTS = [
   "--preserve-permissions",
   "--delay-directory-restore",
   "--no-same-owner",
-  "--keep-old-files",
   "--no-acls",
   "--no-xattrs",
   "--no-selinux",

@@ -3,6 +3,7 @@ import { type Segment, SparseMapParser } from "./sparse-map.ts";
 import { BLOCK, isZeroBlock, MalformedArchive, parseTarHeader, type TarHeader } from "./tar-header.ts";
 import { toTreeEntry } from "./to-tree-entry.ts";
 import type { TreeEntry } from "./tree-entry.ts";
+import { WalkOrder } from "./walk-order.ts";
 
 /** Is told what an archive holds, in its order. Of a file's content: each byte once, zeros of a hole by their number. */
 export interface TarSink {
@@ -41,6 +42,7 @@ const MAX_PAX_BYTES = 8 << 20;
 export class TarReader {
   readonly #sink: TarSink;
   readonly #block = Buffer.alloc(BLOCK);
+  readonly #order = new WalkOrder();
   #filled = 0;
   #state: State = { at: "header" };
   #pax: ReadonlyMap<string, string> | null = null;
@@ -119,6 +121,7 @@ export class TarReader {
 
   #entry(header: TarHeader, pax: ReadonlyMap<string, string>): void {
     const { entry, storedSize, isSparse } = toTreeEntry(header, pax);
+    this.#order.next(entry);
     this.#sink.entry(entry);
     if (entry.kind !== "file") {
       this.#sink.entryEnd();

@@ -1,0 +1,81 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { CheckOutcome } from "@attestore/proof";
+import type { FilesSourceConfig } from "../../../root/source-config.ts";
+import type { Restored, SourceMetadata } from "../../engine.ts";
+import { files } from "../index.ts";
+
+/** Where one test's trees lie; removed at its end. */
+export function makePlace(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "attestore-files-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+export function sourceOf(path: string): FilesSourceConfig {
+  return { slug: "tree", engine: "files", path, sandbox: "process", checks: [], checkTimeout_s: 60 };
+}
+
+export interface Dumped {
+  readonly archive: Buffer;
+  readonly metadata: SourceMetadata;
+}
+
+export async function dumpTree(
+  path: string,
+  { signal = new AbortController().signal, onPiece }: DumpOptions = {},
+): Promise<Dumped> {
+  const dump = await files.dump(sourceOf(path), { scratchDir: tmpdir(), signal });
+  try {
+    const pieces: Buffer[] = [];
+    for await (const piece of dump.content) {
+      pieces.push(Buffer.from(piece));
+      onPiece?.();
+    }
+    return { archive: Buffer.concat(pieces), metadata: await dump.metadata() };
+  } finally {
+    await dump.close();
+  }
+}
+
+export interface DumpOptions {
+  readonly signal?: AbortSignal;
+  readonly onPiece?: () => void;
+}
+
+/** In pieces of a size that divides nothing. */
+export async function* inPieces(bytes: Buffer, size = 40_009): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += size) {
+    // What is valid only until the next one is asked for is not to be kept.
+    const piece = Buffer.from(bytes.subarray(at, at + size));
+    yield piece;
+    piece.fill(0xee);
+  }
+}
+
+export async function restoreTree<Result>(
+  archive: Buffer,
+  scratchDir: string,
+  use: (restored: Restored, tree: string) => Promise<Result>,
+  signal = new AbortController().signal,
+): Promise<Result> {
+  const sandbox = await files.findSandbox({});
+  const restored = await sandbox.restore(inPieces(archive), { scratchDir, signal });
+  try {
+    const [scratch = ""] = readdirSync(scratchDir).filter((name) => name.startsWith("attestore-"));
+    return await use(restored, join(scratchDir, scratch, "tree"));
+  } finally {
+    await restored.close();
+  }
+}
+
+export async function inferred(restored: Restored, metadata: SourceMetadata): Promise<string[]> {
+  const checks = await restored.inferredChecks({
+    metadata,
+    lastPassed: null,
+    signal: new AbortController().signal,
+  });
+  return checks.map(({ id, result }: CheckOutcome) => `${id} ${result}`);
+}
+
+export const ALL_PASSED = ["inferred:manifest passed", "inferred:files passed"];
