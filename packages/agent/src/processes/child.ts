@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import { CouldNotRun, systemCode } from "../runs/could-not-run.ts";
 
 export interface ChildRequest {
@@ -53,7 +53,10 @@ export async function startChild(request: ChildRequest): Promise<Child> {
     ...(request.user === undefined ? {} : request.user),
   });
   await started(child, command);
-  const { stdin, stdout, stderr, pid } = child;
+  const { stdin, stderr, pid } = child;
+  // Once a child has exited Node empties what nobody reads yet: output would be lost that is read a moment later.
+  const stdout = child.stdout.pipe(new PassThrough());
+  child.stdout.once("error", (error) => stdout.destroy(error));
   if (pid === undefined) throw new Error(`${command} started without a process id`);
   // A child that goes away before it has read everything is told by its exit; the broken pipe says nothing more.
   stdin.on("error", () => undefined);
