@@ -8,8 +8,8 @@ export interface Backoff {
   readonly longest_ms: number;
 }
 
-/** For a person who waits: gives up after about half a minute. */
-export const PATIENT: Backoff = { tries: 6, first_ms: 500, longest_ms: 10_000 };
+/** For a person who waits: rides out a restart of the service, and gives up in time to say so. */
+export const PATIENT: Backoff = { tries: 5, first_ms: 500, longest_ms: 10_000 };
 
 /**
  * How long to wait before try `attempt` + 1: doubling, between half and all of it at random so that a fleet does not
