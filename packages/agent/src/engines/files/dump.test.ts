@@ -1,0 +1,202 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import {
+  ALL_PASSED,
+  dumpTree,
+  type DumpOptions,
+  inferred,
+  makePlace,
+  restoreTree,
+} from "./testing/round-trip.ts";
+import { treeManifest } from "./tree-manifest.ts";
+
+const LARGE = Buffer.alloc(8 << 20, "large");
+
+let place: ReturnType<typeof makePlace>;
+let source: string;
+
+beforeEach(() => {
+  place = makePlace();
+  source = join(place.path, "source");
+  mkdirSync(source);
+  chmodSync(place.path, 0o755);
+});
+afterEach(() => {
+  place.remove();
+});
+
+async function failureOf(path: string, options?: DumpOptions): Promise<CouldNotRun> {
+  const error = await dumpTree(path, options).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(CouldNotRun);
+  return error as CouldNotRun;
+}
+
+/** Does something once, after tar's first output and long before its last. */
+function once(work: () => void): DumpOptions {
+  let done = false;
+  return {
+    onPiece: () => {
+      if (!done) work();
+      done = true;
+    },
+  };
+}
+
+/** Root may read everything; `nobody` may not. Threads that read files and children that we start go along. */
+async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (process.geteuid?.() !== 0) return work();
+  process.seteuid?.("nobody");
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
+it("needs a directory", async () => {
+  writeFileSync(join(source, "file"), "");
+  expect(await failureOf(join(source, "nowhere"))).toMatchObject({ code: "source_missing" });
+  expect(await failureOf(join(source, "file"))).toMatchObject({
+    code: "source_missing",
+    message: expect.stringContaining("no directory"),
+  });
+});
+
+it("fails where a file cannot be read, and names it", async () => {
+  writeFileSync(join(source, "readable"), "");
+  writeFileSync(join(source, "secret\nfile"), "", { mode: 0 });
+  const error = await asNobody(() => failureOf(source));
+  expect(error.code).toBe("dump_failed");
+  expect(error.message).toContain(String.raw`./secret\nfile: Cannot open: Permission denied`);
+});
+
+it("fails where a directory cannot be read, and names it", async () => {
+  mkdirSync(join(source, "closed"), { mode: 0 });
+  const error = await asNobody(() => failureOf(source));
+  expect(error.code).toBe("dump_failed");
+  expect(error.message).toContain("./closed: Cannot open: Permission denied");
+});
+
+it("fails where the directory itself cannot be read", async () => {
+  chmodSync(source, 0);
+  expect((await asNobody(() => failureOf(source))).code).toBe("dump_failed");
+});
+
+it("fails where a file grows while it is read, and names it", async () => {
+  writeFileSync(join(source, "log"), LARGE);
+  const error = await failureOf(
+    source,
+    once(() => appendFileSync(join(source, "log"), "more")),
+  );
+  expect(error.code).toBe("source_changed");
+  expect(error.message).toContain("./log: file changed as we read it");
+});
+
+it("fails where a file shrinks while it is read", async () => {
+  writeFileSync(join(source, "log"), LARGE);
+  const error = await failureOf(
+    source,
+    once(() => writeFileSync(join(source, "log"), "")),
+  );
+  expect(error.code).toBe("source_changed");
+  expect(error.message).toContain("./log: ");
+});
+
+it("fails where a file goes before it is read", async () => {
+  writeFileSync(join(source, "a"), LARGE);
+  mkdirSync(join(source, "b"));
+  writeFileSync(join(source, "b", "gone"), "");
+  const error = await failureOf(
+    source,
+    once(() => rmSync(join(source, "b", "gone"))),
+  );
+  expect(error.code).toBe("source_changed");
+});
+
+it("fails where a file moves from where tar has not been to where it has, of which tar says nothing", async () => {
+  for (const name of ["a", "b", "c"]) mkdirSync(join(source, name));
+  writeFileSync(join(source, "b", "large"), LARGE);
+  writeFileSync(join(source, "c", "file"), "in neither, else");
+  const error = await failureOf(
+    source,
+    once(() => renameSync(join(source, "c", "file"), join(source, "a", "file"))),
+  );
+  expect(error).toMatchObject({ code: "source_changed", message: expect.stringContaining("may be missing") });
+});
+
+it("takes a file that is written to when it is not being read", async () => {
+  mkdirSync(join(source, "a"));
+  writeFileSync(join(source, "a", "before"), "as it was");
+  writeFileSync(join(source, "b"), LARGE);
+  const { archive, metadata } = await dumpTree(
+    source,
+    once(() => appendFileSync(join(source, "a", "before"), ", and more")),
+  );
+  await restoreTree(archive, join(place.path, "scratch"), async (restored, tree) => {
+    expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
+    expect(readdirSync(join(tree, "a"))).toEqual(["before"]);
+  });
+});
+
+it("leaves sockets out, which have no content", async () => {
+  writeFileSync(join(source, "file"), "");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(join(source, "socket"), resolve));
+  try {
+    const { archive, metadata } = await dumpTree(source);
+    expect(metadata["files"]).toBe(1);
+    await restoreTree(archive, join(place.path, "scratch"), async (restored) => {
+      expect(await inferred(restored, metadata)).toEqual(ALL_PASSED);
+    });
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+it("stops when it is told to", async () => {
+  writeFileSync(join(source, "large"), LARGE);
+  const stop = new AbortController();
+  const error = await failureOf(source, { signal: stop.signal, ...once(() => stop.abort()) });
+  expect(error.code).toBe("interrupted");
+});
+
+it("reads, and removes, also as an ordinary user what was restored with modes that forbid it", async () => {
+  const scratch = mkdtempSync(join(place.path, "scratch-"));
+  const secret = Buffer.concat([Buffer.from(`${source}/closed/`), Buffer.from([0xe9])]);
+  mkdirSync(secret, { recursive: true });
+  writeFileSync(Buffer.concat([secret, Buffer.from("/file")]), "content", { mode: 0 });
+  chmodSync(secret, 0);
+  chmodSync(join(source, "closed"), 0o100);
+  const { archive, metadata } = await dumpTree(source);
+  const { signal } = new AbortController();
+  const expected = metadata["manifest_sha256"];
+  chownSync(scratch, 65_534, 65_534);
+  const left = await asNobody(async () => {
+    const directory = await makeScratchDirectory(scratch, null);
+    const tree = join(directory.path, "tree");
+    mkdirSync(tree);
+    const options = { cwd: tree, input: archive };
+    execFileSync("tar", ["-xpf", "-", "--delay-directory-restore", "--no-same-owner"], options);
+    expect((await treeManifest(tree, signal)).sha256).toBe(expected);
+    chmodSync(join(tree, "closed"), 0);
+    await directory.remove();
+    return existsSync(directory.path);
+  });
+  expect(left).toBe(false);
+});
