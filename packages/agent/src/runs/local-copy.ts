@@ -1,7 +1,12 @@
 import { join } from "node:path";
 import { type CiphertextSource, readCiphertext } from "../pipeline/ciphertext.ts";
 import { writeFilePieces } from "../pipeline/file-pieces.ts";
-import type { ScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+
+export interface LocalCopy {
+  readonly path: string;
+  remove(): Promise<void>;
+}
 
 /**
  * The ciphertext as a local file, which can be read twice: once for its digest, and only then for what is in it.
@@ -9,12 +14,18 @@ import type { ScratchDirectory } from "../sandboxes/process/scratch-directory.ts
  */
 export async function localCopy(
   ciphertext: CiphertextSource,
-  scratch: ScratchDirectory,
+  scratchDir: string,
   signal: AbortSignal,
   onBytes: (bytes: number) => void,
-): Promise<string> {
-  if ("path" in ciphertext) return ciphertext.path;
+): Promise<LocalCopy> {
+  if ("path" in ciphertext) return { path: ciphertext.path, remove: () => Promise.resolve() };
+  const scratch = await makeScratchDirectory(scratchDir, null);
   const path = join(scratch.path, "ciphertext.age");
-  await writeFilePieces(path, readCiphertext(ciphertext), signal, onBytes);
-  return path;
+  try {
+    await writeFilePieces(path, readCiphertext(ciphertext), signal, onBytes);
+  } catch (error) {
+    await scratch.remove();
+    throw error;
+  }
+  return { path, remove: () => scratch.remove() };
 }

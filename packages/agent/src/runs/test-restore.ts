@@ -12,9 +12,8 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { unseal } from "../pipeline/unseal.ts";
 import type { SourceConfig } from "../root/source-config.ts";
-import { makeScratchDirectory, type ScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
-import { localCopy } from "./local-copy.ts";
+import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { runChecks } from "./run-checks.ts";
 
@@ -73,19 +72,18 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     }
   };
   let restored: Restored | null = null;
-  let scratch: ScratchDirectory | null = null;
+  let copy: LocalCopy | null = null;
   try {
-    const directory = (scratch = await makeScratchDirectory(request.scratchDir, null));
-    const path = await timed("download_ms", () =>
-      localCopy(request.ciphertext, directory, signal, progressOf(request, "download")),
-    );
+    const { path } = (copy = await timed("download_ms", () =>
+      localCopy(request.ciphertext, request.scratchDir, signal, progressOf(request, "download")),
+    ));
     await timed("decrypt_ms", () => verifyDigest(path, request));
     const opened = (restored = await timed("restore_ms", () => {
       const dump = counted(
         unseal(readCiphertext({ path }), request.identities),
         progressOf(request, "restore"),
       );
-      return sandbox.restore(dump, { scratchDir: directory.path, signal });
+      return sandbox.restore(dump, { scratchDir: request.scratchDir, signal });
     }));
     const checks = await timed("checks_ms", () =>
       runChecks(opened, {
@@ -113,7 +111,7 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     throw error;
   } finally {
     await restored?.close();
-    await scratch?.remove();
+    await copy?.remove();
   }
 }
 

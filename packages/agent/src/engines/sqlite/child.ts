@@ -66,10 +66,15 @@ function rowsOf(database: DatabaseSync, sql: string): string[] {
 
 /** Of a check's query: at most two rows, as the evaluator takes them. */
 function queried(database: DatabaseSync, sql: string): string[] {
-  const statement = database.prepare(`select * from (${sql.replace(/[;\s]+$/, "")}\n) limit 2`);
+  const inner = sql.replace(/[;\s]+$/, "");
+  // As the query names them: around it SQLite would tell two columns of one name apart by itself.
+  const names = database
+    .prepare(inner)
+    .columns()
+    .map(({ name }) => name);
+  const statement = database.prepare(`select * from (${inner}\n) limit 2`);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
-  const names = statement.columns().map(({ name }) => name);
   const rows = statement.all() as unknown as (null | number | bigint | string | Uint8Array)[][];
   return rows.map((row) =>
     formatRow(row.map((value, index) => [names[index] ?? "", value] as const)).slice(0, MAX_ROW),

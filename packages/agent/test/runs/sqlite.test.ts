@@ -1,0 +1,220 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { CheckConfig, SqliteSourceConfig } from "../../src/root/source-config.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+
+const never = new AbortController().signal;
+let place: TestPlace;
+let source: SqliteSourceConfig;
+
+beforeEach(async () => {
+  place = await makeTestPlace();
+  source = {
+    slug: "shop",
+    engine: "sqlite",
+    sandbox: "process",
+    checkTimeout_s: 30,
+    checks: [],
+    path: join(place.dir, "shop.sqlite"),
+  };
+  const database = new DatabaseSync(source.path);
+  database.exec(`
+    create table items (id integer primary key, name text not null, price real, picture blob);
+    create index items_name on items (name);
+    create view cheap as select * from items where price < 10;
+    create table "odd ""name" (large integer);
+    insert into "odd ""name" values (9007199254740993);
+    with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000)
+      insert into items (name, price) select 'item ' || i, i * 0.1 from n;
+  `);
+  database.close();
+});
+afterEach(() => place.remove());
+
+const back = (signal = never): Promise<MadeBackup> =>
+  makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal });
+
+function testIt(
+  made: Pick<MadeBackup, "path" | "sha256"> & Partial<MadeBackup>,
+  checks: CheckConfig[] = [],
+  metadata: object = made.sourceMetadata ?? {},
+): Promise<RestoreTestResult> {
+  return testRestore({
+    source: { ...source, checks },
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>,
+    signal: never,
+  });
+}
+
+test("there and back, numbers exact", async () => {
+  const made = await back();
+  expect(made.sourceMetadata).toMatchObject({
+    engine: "sqlite",
+    dump_format: "sqlite3-file",
+    table_count: 2,
+    tables: [
+      { name: "items", rows: 5000 },
+      { name: 'odd "name', rows: 1 },
+    ],
+  });
+  const tested = await testIt(made, [
+    { id: "large", query: 'select large from "odd ""name";', expect: "large = 9007199254740993" },
+    {
+      id: "sum",
+      query: "select count(*) as n, max(price) as most, typeof(picture) as picture from items -- all",
+      expect: "n = 5000 and most = 500 and picture = 'null'",
+    },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.map(({ id, result }) => `${id} ${result}`)).toEqual([
+    "inferred:integrity passed",
+    "inferred:tables passed",
+    "inferred:rows:items passed",
+    'inferred:rows:odd "name passed',
+    "large passed",
+    "sum passed",
+    "inferred:schema passed",
+  ]);
+  expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
+});
+
+test("what somebody writes meanwhile, in WAL mode, makes no half of a transaction", async () => {
+  const database = new DatabaseSync(source.path);
+  database.exec("pragma journal_mode = wal; create table a (n); create table b (n)");
+  database.close();
+  const script = `
+    import { DatabaseSync } from "node:sqlite";
+    const database = new DatabaseSync(${JSON.stringify(source.path)}, { timeout: 10_000 });
+    process.stdout.write("ready\\n");
+    for (let i = 0; ; i++) database.exec("begin; insert into a values (" + i + "); insert into b values (" + i + "); commit");`;
+  const writer = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(writer.stdout, "data");
+  try {
+    for (let round = 0; round < 3; round++) {
+      const made = await back();
+      const tested = await testIt(made, [
+        {
+          id: "same",
+          query: "select (select count(*) from a) = (select count(*) from b) as same",
+          expect: "same = 1",
+        },
+      ]);
+      expect(tested.reason).toBeUndefined();
+    }
+  } finally {
+    writer.kill("SIGKILL");
+    await once(writer, "close");
+  }
+});
+
+test("a damaged page is found by the integrity check", async () => {
+  // In the middle of the table's pages: everything opens and counts, and a row is wrong.
+  const file = openSync(source.path, "r+");
+  const at = readFileSync(source.path).indexOf("item 2500");
+  writeSync(file, "jtem 2500", at);
+  const made = await back();
+  const tested = await testIt(made);
+  expect(tested.result).toBe("failed");
+  expect(tested.checks[0]).toMatchObject({ id: "inferred:integrity", result: "failed" });
+  expect(JSON.stringify(tested)).not.toContain("tem 2500");
+});
+
+test("checks that do not hold, and a query without end", async () => {
+  const made = await back();
+  const tested = await testIt(made, [
+    { id: "none", query: "select 1 as n where 0", expect: "n = 1" },
+    { id: "several", query: "select id as n from items", expect: "n >= 1" },
+    { id: "mistake", query: "select n from nowhere", expect: "n = 1" },
+    { id: "write", query: "delete from items", expect: "n = 1" },
+    { id: "attach", query: `attach '${place.dir}/made-by-a-check' as x`, expect: "n = 1" },
+    { id: "twice", query: "select 1 as n, 2 as n", expect: "n = 1" },
+    { id: "infinite", query: "select 1e999 as n", expect: "n > 1" },
+  ]);
+  expect(tested.checks.filter(({ id }) => !id.startsWith("inferred:")).map(({ result }) => result)).toEqual(
+    Array.from({ length: 7 }, () => "failed"),
+  );
+  expect(readdirSync(place.dir)).not.toContain("made-by-a-check");
+  source = { ...source, checkTimeout_s: 1 };
+  const endless = testIt(made, [
+    {
+      id: "endless",
+      query: "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) as n from n",
+      expect: "n = 1",
+    },
+  ]);
+  await expect(endless).rejects.toMatchObject({ code: "check_timed_out" });
+  expect(await place.leftovers()).toEqual([`${made.sha256}.age`]);
+});
+
+describe("what is no database", () => {
+  test("is not backed up", async () => {
+    await writeFile(source.path, "this is no database, however long it is".repeat(100));
+    await expect(back()).rejects.toMatchObject({
+      code: "dump_failed",
+      message: expect.stringContaining("not a database"),
+    });
+    expect(await place.leftovers()).toEqual([]);
+  });
+
+  test("is not there, or is a directory", async () => {
+    source = { ...source, path: join(place.dir, "nowhere.sqlite") };
+    await expect(back()).rejects.toMatchObject({ code: "source_missing" });
+    source = { ...source, path: place.dir };
+    await expect(back()).rejects.toMatchObject({ code: "source_missing" });
+    expect(await place.leftovers()).toEqual([]);
+  });
+
+  test("does not pass a restore test", async () => {
+    const { writeBlob } = await import("../../src/pipeline/blob.ts");
+    const { seal } = await import("../../src/pipeline/seal.ts");
+    for (const content of ["no database, however long it is".repeat(100), ""]) {
+      async function* whole(): AsyncGenerator<Buffer> {
+        yield Buffer.from(content);
+        await Promise.resolve();
+      }
+      const made = await writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+      const tested = await testIt(made, [], {
+        tables: [{ name: "items", rows: 1 }],
+        schema_hash: createHash("sha256").digest("hex"),
+      });
+      expect(tested.result, content).toBe("failed");
+    }
+  });
+});
+
+test("an interrupted backup leaves nothing", async () => {
+  const controller = new AbortController();
+  const backing = back(controller.signal);
+  await expect.poll(() => place.leftovers()).not.toEqual([]);
+  controller.abort();
+  await expect(backing).rejects.toMatchObject({ code: "interrupted" });
+  expect(await place.leftovers()).toEqual([]);
+});
+
+test("the schema's hash follows the schema, not the data", async () => {
+  const hash = async (): Promise<string> => (await back()).sourceMetadata.schema_hash;
+  const run = (sql: string): void => {
+    const database = new DatabaseSync(source.path);
+    database.exec(sql);
+    database.close();
+  };
+  const before = await hash();
+  run("insert into items (name) values ('new'); analyze; vacuum");
+  expect(await hash()).toBe(before);
+  run("alter table items add column extra");
+  expect(await hash()).not.toBe(before);
+});
