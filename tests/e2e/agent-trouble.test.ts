@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
 import { attachedHost, type Host } from "./harness/host.ts";
-import { attach, createOrganisation, type Organisation, type WireAgent } from "./harness/organisation.ts";
+import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
 import { descendants } from "./harness/processes.ts";
 import type { Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
@@ -16,7 +16,6 @@ import { until } from "./harness/wait.ts";
 /** A failed dump, a full disk, an unreachable service, an interrupt: a clear message, the right exit code, nothing left. */
 
 let server: Server;
-let org: Organisation;
 let watcher: WireAgent;
 let database: DatabaseServer;
 let data: string;
@@ -29,8 +28,6 @@ const PASSWORD = "unguessable-word-5150";
 
 beforeAll(async () => {
   server = await startServer();
-  org = await createOrganisation(server);
-  watcher = await attach(org);
   database = await startDatabaseServer();
   createShop(database, "shop");
   database.sql("shop", "create role clerk login; grant select on customers to clerk;");
@@ -42,12 +39,24 @@ beforeAll(async () => {
     insert into noise select i, '${MARKER}', randomblob(1000000) from n;
   `);
   large.close();
-  host = await attachedHost(org, {
-    SHOP_URL: database.url("shop", "shop", PASSWORD),
-    CLERK_URL: database.url("shop", "clerk", PASSWORD),
-    NOWHERE_URL: `postgresql://shop:${PASSWORD}@127.0.0.1:1/shop`,
-  });
-  host.addSources(`  shop: { engine: postgresql, connection: "env:SHOP_URL" }
+});
+afterAll(async () => {
+  rmSync(data, { recursive: true, force: true });
+  await database.stop();
+  await server.remove();
+});
+
+/** A host and an organisation of its own for each kind of trouble: what one of them leaves waiting is not another's. */
+function ownHost(): void {
+  beforeAll(async () => {
+    const org = await createOrganisation(server);
+    watcher = await attach(org);
+    host = await attachedHost(org, {
+      SHOP_URL: database.url("shop", "shop", PASSWORD),
+      CLERK_URL: database.url("shop", "clerk", PASSWORD),
+      NOWHERE_URL: `postgresql://shop:${PASSWORD}@127.0.0.1:1/shop`,
+    });
+    host.addSources(`  shop: { engine: postgresql, connection: "env:SHOP_URL" }
   clerk: { engine: postgresql, connection: "env:CLERK_URL" }
   nowhere: { engine: postgresql, connection: "env:NOWHERE_URL" }
   unset: { engine: postgresql, connection: "env:NOBODY_SET_THIS" }
@@ -55,13 +64,9 @@ beforeAll(async () => {
   gone: { engine: sqlite, path: "${join(data, "gone.db")}" }
   no-files: { engine: files, path: "${join(data, "no-such-directory")}" }
 `);
-});
-afterAll(async () => {
-  host.remove();
-  rmSync(data, { recursive: true, force: true });
-  await database.stop();
-  await server.remove();
-});
+  });
+  afterAll(() => host.remove());
+}
 
 afterEach(() => {
   expect(host.plaintext()).toEqual([]);
@@ -102,6 +107,8 @@ async function whileLocked(during: () => Promise<void>): Promise<void> {
 }
 
 describe("a dump that fails", () => {
+  ownHost();
+
   it.each<[string, RegExp, number]>([
     ["clerk", /permission denied.*orders|orders.*permission denied/s, 1],
     ["nowhere", /127\.0\.0\.1|refused/, 2],
@@ -145,6 +152,8 @@ describe("a dump that fails", () => {
 });
 
 describe("an interrupt", () => {
+  ownHost();
+
   it("of a backup ends it with 130 and leaves nothing behind", async () => {
     const [receipts, kept] = [host.receipts().length, blobs()];
     await whileLocked(async () => {
@@ -177,6 +186,8 @@ describe("an interrupt", () => {
 });
 
 describe("a full disk", () => {
+  ownHost();
+
   it.each(["blobs", "receipts"])(
     "under %s/ stops a backup with a message, and the next one works",
     async (where) => {
@@ -208,6 +219,8 @@ describe("a full disk", () => {
 });
 
 describe("a service that cannot be reached", () => {
+  ownHost();
+
   it("loses no backup: it is kept, and stored when the service is back", async () => {
     const before = host.receipts().length;
     await server.stop();
