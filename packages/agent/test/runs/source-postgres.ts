@@ -6,6 +6,8 @@ import { startScratchPostgres } from "../../src/sandboxes/process/scratch-postgr
 
 export interface SourcePostgres {
   readonly source: PostgresqlSourceConfig;
+  /** What lets PostgreSQL's own programs in. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Such as postgresql://user:password@/db?host=… */
   url(user: string, password: string, database?: string): string;
   sql(text: string): string;
@@ -21,6 +23,7 @@ export async function startSourcePostgres(dir: string): Promise<SourcePostgres> 
     `postgresql://${user}:${password}@/${database}?host=${encodeURIComponent(server.environment["PGHOST"] ?? "")}`;
   process.env["TEST_SOURCE_URL"] = url(server.environment["PGUSER"] ?? "", "");
   return {
+    environment: server.environment,
     source: {
       slug: "orders",
       engine: "postgresql",
