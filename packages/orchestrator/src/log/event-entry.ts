@@ -17,7 +17,10 @@ export interface NewEvent {
 
 export interface EventEntry extends NewEvent {
   id: string;
-  /** The JCS bytes that the leaf's body_sha256 covers. */
+  /**
+   * The JCS bytes that the leaf's body_sha256 covers: the event as `POST /v1/events` says it, so that whoever said it
+   * recognises it. Whose it is, and its id, the leaf says.
+   */
   body: Uint8Array;
   leaf: Uint8Array;
   recordedAt: Date;
@@ -29,11 +32,7 @@ export function eventEntry(event: NewEvent, recordedAt: Date): EventEntry {
   const { orgId, kind, sourceId, backupId, commandId, actorId, occurredAt, detail } = event;
   const body = utf8(
     canonicalJson({
-      v: 1,
       kind,
-      org_id: orgId,
-      id,
-      actor_id: actorId,
       ...(sourceId === undefined ? {} : { source_id: sourceId }),
       ...(backupId === undefined ? {} : { backup_id: backupId }),
       ...(commandId === undefined ? {} : { command_id: commandId }),

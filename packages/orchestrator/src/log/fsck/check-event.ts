@@ -51,7 +51,8 @@ export function checkEvent({ report }: Check, { row, leaf }: ParsedLeaf, event: 
     backup_id: [event.backup_id, body["backup_id"] ?? null],
     command_id: [event.command_id, body["command_id"] ?? null],
     occurred_at: [event.occurred_at.toISOString(), body["occurred_at"]],
-    id: [event.id, body["id"]],
+    id: [event.id, leaf.id],
+    kind_in_body: [event.kind, body["kind"]],
   });
 }
 
