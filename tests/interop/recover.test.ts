@@ -1,151 +1,280 @@
-/** Runs the commands of docs/recover.md, as they stand there, on backups of every engine. */
-import { execFile, execFileSync } from "node:child_process";
-import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { SourceConfig } from "../../packages/agent/src/root/source-config.ts";
-import { makeBackup } from "../../packages/agent/src/runs/make-backup.ts";
-import { makeTestPlace, type TestPlace } from "../../packages/agent/test/runs/scratch.ts";
-import { type SourcePostgres, startSourcePostgres } from "../../packages/agent/test/runs/source-postgres.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createShop, startDatabaseServer, type DatabaseServer } from "../e2e/harness/database.ts";
+import { attachedHost, type Host, type StoredReceipt } from "../e2e/harness/host.ts";
+import { createOrganisation } from "../e2e/harness/organisation.ts";
+import { startServer, type Server } from "../e2e/harness/server.ts";
 
-const run = promisify(execFile);
-const DOCUMENT = join(import.meta.dirname, "../../docs/recover.md");
+/** docs/recover.md, its own commands on real backups, with the service stopped and the agent's root out of reach. */
+const guide = readFileSync(join(import.meta.dirname, "../../docs/recover.md"), "utf8");
+const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
+const used = new Set<string>();
 
-let place: TestPlace;
-let server: SourcePostgres;
-let document = "";
+function block(words: string): string {
+  const found = blocks.filter((each) => each.includes(words));
+  expect(found, words).toHaveLength(1);
+  const [only = ""] = found;
+  used.add(only);
+  return only;
+}
+
+const CHOOSE = block("for receipt in receipts/*.json");
+const READ_RECEIPT = block("> payload.json");
+const FROM_DISK = block('for object in objects/"$prefix"');
+const FROM_S3 = block("aws s3 cp");
+const CHECK = block("sha256sum --check\n");
+const DECRYPT = block("age --decrypt");
+const DESCRIBE = block("jq .predicate.source_metadata");
+const POSTGRESQL = block("pg_restore --exit-on-error");
+const SQLITE = block("pragma integrity_check");
+const FILES = block("tar --extract");
+const WITHOUT_RECEIPT = block("ls -lt objects");
+
+const SOURCES = ["shop", "invoices", "papers"] as const;
+type Source = (typeof SOURCES)[number];
+
+let base: string;
+let server: Server;
+let shop: DatabaseServer;
+let elsewhere: DatabaseServer;
+let host: Host;
+let receipts: Map<Source, StoredReceipt>;
 
 beforeAll(async () => {
-  place = await makeTestPlace();
-  server = await startSourcePostgres(place.dir);
-  document = await readFile(DOCUMENT, "utf8");
+  base = mkdtempSync(join(tmpdir(), "attestore-recover-"));
+  shop = await startDatabaseServer();
+  elsewhere = await startDatabaseServer();
+  createShop(shop, "shop");
+  shop.sql("shop", "create role clerk; alter table orders enable row level security");
+  shop.sql("shop", "create policy mine on orders to clerk using (id < 100)");
+  plantInvoices(join(base, "invoices.db"));
+  plantPapers(join(base, "papers"));
+
+  server = await startServer();
+  host = await attachedHost(await createOrganisation(server), { SHOP_URL: shop.url("shop") });
+  host.addSources(`  shop: { engine: postgresql, connection: env:SHOP_URL }
+  invoices: { engine: sqlite, path: ${join(base, "invoices.db")} }
+  papers: { engine: files, path: ${join(base, "papers")} }
+`);
+  receipts = new Map();
+  for (const source of SOURCES) {
+    const { code, stderr } = await host.run("backup", "--source", source);
+    expect(code, stderr).toBe(0);
+    const newest = host.receipts().at(-1);
+    if (newest !== undefined) receipts.set(source, newest);
+  }
+  const tested = await host.run("restore-test", "--source", "papers");
+  expect(tested.code, tested.stderr).toBe(0);
+  await server.stop();
 });
 afterAll(async () => {
-  await server?.close();
-  await place?.remove();
+  host.remove();
+  await shop.stop();
+  await elsewhere.stop();
+  await server.remove();
+  rmSync(base, { recursive: true, force: true });
 });
 
-/** The shell commands below a heading, one script for each block. */
-function commands(heading: string): string[] {
-  const at = document.indexOf(`\n${heading}\n`);
-  expect(at, `${heading} is in the document`).toBeGreaterThan(0);
-  const section = document.slice(at + heading.length + 1);
-  const end = section.search(/\n#{2,3} /);
-  const blocks = [...section.slice(0, end === -1 ? undefined : end).matchAll(/```sh\n([^]*?)```/g)].map(
-    ([, block = ""]) => block,
+function plantInvoices(path: string): void {
+  shell(
+    base,
+    `sqlite3 '${path}' "create table invoices (number integer primary key, cents int);
+     with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000) insert into invoices select i, i * 7 from n;"`,
   );
-  expect(blocks.length, `commands below ${heading}`).toBeGreaterThan(0);
-  return blocks;
 }
 
-/** A directory with `backup.age` and `age.key`, as whoever follows the document has one. */
-async function recovering(
-  source: SourceConfig,
-): Promise<{ sha256: string; shell: (script: string) => Promise<string> }> {
-  const cwd = join(place.dir, source.slug);
-  await mkdir(cwd);
-  const made = await makeBackup({
-    source,
-    recipients: [place.recipient],
-    blobsDir: place.blobs,
-    signal: new AbortController().signal,
-  });
-  await copyFile(made.path, join(cwd, "backup.age"));
-  await writeFile(join(cwd, "age.key"), `# public key: ${place.recipient}\n${place.identity}\n`, {
-    mode: 0o600,
-  });
-  const env = { ...process.env, ...server.environment, PGDATABASE: "restored" };
-  const shell = async (script: string): Promise<string> => {
-    const { stdout } = await run("bash", ["-e", "-o", "pipefail", "-c", script], {
-      cwd,
-      env,
-      maxBuffer: 1 << 26,
-    });
-    return stdout;
-  };
-  return { sha256: made.sha256, shell };
+function plantPapers(path: string): void {
+  mkdirSync(join(path, "closed", "empty"), { recursive: true });
+  writeFileSync(join(path, "two\nlines"), "odd name");
+  writeFileSync(Buffer.concat([Buffer.from(`${path}/`), Buffer.from([0xff])]), "no text");
+  writeFileSync(join(path, "none"), "");
+  writeFileSync(join(path, "program"), "#!/bin/sh\n", { mode: 0o755 });
+  linkSync(join(path, "program"), join(path, "same-program"));
+  symlinkSync("/etc/hostname", join(path, "link"));
+  shell(path, "truncate -s 10M holes && printf x | dd of=holes bs=1 seek=5000000 conv=notrunc status=none");
+  writeFileSync(join(path, "large"), Buffer.alloc(5_000_000, "all work and no play "));
+  if (process.getuid?.() === 0) chownSync(join(path, "none"), 4321, 1234);
+  chmodSync(join(path, "program"), 0o6755);
+  chmodSync(join(path, "closed"), 0o500);
 }
 
-const common = { sandbox: "process", checkTimeout_s: 30, checks: [] } as const;
+interface Finished {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
 
-test("every block of commands in the document is run here", () => {
-  const all = [...document.matchAll(/```sh\n/g)].length;
-  const here = [
-    "## 1. The ciphertext",
-    "## 3. Decrypt and decompress",
-    "### PostgreSQL",
-    "### SQLite",
-    "### Files",
-  ].flatMap(commands).length;
-  expect(here).toBe(all);
+function shell(cwd: string, script: string, env: Record<string, string> = {}): Finished {
+  const { error, status, stdout, stderr } = spawnSync("bash", ["-eu", "-c", script], {
+    cwd,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", ...env },
+  });
+  if (error) throw error;
+  return { status, stdout, stderr };
+}
+
+/** What somebody has who has kept what the guide says, in an empty directory. */
+function place(source: Source, prepare: (directory: string) => void = () => undefined): string {
+  const directory = mkdtempSync(join(base, "place-"));
+  copyFileSync(join(host.root, "keys", "age.key"), join(directory, "age.key"));
+  cpSync(join(host.root, "receipts"), join(directory, "receipts"), {
+    recursive: true,
+    filter: (path) => !/\/(?:waiting|refused)$/.test(path),
+  });
+  symlinkSync(join(server.data, "objects"), join(directory, "objects"));
+  const receipt = receipts.get(source);
+  if (receipt === undefined) throw new Error(`no receipt of ${source}`);
+  copyFileSync(receipt.file, join(directory, "receipt.json"));
+  prepare(directory);
+  return directory;
+}
+
+const TO_DUMP = [READ_RECEIPT, FROM_DISK, CHECK, DECRYPT].join("\n");
+
+function recover(source: Source, last: string, env: Record<string, string> = {}): [string, Finished] {
+  const directory = place(source);
+  const finished = shell(directory, [CHOOSE, TO_DUMP, DESCRIBE, last].join("\n"), env);
+  expect(finished.status, finished.stdout + finished.stderr).toBe(0);
+  expect(finished.stdout).toContain("backup.age: OK");
+  return [directory, finished];
+}
+
+describe("the guide's commands recover", () => {
+  it("a PostgreSQL database, on another server", () => {
+    const address = decodeURIComponent(elsewhere.url("postgres").split("host=")[1] ?? "");
+    const [, { stdout }] = recover("shop", POSTGRESQL, { PGHOST: address, PGUSER: "shop" });
+    expect(stdout).toContain("TABLE DATA public orders shop");
+    const query = `
+      select 'customers', count(*), md5(string_agg(c::text, '|' order by id)) from customers c
+      union all select 'orders', count(*), md5(string_agg(o::text, '|' order by id)) from orders o
+      union all select 'policies', count(*), string_agg(roles::text, '') from pg_policies`;
+    expect(elsewhere.sql("restored", query)).toBe(shop.sql("shop", query));
+  });
+
+  it("a SQLite database", () => {
+    const [directory, { stdout }] = recover("invoices", SQLITE);
+    expect(stdout).toMatch(/\nok\ninvoices\n$/);
+    const all = (file: string): string => shell(directory, `sqlite3 '${file}' .dump | sha256sum`).stdout;
+    expect(all("restored.sqlite")).toBe(all(join(base, "invoices.db")));
+  });
+
+  it("a tree of files, with owners, modes, times, links and holes", () => {
+    const [directory] = recover("papers", FILES);
+    const list = (tree: string): string =>
+      shell(
+        tree,
+        String.raw`find . -printf '%p\0%y %m %U:%G %n %T@ %l\0' | sort -z | base64
+          find . -type f -print0 | sort -z | xargs -0 sha256sum
+          test $(du -k holes | cut -f 1) -lt 5000`,
+      ).stdout;
+    const found = list(join(directory, "restored"));
+    expect(found.length).toBeGreaterThan(500);
+    expect(found).toBe(list(join(base, "papers")));
+  });
 });
 
-describe("by the document alone", () => {
-  async function toDump(shell: (script: string) => Promise<string>, sha256: string): Promise<void> {
-    const [digest = ""] = commands("## 1. The ciphertext");
-    expect(await shell(digest)).toBe(`${sha256}  backup.age\n`);
-    for (const block of commands("## 3. Decrypt and decompress")) await shell(block);
-  }
+it("shows what was proven, and which receipt is whose", () => {
+  const { stdout } = shell(place("papers"), CHOOSE);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split("\t"));
+  expect(lines.map((line) => line[3])).toEqual([
+    "backup of postgresql",
+    "backup of sqlite",
+    "backup of files",
+    "passed",
+  ]);
+  expect(lines[3]?.[2]).toBe(lines[2]?.[2]);
+  expect(lines[2]?.[4]).toMatch(/^receipts\/\d+-backup\.json$/);
+});
 
-  test("PostgreSQL", async () => {
-    server.sql(
-      "create table orders (id int primary key, note text); insert into orders select i, 'note ' || i from generate_series(1, 1000) i",
-    );
-    const { sha256, shell } = await recovering({ ...server.source, slug: "pg" });
-    await toDump(shell, sha256);
-    const [restore = "", look = ""] = commands("### PostgreSQL");
-    await shell(restore);
-    expect(await shell("psql -XAtc 'select count(*), max(note) from orders' restored")).toBe(
-      "1000|note 999\n",
-    );
-    const looked = await shell(look);
-    expect(looked).toContain("TABLE DATA public orders");
-    expect(looked).toContain("\n999\tnote 999\n");
+it("finds the newest object without a receipt", () => {
+  const directory = place("papers");
+  rmSync(join(directory, "receipts"), { recursive: true });
+  rmSync(join(directory, "receipt.json"));
+  const { stdout } = shell(directory, WITHOUT_RECEIPT);
+  const objects = stdout.match(/objects\/\S+\.age/g) ?? [];
+  expect(objects).toHaveLength(3);
+  copyFileSync(join(directory, objects[0] ?? ""), join(directory, "backup.age"));
+  const { status, stderr } = shell(directory, [DECRYPT, FILES].join("\n"));
+  expect(status, stderr).toBe(0);
+  expect(readdirSync(join(directory, "restored"))).toContain("two\nlines");
+});
+
+describe("the guide's commands stop", () => {
+  const damages: [string, (bytes: Buffer) => Buffer][] = [
+    ["changed in its header", (bytes) => changed(bytes, 100)],
+    ["changed in its middle", (bytes) => changed(bytes, Math.floor(bytes.length / 2))],
+    ["changed in its last byte", (bytes) => changed(bytes, bytes.length - 1)],
+    ["cut by a byte", (bytes) => bytes.subarray(0, -1)],
+    ["longer by a byte", (bytes) => Buffer.concat([bytes, Buffer.from("x")])],
+  ];
+  const changed = (bytes: Buffer, at: number): Buffer => {
+    const copy = Buffer.from(bytes);
+    copy[at] = (copy[at] ?? 0) ^ 1;
+    return copy;
+  };
+
+  it.each(damages)("at a ciphertext that is %s, by its digest and by age itself", (_name, damage) => {
+    const directory = place("invoices");
+    const found = shell(directory, [READ_RECEIPT, FROM_DISK, CHECK].join("\n"));
+    expect(found.status, found.stderr).toBe(0);
+    const file = join(directory, "backup.age");
+    writeFileSync(file, damage(readFileSync(file)));
+    expect(shell(directory, [READ_RECEIPT, CHECK].join("\n")).status).not.toBe(0);
+    expect(shell(directory, DECRYPT).status).not.toBe(0);
+    expect(existsSync(join(directory, "backup.dump"))).toBe(false);
   });
 
-  test("SQLite", async () => {
-    const path = join(place.dir, "shop.sqlite");
-    const database = new DatabaseSync(path);
-    database.exec("create table items (name text); insert into items values ('amber'), ('basalt')");
-    database.close();
-    const { sha256, shell } = await recovering({ ...common, slug: "lite", engine: "sqlite", path });
-    await toDump(shell, sha256);
-    const [restore = ""] = commands("### SQLite");
-    expect(await shell(restore)).toBe("ok\n");
-    expect(await shell("sqlite3 restored.sqlite 'select group_concat(name) from items'")).toBe(
-      "amber,basalt\n",
-    );
+  it("with somebody else's key", () => {
+    const directory = place("invoices", (path) => {
+      rmSync(join(path, "age.key"));
+      const { status, stderr } = shell(path, "age-keygen -o age.key");
+      expect(status, stderr).toBe(0);
+    });
+    const { status, stderr } = shell(directory, TO_DUMP);
+    expect(status).not.toBe(0);
+    expect(stderr).toContain("no identity matched");
   });
 
-  test("files", async () => {
-    const path = join(place.dir, "tree");
-    await mkdir(join(path, "etc"), { recursive: true });
-    await writeFile(join(path, "etc", "hosts"), "127.0.0.1 localhost\n", { mode: 0o640 });
-    execFileSync("ln", ["-s", "hosts", join(path, "etc", "link")]);
-    execFileSync("truncate", ["-s", "3M", join(path, "sparse")]);
-    const { sha256, shell } = await recovering({ ...common, slug: "files", engine: "files", path });
-    await toDump(shell, sha256);
-    const [restore = "", look = ""] = commands("### Files");
-    const looked = await shell(look);
-    expect(looked).toContain("./etc/link -> hosts");
-    expect(looked).toContain("127.0.0.1 localhost");
-    await shell(restore);
-    expect(await shell(`diff -r --no-dereference ${path} restored && stat -c %a restored/etc/hosts`)).toBe(
-      "640\n",
-    );
+  it("where no object is the receipt's", () => {
+    const directory = place("invoices", (path) => {
+      const objects = join(path, "objects");
+      rmSync(objects);
+      cpSync(join(server.data, "objects"), objects, { recursive: true });
+      for (const name of readdirSync(objects, { recursive: true, encoding: "utf8" })) {
+        if (name.endsWith(".age")) writeFileSync(join(objects, name), "other");
+      }
+    });
+    expect(shell(directory, TO_DUMP).status).not.toBe(0);
+    expect(existsSync(join(directory, "backup.age"))).toBe(false);
   });
+});
 
-  test("a ciphertext that was cut leaves no dump to be mistaken for one", async () => {
-    const path = join(place.dir, "cut.sqlite");
-    const database = new DatabaseSync(path);
-    database.exec("create table t (x); insert into t values (randomblob(1000000))");
-    database.close();
-    const { shell } = await recovering({ ...common, slug: "cut", engine: "sqlite", path });
-    await shell("truncate -s -1 backup.age");
-    const [decrypt = ""] = commands("## 3. Decrypt and decompress");
-    await expect(shell(decrypt)).rejects.toThrow();
-    expect(await shell("ls")).not.toMatch(/^dump$/m);
-  });
+it("says how long the object's name and place are, and has no command that was not run", () => {
+  expect(guide).toContain("<org_id>/<source_id>/<upload_id>.age");
+  // It needs a bucket: here only that it is a script, and uses what the block before it has set.
+  const { status, stderr } = shell(base, `sha256= size=1 prefix=; bash -n <<'END'\n${FROM_S3}END`);
+  expect(status, stderr).toBe(0);
+  expect(FROM_S3).toContain('--prefix "$prefix/"');
+  expect(blocks.filter((each) => !used.has(each))).toEqual([]);
 });
