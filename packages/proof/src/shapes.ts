@@ -10,16 +10,22 @@ export function isTypeId(value: unknown, prefix?: string): value is string {
   return prefix === undefined || value.startsWith(`${prefix}_`);
 }
 
+const TIMESTAMP = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
 /** RFC 3339, UTC, milliseconds and Z, of a moment that exists. */
 export function isTimestamp(value: unknown): value is string {
-  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value)) return false;
+  if (typeof value !== "string" || !TIMESTAMP.test(value)) return false;
+  // Only whether a month has that many days is left to ask.
+  if (value.slice(8, 10) <= "28") return true;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
 }
 
+const SHA256 = /^[0-9a-f]{64}$/;
+
 /** SHA-256 in lower-case hex. */
 export function isSha256(value: unknown): value is string {
-  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+  return typeof value === "string" && SHA256.test(value);
 }
 
 export const typeId = (prefix: string): Shape =>

@@ -72,16 +72,26 @@ export function members(
   optional: Readonly<Record<string, Shape>> = {},
   open = false,
 ): Shape {
-  const known = new Map(Object.entries({ ...required, ...optional }));
+  const names = Object.keys(required);
+  const known = new Map(
+    Object.entries({ ...required, ...optional }).map(([name, shape]) => [
+      name,
+      { shape, token: token(name) },
+    ]),
+  );
   return (value, path, issues) => {
     if (!isObject(value)) return void issues.push({ path, message: "is not an object" });
-    for (const name of Object.keys(required))
-      if (!Object.hasOwn(value, name)) issues.push({ path: `${path}/${name}`, message: "is missing" });
-    for (const [name, member] of Object.entries(value)) {
-      const at = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      const shape = known.get(name);
-      if (shape) shape(member, at, issues);
-      else if (!open) issues.push({ path: at, message: "is not a known field" });
+    for (const name of names)
+      if (!Object.hasOwn(value, name)) issues.push({ path: path + token(name), message: "is missing" });
+    for (const name of Object.keys(value)) {
+      const member = known.get(name);
+      if (member) member.shape(value[name], path + member.token, issues);
+      else if (!open) issues.push({ path: path + token(name), message: "is not a known field" });
     }
   };
+}
+
+/** RFC 6901 section 3. */
+function token(name: string): string {
+  return `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -42,7 +42,9 @@ function structureOf(text: string): { depth: number; colons: number } {
   let open = 0;
   let depth = 0;
   let colons = 0;
-  for (const character of text.replace(STRING, "")) {
+  const structure = text.replace(STRING, "");
+  for (let i = 0; i < structure.length; i++) {
+    const character = structure[i];
     if (character === ":") colons++;
     else if (character === "}" || character === "]") open--;
     else if ((character === "{" || character === "[") && ++open > depth) depth = open;

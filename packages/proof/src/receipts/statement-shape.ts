@@ -71,11 +71,6 @@ const restoreTest = members(
   },
 );
 
-const predicates: ReadonlyMap<unknown, Shape> = new Map([
-  [PREDICATE_BACKUP, backup],
-  [PREDICATE_RESTORE_TEST, restoreTest],
-]);
-
 const statement = (predicate: Shape): Shape =>
   members({
     _type: oneOf(STATEMENT_TYPE),
@@ -87,10 +82,16 @@ const statement = (predicate: Shape): Shape =>
     predicate,
   });
 
+const statements: ReadonlyMap<unknown, Shape> = new Map([
+  [PREDICATE_BACKUP, statement(backup)],
+  [PREDICATE_RESTORE_TEST, statement(restoreTest)],
+]);
+const anyStatement = statement(anyObject);
+
 /** All that is wrong with a value as a statement; nothing when it is one. */
 export function statementIssues(value: unknown): Issue[] {
   const type = isObject(value) ? value["predicateType"] : undefined;
-  const issues = issuesOf(value, statement(predicates.get(type) ?? anyObject));
+  const issues = issuesOf(value, statements.get(type) ?? anyStatement);
   return issues.length > 0 ? issues : contradictions(value);
 }
 
