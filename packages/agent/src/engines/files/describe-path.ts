@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { formatRow, type QueryOutcome } from "../../checks/index.ts";
-import { systemCode } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { fileSha256 } from "./tree-manifest.ts";
 import { pathIn, walkTree } from "./walk-tree.ts";
 

@@ -1,7 +1,8 @@
 import { stat } from "node:fs/promises";
 import { type Child, startChild } from "../../processes/child.ts";
 import type { FilesSourceConfig } from "../../root/source-config.ts";
-import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
 import { namesChanged, tarFailed } from "./dump-failure.ts";

@@ -166,6 +166,16 @@ describe("an archive is refused that has", () => {
     await expect(restore(archive)).rejects.toThrow(/checksum/);
   });
 
+  it("a hard link to what is not there, which tar itself finds, and says without its name", async () => {
+    const error = await restore(archiveOf([ROOT, { name: "./hard", type: "1", linkName: "./secret" }])).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(RestoreRefused);
+    expect(error).toMatchObject({
+      message: "tar ended with exit code 2: Cannot hard link to: No such file or directory",
+    });
+  });
+
   it("any one byte of a header changed to what is none", async () => {
     const good = archiveOf([ROOT, { name: "./x", content: EVIL }]);
     await restore(good);

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstat, opendir } from "node:fs/promises";
-import { systemCode } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { pathIn } from "./walk-tree.ts";
 
 /**

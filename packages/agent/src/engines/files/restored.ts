@@ -1,6 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
-import { CouldNotRun, stopIfAborted, systemCode } from "../../runs/could-not-run.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { describePath } from "./describe-path.ts";

@@ -108,20 +108,19 @@ class SafeEntries implements TarSink {
   entryEnd(): void {}
 }
 
-function refusalOf(exit: Exit): CouldNotRun | RestoreRefused {
-  if (/No space left on device|Disk quota exceeded|File too large/.test(exit.stderr)) return full();
-  if (exit.signal !== null) return new CouldNotRun("sandbox_failed", `tar ended with ${endedWith(exit)}`);
-  // Which entry it was is left out: names are data here.
-  const why = /: ((?:Cannot|Unexpected|Skipping|Member) [^\n]{1,100}|Not found in archive)$/m.exec(
-    exit.stderr,
-  )?.[1];
-  return new RestoreRefused(
-    `tar ended with ${endedWith(exit)}${why === undefined ? "" : `: ${withoutNames(why)}`}`,
-  );
-}
+/** A short write has no error number of its own in tar's message. */
+const FULL = /No space left on device|Disk quota exceeded|File too large|Wrote only [0-9]+ of [0-9]+ bytes/;
+const OF_THE_ARCHIVE = /: (?:No such file or directory|File exists|Is a directory|Not a directory)$/m;
 
-function withoutNames(message: string): string {
-  return message.replaceAll(/[‘'"`].*[’'"]/g, "…");
+/** What is wrong with the archive itself was found before tar got it, but for a few things; the rest is of the place. */
+function refusalOf(exit: Exit): CouldNotRun | RestoreRefused {
+  if (FULL.test(exit.stderr)) return full();
+  // Which entry it was is left out: names are data here.
+  const why = /: (Cannot [a-z ]{1,40}).*: ([A-Z][a-z ]{1,60})$/m.exec(exit.stderr);
+  const message = `tar ended with ${endedWith(exit)}${why === null ? "" : `: ${why[1]?.trim()}: ${why[2]}`}`;
+  return exit.signal === null && OF_THE_ARCHIVE.test(exit.stderr)
+    ? new RestoreRefused(message)
+    : new CouldNotRun("sandbox_failed", message);
 }
 
 function full(): CouldNotRun {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chmod, open, type FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
 import { mapInOrder } from "../../pipeline/map-in-order.ts";
-import { systemCode } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import { pathIn, walkTree } from "./walk-tree.ts";
 
