@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
-import { CouldNotRun, systemCode } from "../runs/could-not-run.ts";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import { systemCode } from "../root/system-code.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { readFilePieces } from "./file-pieces.ts";
 

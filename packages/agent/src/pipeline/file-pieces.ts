@@ -64,12 +64,3 @@ export async function writeFilePieces(
   }
   return length;
 }
-
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
-import { CouldNotRun, systemCode } from "../runs/could-not-run.ts";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import { systemCode } from "../root/system-code.ts";
 
 export interface ChildRequest {
   readonly command: string;

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { systemCode } from "../runs/could-not-run.ts";
+import { systemCode } from "../root/system-code.ts";
 
 /**
  * Writes pieces into a child's stdin, each one through before the next is asked for, and ends it.

@@ -1,3 +1,5 @@
+import { systemCode } from "../root/system-code.ts";
+
 /**
  * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is for everything
  * that kept it from saying so. Both a backup and a restore test throw it.
@@ -51,12 +53,6 @@ export class CouldNotRun extends Error {
 /** Throws `interrupted` if the signal has fired. */
 export function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
-}
-
-/** The `code` of a Node system error, such as ENOSPC. */
-export function systemCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
 }
 
 /** ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more room. */

@@ -3,9 +3,11 @@ import { rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
-import { syncDirectory, writeFilePieces } from "../pipeline/file-pieces.ts";
+import { writeFilePieces } from "../pipeline/file-pieces.ts";
 import { unseal } from "../pipeline/unseal.ts";
-import { CouldNotRun, isDiskFull, stopIfAborted, systemCode } from "./could-not-run.ts";
+import { syncDirectory } from "../root/durable-write.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import { systemCode } from "../root/system-code.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {

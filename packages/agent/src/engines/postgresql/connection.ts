@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { ConnectionReference } from "../../root/source-config.ts";
-import { CouldNotRun, systemCode } from "../../runs/could-not-run.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
 /** Where libpq itself looks for passwords, services and certificates; ours to hand down, for a source only. */

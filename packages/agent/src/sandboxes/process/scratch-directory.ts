@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isAlive, ownProcessTag } from "../../processes/process-tag.ts";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { CouldNotRun, isDiskFull, systemCode } from "../../runs/could-not-run.ts";
+import { CouldNotRun, isDiskFull } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
 
 /** The owner is in the name, so that there is no moment at which a directory exists and its owner is unknown. */
