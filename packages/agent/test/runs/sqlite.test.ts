@@ -133,6 +133,14 @@ test("a damaged page is found by the integrity check", async () => {
   expect(JSON.stringify(tested)).not.toContain("tem 2500");
 });
 
+test("a database without a table proves nothing by itself", async () => {
+  const database = new DatabaseSync(source.path);
+  database.exec('drop view cheap; drop table items; drop table "odd ""name"');
+  database.close();
+  const made = await back();
+  expect(await testIt(made)).toMatchObject({ result: "failed", reason: expect.stringContaining("no check") });
+});
+
 test("checks that do not hold, and a query without end", async () => {
   const made = await back();
   const tested = await testIt(made, [

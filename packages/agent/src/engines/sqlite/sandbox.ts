@@ -113,7 +113,8 @@ class RestoredSqlite implements Restored {
         outcomeOf(await this.#sqlite.request({ op: "query", path, sql: countQuery(table) }), 0),
       countQuery,
     });
-    return [checked, ...tables];
+    // An empty file is whole too: integrity alone has read no data.
+    return tables.length === 0 ? [] : [checked, ...tables];
   }
 
   async close(): Promise<void> {
