@@ -267,6 +267,20 @@ it("finds what is wrong with an installation", async () => {
   const healthy = await json<{ branch: string; findings: { title: string; result: string }[] }>(["doctor"]);
   expect(healthy.branch).toBe("ATTESTORE_HOME");
   expect(healthy.findings.filter(({ result }) => result === "bad")).toEqual([]);
+  expect(healthy.findings.map(({ title }) => title)).toEqual([
+    "root",
+    "config.yaml",
+    "keys",
+    "disk",
+    "sandboxes",
+    "service",
+    "clock",
+    "log",
+    "agent",
+    "sqlite",
+    "files",
+    "spool",
+  ]);
   chmodSync(root.layout.token, 0o644);
   const loose = await cli(["doctor"]);
   expect(loose.code).toBe(1);

@@ -60,7 +60,8 @@ export interface Service {
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
   submitEvent(event: EventRequest, options: CallOptions): Promise<EventAccepted>;
-  logHead(options: CallOptions): Promise<LogHead>;
+  /** `serverTime_ms`: the service's clock as it answered, to the second; null if it does not say. */
+  logHead(options: CallOptions): Promise<{ head: LogHead; serverTime_ms: number | null }>;
   logProof(
     query: { leaf: number; treeSize: number; from: number | null },
     options: CallOptions,
@@ -86,10 +87,17 @@ export function openService(options: ServiceOptions): Service {
     timeout_ms?: number;
   }
 
+  interface Answered<Schema extends TSchema> {
+    status: number;
+    value: Static<Schema>;
+    /** The Date header. */
+    date: string | undefined;
+  }
+
   async function call<Schema extends TSchema>(
     what: Call<Schema>,
     { signal, idempotencyKey, once = false }: CallOptions,
-  ): Promise<{ status: number; value: Static<Schema> }> {
+  ): Promise<Answered<Schema>> {
     const target = new URL(what.path, url);
     const headers: Record<string, string> = {
       accept: "application/json",
@@ -101,7 +109,7 @@ export function openService(options: ServiceOptions): Service {
       // One key for all tries of one call: a try whose answer was lost has its effect once.
       headers["idempotency-key"] = idempotencyKey ?? randomUUID();
     }
-    const attempt = async (): Promise<{ status: number; value: Static<Schema> }> => {
+    const attempt = async (): Promise<Answered<Schema>> => {
       const answer = await exchange({
         method: what.method,
         url: target,
@@ -112,7 +120,7 @@ export function openService(options: ServiceOptions): Service {
         maxResponseBytes: MAX_BODY_BYTES,
         signal,
       });
-      return readAnswer(url.host, answer, what.expected);
+      return { ...readAnswer(url.host, answer, what.expected), date: answer.headers.date };
     };
     return once ? attempt() : retrying(backoff, signal, attempt);
   }
@@ -155,9 +163,12 @@ export function openService(options: ServiceOptions): Service {
     submitReceipt: (envelope, options) => post("/v1/receipts", envelope, { 201: ReceiptAccepted }, options),
     submitEvent: (event, options) => post("/v1/events", event, { 201: EventAccepted }, options),
     logHead: async (options) => {
-      const expected = { 200: LogHead };
-      return (await call({ method: "GET", path: "/v1/log/head", credential: token, expected }, options))
-        .value;
+      const { value, date } = await call(
+        { method: "GET", path: "/v1/log/head", credential: token, expected: { 200: LogHead } },
+        options,
+      );
+      const serverTime_ms = date === undefined ? Number.NaN : Date.parse(date);
+      return { head: value, serverTime_ms: Number.isNaN(serverTime_ms) ? null : serverTime_ms };
     },
     logProof: async ({ leaf, treeSize, from }, options) => {
       const query = `leaf=${leaf}&tree_size=${treeSize}${from === null ? "" : `&from=${from}`}`;

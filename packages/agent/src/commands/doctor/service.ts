@@ -27,10 +27,11 @@ export async function examineService(call: Call, layout: Layout, config: Config)
   const { service } = attachment;
   try {
     const asked = Date.now();
-    const head = await service.logHead({ signal: call.signal, once: true });
+    const { head, serverTime_ms } = await service.logHead({ signal: call.signal, once: true });
     findings.push(
       good("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
     );
+    if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
     await observeHead(attachment, head.checkpoint, call.signal);
     findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));
   } catch (error) {
@@ -42,24 +43,27 @@ export async function examineService(call: Call, layout: Layout, config: Config)
   }
   if ((await readLogAlarm(layout)) !== null && !findings.some(({ title }) => title === "log"))
     findings.push(bad("log", "an alarm stands; nothing is signed", "attestore alarm"));
-  findings.push(...(await examineHeartbeat(layout)));
+  findings.push(await examineHeartbeat(layout));
   return findings;
 }
 
-async function examineHeartbeat(layout: Layout): Promise<Finding[]> {
+async function examineHeartbeat(layout: Layout): Promise<Finding> {
   const running = isLocked(layout, "run");
   const last = await readLastHeartbeat(layout);
   const heard = last === null ? "no heartbeat yet" : `last heartbeat ${formatAge(last.at)}`;
-  const agent = running
+  return running
     ? good("agent", `runs; ${heard}`)
     : warn("agent", `does not run; ${heard}`, "attestore run (or start its systemd unit)");
-  if (last === null) return [agent];
-  const skew_ms = Math.abs(Date.parse(last.at) - Date.parse(last.server_time));
-  const off = `${formatDuration(skew_ms)} between this host's clock and the service's`;
-  return [
-    agent,
-    skew_ms > MAX_SKEW_MS ? warn("clock", off, "set this host's clock (timedatectl)") : good("clock", off),
-  ];
+}
+
+function examineClock(offset_ms: number): Finding {
+  const skew_ms = Math.abs(offset_ms);
+  // The service tells whole seconds.
+  if (skew_ms < 2_000) return good("clock", "agrees with the service's");
+  const off = `${formatDuration(skew_ms)} ${offset_ms > 0 ? "behind" : "ahead of"} the service's`;
+  return skew_ms > MAX_SKEW_MS
+    ? warn("clock", off, "set this host's clock (timedatectl)")
+    : good("clock", off);
 }
 
 function nextStep(error: ServiceError): string {
