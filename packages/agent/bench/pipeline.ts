@@ -11,7 +11,7 @@ import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
@@ -115,15 +115,13 @@ function run(script: string, args: string[]): Ours {
 async function stripTypes(): Promise<string> {
   const agent = join(import.meta.dirname, "..");
   const stripped = join(dir, "stripped");
-  for (const folder of ["bench", "src/pipeline", "src/runs", "src/processes"]) {
-    await mkdir(join(stripped, folder), { recursive: true });
-    for (const name of await readdir(join(agent, folder))) {
+  for (const folder of ["bench", "src"]) {
+    for (const name of await readdir(join(agent, folder), { recursive: true })) {
       if (!name.endsWith(".ts") || name.endsWith(".test.ts")) continue;
       const source = stripTypeScriptTypes(await readFile(join(agent, folder, name), "utf8"));
-      await writeFile(
-        join(stripped, folder, name.replace(/ts$/, "js")),
-        source.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'),
-      );
+      const target = join(stripped, folder, name.replace(/ts$/, "js"));
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, source.replaceAll(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
     }
   }
   await writeFile(join(stripped, "package.json"), '{"type":"module"}');
@@ -140,7 +138,7 @@ function shell(command: string): number {
   return (performance.now() - started) / 1000;
 }
 
-/** Text like COPY data out of pg_dump, with a column of random bytes in hex that does not compress well. */
+/** Text like COPY data out of pg_dump, with a column of hashes in hex that hardly compress, and 1.5 % of random bytes. */
 async function makeDump(path: string, bytes: number): Promise<void> {
   const script = `
     BEGIN { srand(7); split("pending paid shipped returned cancelled", status, " ");
@@ -151,9 +149,12 @@ async function makeDump(path: string, bytes: number): Promise<void> {
         int(rand() * 4294967295), int(rand() * 4294967295), int(rand() * 4294967295), int(rand() * 4294967295) }`;
   const awk = spawn("awk", [script], { stdio: ["ignore", "pipe", "ignore"] });
   let left = bytes;
+  let sinceRandom = 0;
   await pipeline(async function* () {
     for await (const piece of awk.stdout as AsyncIterable<Buffer>) {
-      const random = piece.length % 16 === 0 ? randomBytes(Math.min(2048, left)) : Buffer.alloc(0);
+      sinceRandom += piece.length;
+      const random = sinceRandom > 65_536 ? randomBytes(1024) : Buffer.alloc(0);
+      if (random.length > 0) sinceRandom = 0;
       const mixed = Buffer.concat([piece, random]).subarray(0, left);
       left -= mixed.length;
       yield mixed;

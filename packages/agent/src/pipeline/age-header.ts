@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from "node:crypto";
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { Decrypter, Encrypter } from "age-encryption";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { DamagedCiphertext } from "./damaged.ts";
@@ -13,7 +13,7 @@ const MAC_LINE = Buffer.from("\n--- ");
 export interface SealedHeader {
   /** The header and the payload's nonce: everything before the first chunk. */
   readonly bytes: Buffer;
-  readonly payloadKey: Buffer;
+  readonly payloadKey: KeyObject;
 }
 
 /**
@@ -84,7 +84,7 @@ export async function openHeader(
   header: Buffer,
   nonce: Buffer,
   identities: readonly string[],
-): Promise<Buffer> {
+): Promise<KeyObject> {
   const decrypter = new Decrypter();
   for (const identity of identities) addX25519Identity(decrypter, identity);
   let fileKey: Uint8Array;
@@ -119,6 +119,7 @@ function addX25519Identity(decrypter: Decrypter, identity: string): void {
   }
 }
 
-function derivePayloadKey(fileKey: Buffer, nonce: Buffer): Buffer {
-  return Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32));
+/** As a KeyObject: importing the key for each chunk would take a third of the time that the cipher takes. */
+function derivePayloadKey(fileKey: Buffer, nonce: Buffer): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32)));
 }

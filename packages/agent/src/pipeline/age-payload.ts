@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
 import { BlockPool, cutIntoBlocks, release } from "./blocks.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
@@ -18,7 +18,7 @@ type Flag = "more" | "last";
  */
 export async function* encryptPayload(
   source: AsyncIterable<Uint8Array>,
-  key: Buffer,
+  key: KeyObject,
 ): AsyncGenerator<Buffer, void, undefined> {
   const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * SEALED_CHUNK_BYTES);
   let counter = 0;
@@ -41,7 +41,7 @@ export async function* encryptPayload(
  */
 export async function* decryptPayload(
   source: AsyncIterable<Uint8Array>,
-  key: Buffer,
+  key: KeyObject,
 ): AsyncGenerator<Buffer, void, undefined> {
   const output = Buffer.allocUnsafe(CHUNKS_AT_ONCE * CHUNK_BYTES);
   let counter = 0;
@@ -81,7 +81,7 @@ async function* blocksAndTheirLast(
   yield { block: held ?? Buffer.alloc(0), last: true };
 }
 
-function damagedChunk(key: Buffer, counter: number, sealed: Buffer): DamagedCiphertext {
+function damagedChunk(key: KeyObject, counter: number, sealed: Buffer): DamagedCiphertext {
   return openChunk(key, counter, "last", sealed) === null
     ? new DamagedCiphertext("payload_damaged", `chunk ${counter} of the age payload does not authenticate`)
     : new DamagedCiphertext(
@@ -90,7 +90,7 @@ function damagedChunk(key: Buffer, counter: number, sealed: Buffer): DamagedCiph
       );
 }
 
-function damagedEnd(key: Buffer, counter: number, rest: Buffer): DamagedCiphertext {
+function damagedEnd(key: KeyObject, counter: number, rest: Buffer): DamagedCiphertext {
   // At a chunk's border what is left is a whole chunk that says itself that more follows.
   if (rest.length < TAG_BYTES || openChunk(key, counter, "more", rest) !== null) {
     return new DamagedCiphertext("truncated", `the age payload stops after chunk ${counter}, before its end`);
@@ -110,7 +110,7 @@ function chunkNonce(counter: number, flag: Flag): Buffer {
   return nonce;
 }
 
-function sealChunk(key: Buffer, counter: number, flag: Flag, plain: Buffer, output: Buffer): number {
+function sealChunk(key: KeyObject, counter: number, flag: Flag, plain: Buffer, output: Buffer): number {
   const cipher = createCipheriv(CIPHER, key, chunkNonce(counter, flag), CIPHER_OPTIONS);
   const sealed = cipher.update(plain);
   sealed.copy(output);
@@ -121,7 +121,7 @@ function sealChunk(key: Buffer, counter: number, flag: Flag, plain: Buffer, outp
 }
 
 /** The chunk's plaintext, or null if it does not authenticate. */
-function openChunk(key: Buffer, counter: number, flag: Flag, sealed: Buffer): Buffer | null {
+function openChunk(key: KeyObject, counter: number, flag: Flag, sealed: Buffer): Buffer | null {
   if (sealed.length < TAG_BYTES) return null;
   const decipher = createDecipheriv(CIPHER, key, chunkNonce(counter, flag), CIPHER_OPTIONS);
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));

@@ -5,13 +5,13 @@ import { mapInOrder } from "./map-in-order.ts";
 
 /** Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all cores both ways. */
 export const FRAME_INPUT_BYTES = 1 << 20;
-const FRAMES_AT_ONCE = 3;
+const FRAMES_AT_ONCE = 4;
 
 const compressFrame = promisify(zstdCompress);
 
 const OPTIONS = {
-  // One output buffer a frame: the bound of ZSTD_compressBound for an incompressible megabyte.
-  chunkSize: FRAME_INPUT_BYTES + (FRAME_INPUT_BYTES >> 8) + 1024,
+  // One output buffer a frame, unless it hardly compresses: then a second one.
+  chunkSize: (FRAME_INPUT_BYTES >> 3) * 5,
   params: {
     [constants.ZSTD_c_compressionLevel]: 3,
     [constants.ZSTD_c_checksumFlag]: 1,
