@@ -30,7 +30,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-const ROUNDS = 8;
+const ROUNDS = 6;
 
 /** The receipts as they came one after the other: one beginning, no fork, no gap. */
 function expectChain(): void {

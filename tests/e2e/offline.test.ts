@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,7 +6,9 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { filesUnder } from "./harness/files.ts";
 import { attachedHost, type Host } from "./harness/host.ts";
+import { ed25519, p256, type Signer } from "./harness/keys.ts";
 import { createOrganisation } from "./harness/organisation.ts";
+import { unknownId } from "./harness/patterns.ts";
 import { run, type Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
 
@@ -88,14 +91,21 @@ describe("attestore-verify, with the service stopped", () => {
     expect(JSON.stringify(JSON.parse(stdout))).toMatch(/"verdict":"?true/);
   });
 
-  it("refuses another agent's key, and another log's", async () => {
-    const other = await attachKeys();
-    expect((await verify(...receipts, "--key", other.agent, "--log-key", logKey)).code).toBe(1);
-    const [name, , key] = logKey.split("+");
-    const foreign = other.log.split("+").at(-1) ?? "";
-    expect(foreign).not.toBe(key);
-    const refused = await verify(...receipts, "--key", agentKey, "--log-key", other.log);
-    expect(refused.code, `${name} ${refused.stdout}`).toBe(1);
+  it("refuses another agent's key", async () => {
+    const other = join(data, "other.pub");
+    writeFileSync(other, ed25519().publicKey.export({ format: "pem", type: "spki" }));
+    expect((await verify(...receipts, "--key", other, "--log-key", logKey)).code).toBe(1);
+    writeFileSync(other, p256().publicKey.export({ format: "pem", type: "spki" }));
+    expect((await verify(...receipts, "--key", other, "--log-key", logKey)).code).toBe(1);
+  });
+
+  it("refuses another log's key, under this log's name or under its own", async () => {
+    const [origin = ""] = logKey.split("+");
+    for (const name of [origin, `log.example.org/${unknownId("org")}`]) {
+      const key = verifierKey(name, ed25519());
+      const refused = await verify(...receipts, "--key", agentKey, "--log-key", key);
+      expect(refused.code, refused.stdout).toBe(1);
+    }
   });
 
   it.each<[string, (bundle: Record<string, unknown>) => void]>([
@@ -170,14 +180,9 @@ function editSignature(bundle: Record<string, unknown>): void {
   }
 }
 
-/** The public keys of another agent of another organisation, and its log's. */
-async function attachKeys(): Promise<{ agent: string; log: string }> {
-  await server.start();
-  const other = await attachedHost(await createOrganisation(server));
-  await server.stop();
-  const agent = join(data, "other.pub");
-  writeFileSync(agent, readFileSync(join(other.root, "keys", "agent.pub")));
-  const log = readFileSync(join(other.root, "keys", "log.vkey"), "utf8").trim();
-  other.remove();
-  return { agent, log };
+/** The verifier key of a log of the test's own. */
+function verifierKey(name: string, signer: Signer): string {
+  const key = Buffer.concat([Buffer.of(1), Buffer.from(signer.wire, "base64")]);
+  const id = createHash("sha256").update(`${name}\n`).update(key).digest("hex").slice(0, 8);
+  return `${name}+${id}+${key.toString("base64")}`;
 }

@@ -30,12 +30,15 @@ export interface Running {
   finished: Promise<Finished>;
 }
 
+/** Halves the start of every program; Node checks the sources that it cached. */
+const CACHE = checkout("node_modules/.cache/attestore-e2e");
+
 /** Without the settings of the shell that runs the tests. */
 function environment(extra: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("ATTESTORE_") && name !== "DATABASE_URL" && !name.startsWith("VITEST"),
   );
-  return { ...Object.fromEntries(inherited), NODE_ENV: undefined, ...extra };
+  return { ...Object.fromEntries(inherited), NODE_ENV: undefined, NODE_COMPILE_CACHE: CACHE, ...extra };
 }
 
 export function start(program: Program, args: string[], env: Environment = {}, cwd?: string): Running {
