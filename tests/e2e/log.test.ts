@@ -3,6 +3,7 @@ import { canonicalJson } from "./harness/canonical-json.ts";
 import { openCheckpoint, parseVerifierKey } from "./harness/checkpoint.ts";
 import { expectError, expectRefusal } from "./harness/errors.ts";
 import { isConsistent, leafHash, rootFromInclusion, rootOf } from "./harness/merkle.ts";
+import { api, exchange } from "./harness/https.ts";
 import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
 import { TIMESTAMP } from "./harness/patterns.ts";
 import { startServer, type Server } from "./harness/server.ts";
@@ -272,6 +273,48 @@ describe("a log that grew past one tile", () => {
     const answer = await next().call("GET", `/v1/log/proof?${query()}`);
     expectRefusal(answer);
     expectError(answer, "invalid_request", "not_found");
+  });
+
+  it("is served as C2SP tiles, whose entries are the leaves and whose hashes are theirs", async () => {
+    const { checkpoint, tree_size } = await head();
+    const read = async (path: string): Promise<Buffer> => {
+      const { token, orgId } = next();
+      const answer = await exchange(server, { method: "GET", path: `/log/${orgId}/${path}`, token });
+      expect(answer.status, `${path} ${answer.body.toString()}`).toBe(200);
+      return answer.body;
+    };
+    const served = openCheckpoint((await read("checkpoint")).toString(), next().log.verifier_key);
+    expect(served.size).toBeGreaterThanOrEqual(openCheckpoint(checkpoint, next().log.verifier_key).size);
+
+    const entries: string[] = [];
+    const hashes: string[] = [];
+    for (let tile = 0; tile * 256 < tree_size; tile++) {
+      const width = Math.min(256, tree_size - tile * 256);
+      const name = `${String(tile).padStart(3, "0")}${width < 256 ? `.p/${width}` : ""}`;
+      const bundle = await read(`tile/entries/${name}`);
+      for (let at = 0; at < bundle.length;) {
+        const length = bundle.readUInt16BE(at);
+        entries.push(leafHash(bundle.subarray(at + 2, at + 2 + length)));
+        at += 2 + length;
+      }
+      const tileHashes = await read(`tile/0/${name}`);
+      expect(tileHashes).toHaveLength(width * 32);
+      for (let n = 0; n < width; n++) hashes.push(tileHashes.subarray(n * 32, n * 32 + 32).toString("hex"));
+    }
+    expect(entries).toEqual(hashes);
+    expect(entries).toEqual(leaves.slice(0, tree_size));
+    const top = await read(`tile/1/000.p/${Math.floor(tree_size / 256)}`);
+    expect(top.subarray(0, 32).toString("hex")).toBe(rootOf(leaves.slice(0, 256)));
+  });
+
+  it("is served as tiles to its own organisation alone", async () => {
+    const { orgId } = next();
+    for (const token of [undefined, stranger.token]) {
+      for (const path of ["checkpoint", "tile/0/000", "tile/entries/000"]) {
+        const answer = await api(server, { method: "GET", path: `/log/${orgId}/${path}`, token });
+        expectError(answer, "not_found", "unauthenticated");
+      }
+    }
   });
 
   it("shows another organisation none of it", async () => {
