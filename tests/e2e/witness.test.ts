@@ -90,7 +90,7 @@ describe("a log that was rolled back", () => {
       signed = host.receipts().length;
     }
     expect(proven()).toBe(before);
-    expect((await host.run("sync")).code).toBe(2);
+    expect((await host.run("sync")).code).not.toBe(0);
     expect(proven()).toBe(before);
     const status = await host.run("status");
     expect(status.code).not.toBe(0);

@@ -56,7 +56,7 @@ export function newHost(env: Environment = {}): Host {
     },
     receipts: () =>
       filesUnder(join(root, "receipts"))
-        .filter((file) => file.endsWith(".json"))
+        .filter((file) => file.endsWith(".json") && !file.endsWith(".answer.json"))
         .toSorted()
         .map(readReceipt),
     plaintext: () => [root, temporary].flatMap(filesUnder).filter(holdsPlaintext),
