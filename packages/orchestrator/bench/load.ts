@@ -1,6 +1,6 @@
 /**
- * The load: a process of its own that keeps connections busy through node:https. Told `{ port, submitters, seconds, connections }`, it
- * answers `{ requests, seconds, p50_ms, p99_ms }`; the requests are signed before the clock starts.
+ * The load: a process of its own that keeps connections busy through node:https. Told a LoadOrder it signs the requests, warms the server
+ * up, says "go" when the clock starts, and answers a LoadResult.
  */
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
@@ -10,6 +10,7 @@ export interface LoadOrder {
   port: number;
   caFile: string;
   submitters: Submitter[];
+  warmUpSeconds: number;
   seconds: number;
   connections: number;
   /** Requests to prepare. */
@@ -42,8 +43,10 @@ async function run(order: LoadOrder): Promise<LoadResult> {
     servername: "localhost",
   });
   const prepared = prepareReceipts(order.submitters, order.prepare);
-  // Handshakes and just-in-time compilation are over before the clock starts.
-  await flood(prepared.splice(0, prepared.length / 3), order, agent, performance.now() + 3000);
+  // Handshakes are over before the clock starts, and so is just-in-time compilation, which takes tens of thousands of requests.
+  const share = order.warmUpSeconds / (order.warmUpSeconds + order.seconds);
+  const warmUp = prepared.splice(0, Math.floor(prepared.length * share));
+  await flood(warmUp, order, agent, performance.now() + order.warmUpSeconds * 1000);
   process.send?.("go");
   const started = performance.now();
   const cpu = process.cpuUsage();

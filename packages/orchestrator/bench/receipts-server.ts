@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { receiptRoutes } from "../src/features/receipts/routes.ts";
-import { LOG_HOST, openLogWorld } from "../src/log/testing/log-world.ts";
+import { openLogWorld } from "../src/log/testing/log-world.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
 import { createSealer } from "../src/platform/http/sealer.ts";
@@ -16,7 +16,7 @@ import { reportListening } from "./report.ts";
 const [directory = "", organisations = "1"] = process.argv.slice(2);
 const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
 const world = await openLogWorld();
-const { sequencer } = world.addReplica();
+const { sequencer, signer } = world.addReplica();
 const app = buildApp({
   db: world.database,
   sealer: createSealer(randomBytes(32)),
@@ -43,7 +43,8 @@ for (let n = 0; n < Number(organisations); n++) {
   });
 }
 await app.listen({ host: "127.0.0.1", port: 0 });
-reportListening(app.server.address(), { logHost: LOG_HOST, submitters });
+const noteKey = Buffer.from(signer.identity.notePublicKey).toString("base64");
+reportListening(app.server.address(), { noteKey, submitters });
 process.once("message", () => {
   void app
     .close()

@@ -1,7 +1,7 @@
 /**
  * Receipts a second, each durable and answered with its proof, against a bare Fastify TLS echo of the same bodies.
  *
- *   node packages/orchestrator/bench/receipts.ts [--seconds 8] [--rounds 3] [--connections 128] [--organisations 1,100]
+ *   node packages/orchestrator/bench/receipts.ts [--warm-up 10] [--seconds 10] [--rounds 3] [--connections 128] [--organisations 1,100]
  *
  * Echo and service take turns in one invocation under the same load generator, so that the ratio means something on a busy or
  * slow machine; the rates themselves only compare with those of the same run. Client, service and PostgreSQL share the machine.
@@ -12,13 +12,15 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { requireProven } from "./check-answer.ts";
 import { cpuSeconds } from "./cpu-time.ts";
 import type { Submitter } from "./envelopes.ts";
 import type { LoadOrder, LoadResult } from "./load.ts";
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: "string", default: "8" },
+    "warm-up": { type: "string", default: "10" },
+    seconds: { type: "string", default: "10" },
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "128" },
     organisations: { type: "string", default: "1,100" },
@@ -42,13 +44,14 @@ const echoListening = (await told(echo)) as Listening;
 let met = true;
 for (const organisations of values.organisations.split(",")) {
   const service = start("receipts-server.ts", [tlsDirectory, organisations]);
-  const listening = (await told(service)) as Listening;
+  const listening = (await told(service)) as Listening & { noteKey: string };
   const rounds: { echo: Measured; service: Measured }[] = [];
   for (let round = 0; round < Number(values.rounds); round++)
     rounds.push({
       echo: await measure(echo, { port: echoListening.port, submitters: listening.submitters }, true),
       service: await measure(service, listening, false),
     });
+  for (const round of rounds) await requireProven(round.service.sample, listening.noteKey);
   report(organisations, rounds);
   service.send("stop");
   await once(service, "exit");
@@ -76,13 +79,15 @@ async function measure(
   repeat: boolean,
 ): Promise<Measured> {
   const seconds = Number(values.seconds);
+  const warmUpSeconds = Number(values["warm-up"]);
   const order: LoadOrder = {
     port,
     submitters,
+    warmUpSeconds,
     seconds,
     caFile: join(tlsDirectory, "ca.pem"),
     connections: Number(values.connections),
-    prepare: repeat ? 20_000 : Math.ceil((seconds + 3) * 8000),
+    prepare: repeat ? 20_000 : Math.ceil((seconds + warmUpSeconds) * 6000),
     repeat,
   };
   load.send(order);

@@ -1,5 +1,5 @@
 import type { SubmissionRecord } from "../platform/http/route.ts";
-import { plainArray } from "./packed.ts";
+import { byteaArray, plainArray } from "./packed.ts";
 import type { SqlSession, Statement } from "./sql-session.ts";
 
 export type IdempotencyRecord = NonNullable<SubmissionRecord["idempotency"]>;
@@ -58,7 +58,10 @@ export async function claimKeys(
   const claiming = session.run<{ position: number; claimed: boolean }>(CLAIM_KEYS, [
     plainArray(keys.map(({ scopeSha256 }) => String(scopeSha256.readBigInt64BE(0)))),
   ]);
-  const reading = session.run<RememberedRow>(REMEMBERED, [keys.map(({ scopeSha256 }) => scopeSha256), now]);
+  const reading = session.run<RememberedRow>(REMEMBERED, [
+    byteaArray(keys.map(({ scopeSha256 }) => scopeSha256)),
+    now,
+  ]);
   const [claims, rows] = await Promise.all([claiming, reading]);
   const busy = new Set(claims.filter(({ claimed }) => !claimed).map(({ position }) => keys[position]));
   const remembered = new Map(rows.map((row) => [row.scope_sha256.toString("base64"), row]));

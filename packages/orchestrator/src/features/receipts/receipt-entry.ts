@@ -53,7 +53,7 @@ export function receiptEntry(input: {
     kind,
     statement,
     result: "result" in statement.predicate ? statement.predicate.result : null,
-    envelopeSha256: envelopeSha256(envelope),
+    envelopeSha256: envelopeSha256(payloadSha256, envelope),
     payloadSha256,
     envelope: input.body,
     recordedAt,

@@ -1,5 +1,5 @@
 import type { PlacedEntry } from "../../log/entry.ts";
-import { pack, packHashes, plainArray } from "../../log/packed.ts";
+import { byteaArray, pack, packHashes, plainArray } from "../../log/packed.ts";
 import type { SqlSession, Statement } from "../../log/sql-session.ts";
 import type { BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
@@ -15,7 +15,7 @@ export async function readRecorded(
   envelopes: readonly Buffer[],
 ): Promise<Map<string, number>> {
   type Row = { envelope_sha256: Buffer; log_index: number };
-  const rows = await session.run<Row>(RECORDED, [envelopes]);
+  const rows = await session.run<Row>(RECORDED, [byteaArray(envelopes)]);
   return new Map(rows.map((row) => [row.envelope_sha256.toString("base64"), row.log_index]));
 }
 

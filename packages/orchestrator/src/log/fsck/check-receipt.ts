@@ -63,7 +63,8 @@ export async function checkReceipt(
   const parsed = parseStatement(envelope.payload);
   if (!parsed.ok) return report("envelope", `${receipt.id}: its statement is invalid`);
   const { predicate } = parsed.statement;
-  const payloadSha256 = toHex(sha256(envelope.payload));
+  const digest = sha256(envelope.payload);
+  const payloadSha256 = toHex(digest);
   compareFields(report, receipt.id, {
     org_id: [receipt.org_id, leaf.org_id],
     kind: [receipt.kind, leaf.kind],
@@ -74,7 +75,7 @@ export async function checkReceipt(
     payload: [payloadSha256, leaf.body_sha256],
     payload_sha256: [toHex(receipt.payload_sha256), payloadSha256],
     signature: [toBase64(envelope.signature), leaf.signature],
-    envelope_sha256: [toHex(receipt.envelope_sha256), toHex(envelopeSha256(envelope))],
+    envelope_sha256: [toHex(receipt.envelope_sha256), toHex(envelopeSha256(digest, envelope))],
     "statement's kind": [receiptKind(parsed.statement), leaf.kind],
     "statement's org_id": [predicate.org_id, receipt.org_id],
     "statement's agent_id": [predicate.agent_id, receipt.agent_id],

@@ -228,7 +228,7 @@ create table receipts (
   agent_id text collate "C" not null,
   backup_id text collate "C" not null,
   result text check (result in ('passed', 'failed')),
-  -- SHA-256 over DSSE's pre-authentication encoding and the signature: one submission, however its JSON was written
+  -- SHA-256 over payload_sha256 and the signature: one submission, however its JSON was written
   envelope_sha256 bytea not null,
   payload_sha256 bytea not null,
   previous_receipt_sha256 bytea,
@@ -238,6 +238,9 @@ create table receipts (
   leaf_hash bytea not null,
   created_at timestamptz not null
 );
+-- Envelopes of the usual size stay in the row: base64 hardly compresses, and a second table costs a second write.
+alter table receipts alter column envelope set storage external;
+alter table receipts set (toast_tuple_target = 8160);
 -- Not per agent: the statement names the agent that submits it, so no two agents can have the same one.
 create unique index receipts_envelope on receipts (envelope_sha256);
 create index receipts_org on receipts (org_id, id);
