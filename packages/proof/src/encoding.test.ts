@@ -47,11 +47,10 @@ describe("base64", () => {
     },
   );
 
-  it("takes either alphabet where asked to, padded or not, and never both in one", () => {
+  it("takes either alphabet where asked to, padded, and never both in one", () => {
     const value = Uint8Array.of(0xfb, 0xff, 0xfe, 0xff);
-    for (const text of ["+//+/w==", "-__-_w==", "+//+/w", "-__-_w"])
-      expect(fromEitherBase64(text)).toEqual(value);
-    for (const text of ["+/_+/w==", "-__-_x==", "-__-_", "-__-_w=", "-__-_w\n"])
+    for (const text of ["+//+/w==", "-__-_w=="]) expect(fromEitherBase64(text)).toEqual(value);
+    for (const text of ["+/_+/w==", "-__-_x==", "+//+/w", "-__-_w", "-__-_", "-__-_w=", "-__-_w\n"])
       expect(() => fromEitherBase64(text)).toThrow(ProofError);
   });
 });

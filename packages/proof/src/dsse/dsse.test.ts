@@ -79,7 +79,7 @@ describe("envelopes", async () => {
   });
 
   it("take either base64 alphabet, and a keyid that is not there", () => {
-    const json = { payload: "-_8", payloadType: "t", signatures: [{ sig: "+/8=" }] };
+    const json = { payload: "-_8=", payloadType: "t", signatures: [{ sig: "+/8=" }] };
     const bytes = fromBase64("+/8=");
     expect(envelopeFromJson(json)).toEqual({ payload: bytes, payloadType: "t", keyid: "", signature: bytes });
   });
@@ -92,6 +92,7 @@ describe("envelopes", async () => {
     [{ ...good, payload: undefined }],
     [{ ...good, payload: 1 }],
     [{ ...good, payload: "YR==" }],
+    [{ ...good, payload: "YQ" }],
     [{ ...good, payload: "Y Q==" }],
     [{ ...good, payloadType: "" }],
     [{ ...good, payloadType: 1 }],
