@@ -48,8 +48,10 @@ const browser = {
 
 export default defineConfig({
   test: {
+    // Most tests wait for processes that they start; one worker would leave a core idle.
+    maxWorkers: 2,
     projects: [
-      project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 60),
+      project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),
       browser,
       project("e2e", ["tests/e2e/**/*.test.ts"], 180),
       project("interop", ["tests/interop/**/*.test.ts"], 300),
