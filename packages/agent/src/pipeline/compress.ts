@@ -5,7 +5,7 @@ import { mapInOrder } from "./map-in-order.ts";
 
 /** Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all cores both ways. */
 export const FRAME_INPUT_BYTES = 1 << 20;
-const FRAMES_AT_ONCE = 4;
+const FRAMES_AT_ONCE = 8;
 
 const compressFrame = promisify(zstdCompress);
 
