@@ -141,7 +141,7 @@ describe("init", () => {
       const [code] = await until("init prints its code", () =>
         /\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/.exec(waiting.talk()),
       );
-      expect(waiting.talk()).toMatch(/SHA256:[A-Za-z0-9+/]{43}/);
+      await until("init prints its fingerprint", () => /SHA256:[A-Za-z0-9+/]{43}/.exec(waiting.talk()));
       const approved = await server.cli("bootstrap", "approve", code, "--org", org.id);
       expect(approved.code, approved.stderr).toBe(0);
       const done = await waiting.finished;
