@@ -45,5 +45,7 @@ export async function* cutIntoBlocks(
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer;
-  if (memory instanceof ArrayBuffer && memory.byteLength > Buffer.poolSize) memory.transfer(0);
+  // Node cuts buffers shorter than half its pool from the pool, which others use too.
+  const isAlone = memory.byteLength > Buffer.poolSize || buffer.length >= Buffer.poolSize >>> 1;
+  if (isAlone && memory instanceof ArrayBuffer) memory.transfer(0);
 }

@@ -5,7 +5,7 @@ import { release } from "./blocks.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { type FrameSegment, ZstdFrameWalker } from "./zstd-frames.ts";
 
-const FRAMES_AT_ONCE = 6;
+const FRAMES_AT_ONCE = 12;
 /** The largest window that is decoded: 128 MiB, as the zstd program does unless told otherwise. */
 const STREAM_CHUNK_BYTES = 1 << 20;
 
