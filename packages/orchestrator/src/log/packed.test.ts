@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pack, plainArray } from "./packed.ts";
+import { byteaArray, pack, plainArray } from "./packed.ts";
 
 test("packs byte strings end to end, with starts from 1", () => {
   const packed = pack([Buffer.from("ab"), Buffer.alloc(0), Buffer.from("cde")]);
@@ -14,4 +14,9 @@ test("an array literal takes ids, numbers, times and null, and nothing that woul
   );
   for (const wrong of ["", "a,b", 'a"b', "{", "a b", "null", "NULL", "a\\", "ä"])
     expect(() => plainArray([wrong]), wrong).toThrow(TypeError);
+});
+
+test("an array literal of byte strings is hex that PostgreSQL unescapes once", () => {
+  expect(byteaArray([Buffer.from("ab"), Buffer.alloc(0)])).toBe('{"\\\\x6162","\\\\x"}');
+  expect(byteaArray([])).toBe("{}");
 });

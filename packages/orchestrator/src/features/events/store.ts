@@ -3,20 +3,31 @@ import type { SqlSession, Statement } from "../../log/sql-session.ts";
 
 const REFERENCES: Statement = {
   name: "events_references",
-  text: `select id, org_id from sources where id = any($1::text[])
-    union all select id, org_id from backups where id = any($2::text[])
-    union all select id, org_id from commands where id = any($3::text[])`,
+  text: `select id, org_id as owner from sources where id = any($1::text[])
+    union all select id, org_id as owner from backups where id = any($2::text[])
+    union all select id, agent_id as owner from commands where id = any($3::text[])`,
 };
 
-/** The organisation of each of these records that exists. */
+/** Whose each of these records is that exists: a source's and a backup's organisation, a command's agent. */
 export async function readOwners(
   session: SqlSession,
   ids: { sources: readonly string[]; backups: readonly string[]; commands: readonly string[] },
 ): Promise<Map<string, string>> {
-  const rows = await session.run<{ id: string; org_id: string }>(REFERENCES, [
+  const rows = await session.run<{ id: string; owner: string }>(REFERENCES, [
     plainArray(ids.sources),
     plainArray(ids.backups),
     plainArray(ids.commands),
   ]);
-  return new Map(rows.map(({ id, org_id }) => [id, org_id]));
+  return new Map(rows.map(({ id, owner }) => [id, owner]));
+}
+
+const LINK: Statement = {
+  name: "events_link_commands",
+  text: `update commands set outcome = outcome || jsonb_build_object('event_id', linked.event_id)
+    from unnest($1::text[], $2::text[]) as linked (id, event_id) where commands.id = linked.id`,
+};
+
+/** A command's record says what came of it. Of several events the last stays. */
+export function linkCommands(session: SqlSession, links: ReadonlyMap<string, string>): Promise<unknown> {
+  return session.run(LINK, [plainArray([...links.keys()]), plainArray([...links.values()])]);
 }

@@ -2,7 +2,14 @@ import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { mismatchOf, type BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
-import { insertReceipts, markBackedUp, markProven, readBackups, readRecorded } from "./store.ts";
+import {
+  insertReceipts,
+  linkCommands,
+  markBackedUp,
+  markProven,
+  readBackups,
+  readRecorded,
+} from "./store.ts";
 
 /**
  * Receipts in a batch. A receipt that the log has is recognised by its envelope, whatever the request's key: it was accepted when
@@ -29,7 +36,7 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const proven = placed.filter(({ entry }) => entry.kind === "restore_test" && entry.result === "passed");
     return [
       insertReceipts(session, placed),
-      ...(made.length === 0 ? [] : [markBackedUp(session, made)]),
+      ...(made.length === 0 ? [] : [markBackedUp(session, made), linkCommands(session, made)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),
     ];
   },

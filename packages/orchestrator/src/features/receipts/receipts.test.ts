@@ -1,4 +1,4 @@
-import { ReceiptAccepted } from "@attestore/contract";
+import { newId, ReceiptAccepted } from "@attestore/contract";
 import { formatStatement, type Statement } from "@attestore/proof";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -231,4 +231,16 @@ test("says what is wrong with a statement, and where", async () => {
     (thrown: unknown) => thrown as ApiError,
   );
   expect(error).toMatchObject({ code: "statement_invalid", details: { issues: [{ path: "/extra" }] } });
+});
+
+test("the command that asked for a backup names its receipt", async () => {
+  const { rows } = await world.pool.query<{ id: string }>(
+    `with command as (insert into commands (id, org_id, source_id, agent_id, kind, status, issued_by)
+       values ($1, $2, $3, $4, 'backup', 'acked', 'console') returning id)
+     update backups set command_id = command.id from command where backups.id = $5 returning command.id`,
+    [newId("command"), agent.orgId, backup.sourceId, agent.id, backup.id],
+  );
+  const { id } = await submit(agent, backupStatement(agent, backup));
+  const commands = await world.pool.query("select outcome from commands where id = $1", [rows[0]?.id]);
+  expect(commands.rows).toEqual([{ outcome: { receipt_id: id } }]);
 });

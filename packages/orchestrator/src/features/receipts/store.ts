@@ -88,6 +88,21 @@ export function markBackedUp(session: SqlSession, placed: Placed): Promise<unkno
   );
 }
 
+const LINK: Statement = {
+  name: "receipts_link_commands",
+  text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', made.receipt_id)
+    from unnest($1::text[], $2::text[]) as made (receipt_id, backup_id)
+    join backups on backups.id = made.backup_id where commands.id = backups.command_id`,
+};
+
+/** The record of the command that asked for a backup names the backup's receipt, too. */
+export function linkCommands(session: SqlSession, made: Placed): Promise<unknown> {
+  return session.run(LINK, [
+    plainArray(made.map(({ entry }) => entry.id)),
+    plainArray(made.map(({ entry }) => entry.statement.predicate.backup_id)),
+  ]);
+}
+
 const MARK_BACKUPS_PROVEN: Statement = {
   name: "receipts_mark_backups_proven",
   text: `update backups set proven_at = greatest(proven_at, latest.at)
