@@ -74,7 +74,7 @@ function extendable(locked: Map<string, LockedLog | LogDefect>, signer: HeadSign
   for (const [orgId, log] of locked) {
     if (log instanceof LogDefect) continue;
     try {
-      signer.requireExtends({ origin: log.origin, size: log.range.size, rootHash: log.range.root() });
+      signer.requireExtends({ origin: log.origin, size: log.range.size, rootHash: log.rootHash });
       sound.set(orgId, log);
     } catch (error) {
       if (!(error instanceof LogDefect)) throw error;

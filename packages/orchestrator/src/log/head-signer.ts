@@ -36,6 +36,7 @@ export class HeadSigner {
   readonly #keys: LogKeys;
   readonly #timeVerifier: NoteVerifier;
   readonly #newest = new Map<string, Signed>();
+  readonly #verifiers = new Map<string, NoteVerifier>();
 
   constructor(host: string, keys: LogKeys) {
     this.#keys = keys;
@@ -84,7 +85,16 @@ export class HeadSigner {
   async #sign(head: Head): Promise<string> {
     const text = formatCheckpoint(head);
     const signature = await signInPool(this.#keys.note, utf8(text));
-    return `${text}\n${noteSignatureLine(logVerifier(this.identity, head.origin), signature)}`;
+    return `${text}\n${noteSignatureLine(this.#verifierOf(head.origin), signature)}`;
+  }
+
+  /** Its key id is a hash over name and key: worth keeping, as long as the log's newest head is. */
+  #verifierOf(origin: string): NoteVerifier {
+    const known = this.#verifiers.get(origin);
+    if (known !== undefined) return known;
+    const verifier = logVerifier(this.identity, origin);
+    this.#verifiers.set(origin, verifier);
+    return verifier;
   }
 
   #requireSameRoot(newest: Signed, { origin, size, rootHash }: Head): void {

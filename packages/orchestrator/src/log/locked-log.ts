@@ -1,4 +1,4 @@
-import { CompactRange, EMPTY_ROOT, equalBytes } from "@attestore/proof";
+import { CompactRange, EMPTY_ROOT, equalBytes, type Hash } from "@attestore/proof";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 import { LogDefect } from "./log-defect.ts";
 import { logOrigin } from "./log-keys.ts";
@@ -10,6 +10,8 @@ export interface LockedLog {
   orgId: string;
   origin: string;
   range: CompactRange;
+  /** Of the range; folding it up costs a hash a level. */
+  rootHash: Hash;
 }
 
 interface LogRow {
@@ -48,7 +50,7 @@ function readRow(row: LogRow): LockedLog | LogDefect {
   // A wrong edge would become a wrong root under the next head, which nobody could take back.
   if (range === null || !equalBytes(range.root(), row.root_hash))
     return new LogDefect("log_row_damaged", `the right edge of ${row.origin} does not give its root`);
-  return { orgId: row.org_id, origin: row.origin, range };
+  return { orgId: row.org_id, origin: row.origin, range, rootHash: row.root_hash };
 }
 
 function readRightEdge(row: LogRow): CompactRange | null {
