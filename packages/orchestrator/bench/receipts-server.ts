@@ -26,6 +26,8 @@ const app = buildApp({
   shutdown: new AbortController().signal,
   // Counted as always, but never reached.
   rateLimits: { ...RATE_LIMITS, default: { ...RATE_LIMITS.default, limit: Number.MAX_SAFE_INTEGER } },
+  publicUrl: "https://localhost",
+  appendImpersonatedCall: () => Promise.reject(new Error("nobody is impersonated here")),
   firstAgentCall: () => Promise.resolve(),
 });
 

@@ -20,12 +20,15 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Pool } from "pg";
+import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
+import { appendImpersonatedCall } from "../src/features/impersonation/append-call.ts";
 import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../src/features/routes.ts";
+import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
@@ -70,6 +73,17 @@ export interface TestAgent {
   get(path: string, more?: Partial<Call>): Promise<Answer>;
 }
 
+/** A person who is signed in. */
+export interface TestUser {
+  id: string;
+  email: string;
+  token: string;
+  get(path: string, more?: Partial<Call>): Promise<Answer>;
+  post(path: string, json?: unknown, more?: Partial<Call>): Promise<Answer>;
+  patch(path: string, json?: unknown, more?: Partial<Call>): Promise<Answer>;
+  delete(path: string, more?: Partial<Call>): Promise<Answer>;
+}
+
 export interface Upload {
   upload_id: string;
   object_key: string;
@@ -96,6 +110,8 @@ export interface TestService extends Replica {
   addOrg(name?: string): Promise<TestOrg>;
   addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
+  /** A user of the organisation, or with `null` an operator, already signed in. */
+  signIn(org: { id: string } | null, role?: "owner" | "admin" | "auditor"): Promise<TestUser>;
   /** Queues a command as the console does; gives its id. */
   queueCommand(sourceId: string, kind: "backup" | "restore_test"): Promise<string>;
   /** Asks for an upload URL and puts these bytes there; gives the upload. */
@@ -161,6 +177,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
       }),
       shutdown: shutdown.signal,
+      publicUrl: url,
+      appendImpersonatedCall,
       firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
@@ -213,6 +231,29 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       return (await inTransaction.execute((tx) => createAuthKey(tx, key))).plaintext;
     },
     attach: (org, more) => attach(service, org, more),
+    signIn: (org, role = "owner") =>
+      inTransaction.execute(async (tx) => {
+        const id = newId("user");
+        const email = `${id}@example.org`;
+        await tx
+          .insertInto("users")
+          .values({ id, email, org_id: org?.id ?? null, role: org === null ? "operator" : role })
+          .execute();
+        const { token } = await startSession(tx, id);
+        const call =
+          (method: string) =>
+          (path: string, json?: unknown, more: Partial<Call> = {}): Promise<Answer> =>
+            service.call({ method, path, token, ...(json === undefined ? {} : { json }), ...more });
+        return {
+          id,
+          email,
+          token,
+          get: (path, more) => call("GET")(path, undefined, more),
+          post: call("POST"),
+          patch: call("PATCH"),
+          delete: (path, more) => call("DELETE")(path, undefined, more),
+        };
+      }),
     queueCommand: (sourceId, kind) =>
       inTransaction.execute(async (tx) => {
         const source = await requireSource(tx, null, sourceId);

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
+import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
 import { recordFirstCall } from "../features/agents/first-call.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
@@ -91,6 +92,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const shutdown = new AbortController();
   const sealer = createSealer(keys.sealing);
   const rateLimits = {
+    ...RATE_LIMITS,
     default: { ...RATE_LIMITS.default, ...config.rateDefault },
     attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
     bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
@@ -112,6 +114,8 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       acceptWitness: createWitness({ pool, signer, logger: log }),
     }),
     shutdown: shutdown.signal,
+    publicUrl: config.publicUrl,
+    appendImpersonatedCall,
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
     rateLimits,
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),

@@ -1,4 +1,12 @@
-import { Id, PRESIGNED_URL_S, RegisterBackupRequest, UploadUrlRequest } from "@attestore/contract";
+import {
+  Id,
+  PRESIGNED_URL_S,
+  RegisterBackupRequest,
+  UploadUrlRequest,
+  BackupRecord,
+  DownloadUrl,
+  UploadUrl,
+} from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
@@ -17,7 +25,9 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
   const uploadUrl = writeRoute({
     method: "POST",
     path: "/v1/backups/upload-url",
+    summary: "Ask for a URL to upload a ciphertext to",
     action: "backup.upload",
+    answers: { 201: UploadUrl },
     credential: "agent",
     body: UploadUrlRequest,
     rateLimits: ["default"],
@@ -45,7 +55,10 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
   const register = writeRoute({
     method: "POST",
     path: "/v1/backups",
+    summary: "Register an uploaded ciphertext as a backup",
     action: "backup.register",
+    answers: { 201: BackupRecord },
+    errors: ["object_missing", "object_mismatch", "already_exists"],
     credential: "agent",
     body: RegisterBackupRequest,
     rateLimits: ["default"],
@@ -62,7 +75,10 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
   const downloadUrl = writeRoute({
     method: "POST",
     path: "/v1/backups/:id/download-url",
+    summary: "Ask for a URL to download a ciphertext from",
     action: "backup.download",
+    answers: { 200: DownloadUrl },
+    errors: ["conflict"],
     credential: "agent",
     params: Type.Object({ id: Id("backup") }),
     rateLimits: ["default"],

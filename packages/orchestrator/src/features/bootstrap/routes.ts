@@ -1,4 +1,12 @@
-import { AttachRequest, CODE_LIFETIME_S, newId, POLL_TOKEN } from "@attestore/contract";
+import {
+  AttachRequest,
+  CODE_LIFETIME_S,
+  newId,
+  POLL_TOKEN,
+  Attached,
+  AttachPending,
+  BootstrapStarted,
+} from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
@@ -17,7 +25,9 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
   const attach = writeRoute({
     method: "POST",
     path: "/api/bootstrap/attach",
+    summary: "Attach an agent with an auth key",
     action: "attach.with_key",
+    answers: { 201: Attached },
     credential: "auth_key",
     body: AttachRequest,
     rateLimits: ["attach_failures"],
@@ -34,7 +44,9 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
   const start = writeRoute({
     method: "POST",
     path: "/api/bootstrap/start",
+    summary: "Begin an interactive attach",
     action: "attach.start",
+    answers: { 201: BootstrapStarted },
     credential: "anonymous",
     body: AttachRequest,
     rateLimits: ["bootstrap_start"],
@@ -74,7 +86,10 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
   const poll = readRoute({
     method: "GET",
     path: "/api/bootstrap/:poll_token",
+    summary: "Wait for the decision on an interactive attach",
     action: "attach.poll",
+    answers: { 200: Attached, 202: AttachPending },
+    errors: ["attach_denied", "attach_expired"],
     credential: "anonymous",
     params: Type.Object({ poll_token: Type.String({ pattern: POLL_TOKEN.source }) }),
     rateLimits: ["default"],

@@ -1,4 +1,4 @@
-import { EventRequest } from "@attestore/contract";
+import { EventRequest, EventAccepted } from "@attestore/contract";
 import { isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry } from "../../log/event-entry.ts";
 import { placementAnswer } from "../../log/placement.ts";
@@ -13,7 +13,9 @@ export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
     submitRoute({
       method: "POST",
       path: "/v1/events",
+      summary: "Report what happened and is no receipt",
       action: "event.submit",
+      answers: { 201: EventAccepted },
       credential: "agent",
       body: EventRequest,
       rateLimits: ["default"],

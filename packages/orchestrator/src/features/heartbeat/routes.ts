@@ -1,4 +1,4 @@
-import { HeartbeatRequest } from "@attestore/contract";
+import { HeartbeatRequest, HeartbeatResponse } from "@attestore/contract";
 import type { HeadSigner } from "../../log/head-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { transactionSession } from "../../log/sql-session.ts";
@@ -22,7 +22,9 @@ export function heartbeatRoutes({ signer, heartbeatInterval_s, acceptWitness }: 
   const heartbeat = writeRoute({
     method: "POST",
     path: "/v1/heartbeat",
+    summary: "Say that the agent lives, and receive its commands",
     action: "heartbeat.send",
+    answers: { 200: HeartbeatResponse },
     credential: "agent",
     body: HeartbeatRequest,
     // No hard limit: see recordHeartbeat.

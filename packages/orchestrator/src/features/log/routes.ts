@@ -1,4 +1,4 @@
-import { LogProofQuery } from "@attestore/contract";
+import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
 import { toHex } from "@attestore/proof";
 import type { Pool } from "pg";
 import type { HeadSigner } from "../../log/head-signer.ts";
@@ -13,7 +13,9 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
     readRoute({
       method: "GET",
       path: "/v1/log/head",
+      summary: "The newest signed tree head",
       action: "log.read",
+      answers: { 200: LogHead },
       credential: "agent",
       rateLimits: ["default"],
       async handle({ principal }) {
@@ -33,7 +35,9 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
     readRoute({
       method: "GET",
       path: "/v1/log/proof",
+      summary: "Inclusion and consistency proofs",
       action: "log.read",
+      answers: { 200: LogProof },
       credential: "agent",
       query: LogProofQuery,
       rateLimits: ["default"],

@@ -19,12 +19,23 @@ export async function insertOperator(
   const row = await tx
     .insertInto("users")
     .values({ id: newId("user"), role: "operator", ...operator })
-    .onConflict((conflict) => conflict.expression(sql`lower(email)`).doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .expression(sql`lower(email)`)
+        .where("removed_at", "is", null)
+        .doNothing(),
+    )
     .returning(COLUMNS)
     .executeTakeFirst();
   return row ?? null;
 }
 
 export async function listOperators(db: Database): Promise<Operator[]> {
-  return db.selectFrom("users").select(COLUMNS).where("role", "=", "operator").orderBy("id").execute();
+  return db
+    .selectFrom("users")
+    .select(COLUMNS)
+    .where("role", "=", "operator")
+    .where("removed_at", "is", null)
+    .orderBy("id")
+    .execute();
 }

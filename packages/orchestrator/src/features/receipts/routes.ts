@@ -1,4 +1,9 @@
-import { EnvelopeRequest, MAX_RECEIPT_BYTES, RECEIPT_IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
+import {
+  EnvelopeRequest,
+  MAX_RECEIPT_BYTES,
+  RECEIPT_IDEMPOTENCY_WINDOW_S,
+  ReceiptAccepted,
+} from "@attestore/contract";
 import { placementAnswer } from "../../log/placement.ts";
 import type { Sequencer } from "../../log/sequencer.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
@@ -11,7 +16,10 @@ export function receiptRoutes({ sequencer }: { sequencer: Sequencer }): Route[] 
     submitRoute({
       method: "POST",
       path: "/v1/receipts",
+      summary: "Submit a signed receipt",
       action: "receipt.submit",
+      answers: { 201: ReceiptAccepted },
+      errors: ["receipt_signature_invalid", "statement_invalid", "statement_mismatch", "backup_unknown"],
       credential: "agent",
       body: EnvelopeRequest,
       bodyLimit: MAX_RECEIPT_BYTES,

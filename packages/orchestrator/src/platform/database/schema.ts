@@ -8,6 +8,7 @@ export interface Schema {
   service_settings: ServiceSettingsTable;
   orgs: OrgsTable;
   users: UsersTable;
+  sessions: SessionsTable;
   agents: AgentsTable;
   agent_witnesses: AgentWitnessesTable;
   auth_keys: AuthKeysTable;
@@ -62,6 +63,21 @@ export interface UsersTable {
   name: Nullable<string>;
   role: "owner" | "admin" | "auditor" | "operator";
   created_at: DefaultedTimestamp;
+  removed_at: NullableTimestamp;
+}
+
+export interface SessionsTable {
+  token_sha256: Buffer;
+  user_id: string;
+  created_at: DefaultedTimestamp;
+  last_used_at: DefaultedTimestamp;
+  /** The absolute end; the idle one follows from last_used_at. */
+  expires_at: Timestamp;
+  ended_at: NullableTimestamp;
+  /** The three of an impersonation, or none of them. */
+  operator_id: Nullable<string>;
+  operator_session: Nullable<Buffer>;
+  reason: Nullable<string>;
 }
 
 export interface AgentsTable {

@@ -7,6 +7,7 @@ import { AgentCredentials } from "./agent-credentials.ts";
 import { AuditLog } from "./audit-log.ts";
 import { auditRow } from "./audit-row.ts";
 import { sendError, toApiError } from "./error-answer.ts";
+import { type AppendImpersonatedCall, impersonationLogger, logImpersonatedCalls } from "./impersonation.ts";
 import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
@@ -33,6 +34,10 @@ export interface AppOptions {
   /** Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of the proxies. */
   trustProxy?: readonly string[];
   rateLimits?: RateLimitTable;
+  /** Where the service's own pages are, e.g. `https://backups.example.org`. */
+  publicUrl: string;
+  /** Puts a call that an operator made as somebody else into the organisation's log. */
+  appendImpersonatedCall: AppendImpersonatedCall;
   /** Runs once for each agent, before its first authenticated call goes on. */
   firstAgentCall: (agentId: string) => Promise<void>;
 }
@@ -67,6 +72,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     logger,
     limiting,
     agents: new AgentCredentials(db, options.firstAgentCall),
+    impersonation: impersonationLogger(options.appendImpersonatedCall),
+    origin: new URL(options.publicUrl).origin,
     shutdown: options.shutdown,
   };
 
@@ -88,6 +95,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if (request.is404) sendError(reply, request, refuse(request));
     else done();
   });
+  logImpersonatedCalls(app, deps);
   app.addHook("onSend", (_request, reply, payload, done) => {
     // Otherwise closing waits until clients let their idle connections go.
     if (options.shutdown.aborted) reply.header("connection", "close");

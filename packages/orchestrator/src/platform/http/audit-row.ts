@@ -18,11 +18,10 @@ export function auditRow(request: FastifyRequest, status: number): AuditRow {
     org_id: state.subject.orgId,
     actor_kind: state.subject.kind,
     actor_id: state.subject.id,
-    impersonator_id: null,
+    impersonator_id: state.subject.impersonatorId,
     method: request.method,
     route,
-    // a poll token in the path is a secret
-    path: route.includes(":poll_token") ? route : pathOf(request.url).slice(0, MAX_PATH),
+    path: recordedPath(request),
     status,
     duration_ms: Math.round(performance.now() - state.startedAt),
     address: state.address,
@@ -31,6 +30,13 @@ export function auditRow(request: FastifyRequest, status: number): AuditRow {
     idempotency_key: state.idempotencyKey,
     created_at: now,
   };
+}
+
+/** The path of a call as it may be kept: a poll token or a code in it is a secret. */
+export function recordedPath(request: FastifyRequest): string {
+  const route = request.state.route?.path ?? "";
+  const secret = route.includes(":poll_token") || route.includes(":code");
+  return secret ? route : pathOf(request.url).slice(0, MAX_PATH);
 }
 
 /** Header values are Latin-1 and hold what the client liked; PostgreSQL's text takes all of it but NUL. */

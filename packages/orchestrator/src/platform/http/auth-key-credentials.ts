@@ -33,7 +33,7 @@ export async function authenticateAuthKey(
     .where("public_id", "=", publicId)
     .executeTakeFirst();
   if (key === undefined) throw authKeyInvalid();
-  attribute({ kind: "auth_key", id: key.id, orgId: key.org_id });
+  attribute({ kind: "auth_key", id: key.id, orgId: key.org_id, impersonatorId: null });
   if (key.wrong_attempts >= MAX_WRONG_ATTEMPTS) throw authKeyBurned();
   if (!timingSafeEqual(credentialHash(secret), key.secret_sha256)) throw await countWrongAttempt(db, key.id);
   if (key.revoked_at !== null || key.expired) throw authKeyInvalid();

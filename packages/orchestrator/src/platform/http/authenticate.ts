@@ -3,12 +3,14 @@ import type { Database } from "../database/schema.ts";
 import { assertActive, type AgentCredentials } from "./agent-credentials.ts";
 import { authenticateAuthKey } from "./auth-key-credentials.ts";
 import { bearerOf, credentialHash, unauthenticated } from "./bearer.ts";
+import { assertLive, lookUpSession } from "./session-credentials.ts";
+import { assertOwnOrigin, sessionCookie } from "./session-cookie.ts";
 import { type Principal, subjectOf } from "./principal.ts";
 import type { Route } from "./route.ts";
 
 /** Turns a request's credential into who it is, for the kind of credential that the route takes. Throws 401 or 403. */
 export async function authenticate(
-  deps: { db: Database; agents: AgentCredentials },
+  deps: { db: Database; agents: AgentCredentials; origin: string },
   route: Route,
   request: FastifyRequest,
 ): Promise<Principal> {
@@ -20,7 +22,7 @@ export async function authenticate(
 }
 
 async function findPrincipal(
-  deps: { db: Database; agents: AgentCredentials },
+  deps: { db: Database; agents: AgentCredentials; origin: string },
   route: Route,
   request: FastifyRequest,
 ): Promise<Principal> {
@@ -41,6 +43,16 @@ async function findPrincipal(
       state.subject = subjectOf(known.principal);
       assertActive(known);
       return known.principal;
+    }
+    case "user": {
+      const cookie = request.headers.authorization === undefined ? sessionCookie(request) : null;
+      const token = cookie ?? bearer;
+      if (token === null) throw unauthenticated();
+      const found = await lookUpSession(deps.db, token);
+      state.subject = subjectOf(found.principal);
+      assertLive(found);
+      if (cookie !== null) assertOwnOrigin(request, deps.origin);
+      return found.principal;
     }
   }
 }

@@ -8,9 +8,13 @@ import { auditRow, pathOf } from "./audit-row.ts";
 import { authenticate } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "./errors.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
+import type { FileAnswer } from "./file-answer.ts";
+import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
+import { orgOfCall, readInOrg } from "./org-scope.ts";
 import { mayDo } from "./policy.ts";
-import { applyRateLimits, countFailure, type RateLimiting } from "./rate-limit.ts";
+import { type Principal, subjectOf } from "./principal.ts";
+import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./rate-limit.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
@@ -22,6 +26,9 @@ export interface PipelineDeps {
   logger: Logger;
   limiting: RateLimiting;
   agents: AgentCredentials;
+  impersonation: Impersonation;
+  /** The origin of the service's own pages. */
+  origin: string;
   shutdown: AbortSignal;
 }
 
@@ -39,16 +46,25 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
     onRequest: (request, reply) => admit(deps, route, request, reply),
     preValidation: (request, _reply, done) => {
       try {
-        request.state.idempotencyKey =
-          route.mode === "read" ? null : readIdempotencyKey(request.headers["idempotency-key"]);
+        request.state.idempotencyKey = changes(route)
+          ? readIdempotencyKey(request.headers["idempotency-key"])
+          : null;
         assertBodyWhereNeeded(route, request);
         done();
       } catch (error) {
         done(error as ApiError);
       }
     },
-    handler: async (request, reply) => send(reply, await perform(deps, route, request)),
+    handler: async (request, reply) => {
+      const call = callOf(deps, request, reply);
+      if (route.mode === "file") return sendFile(reply, await route.handle(call));
+      return send(reply, await perform(deps, route, request, call));
+    },
   });
+}
+
+function changes(route: Route): route is Extract<Route, { mode: "write" | "submit" }> {
+  return route.mode === "write" || route.mode === "submit";
 }
 
 async function admit(
@@ -61,13 +77,24 @@ async function admit(
   await applyRateLimits(deps.limiting, "address", route, state, reply);
   try {
     const principal = await authenticate(deps, route, request);
-    if (!mayDo(principal.kind, route.action))
-      throw new ApiError("forbidden", "Your role does not allow this.");
+    state.orgId = await orgOfCall(deps.db, principal, request);
+    state.subject = { ...subjectOf(principal), orgId: state.orgId };
+    if (!mayDo(principal, route.action)) throw notAllowed(principal);
   } catch (error) {
     if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);
     throw error;
   }
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
+}
+
+function notAllowed(principal: Principal): ApiError {
+  if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
+  if (principal.role === "operator")
+    return new ApiError(
+      "forbidden",
+      "Operators see and change what is in an organisation only as one of its users: POST /api/auth/impersonate.",
+    );
+  return new ApiError("forbidden", `Your role, ${principal.role}, does not allow this.`);
 }
 
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
@@ -84,16 +111,37 @@ function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
     throw invalidRequest("This call takes no body.", [{ path: "", message: "has to be absent or {}" }]);
 }
 
-async function perform(deps: PipelineDeps, route: Route, request: FastifyRequest): Promise<WireAnswer> {
+async function perform(
+  deps: PipelineDeps,
+  route: Exclude<Route, { mode: "file" }>,
+  request: FastifyRequest,
+  call: Call,
+): Promise<WireAnswer> {
   const { state } = request;
-  const call = callOf(deps, request);
-  if (route.mode === "read") return toWire(await route.handle(call));
-  const record = recordOf(route, request, call);
-  const answer = await (route.mode === "write"
-    ? runWrite(deps, route, call, record)
-    : submit(deps, route, call, record));
-  state.audited = !answer.replayed;
-  return answer;
+  switch (route.mode) {
+    case "read":
+      return toWire(await route.handle(call));
+    case "org_read": {
+      const { orgId, principal } = call;
+      if (orgId === null || principal.kind !== "user")
+        throw new Error("a reading of an organisation was reached without one");
+      const answer = await readInOrg(deps.db, orgId, (tx) => route.handle({ ...call, orgId, principal }, tx));
+      return toWire(answer);
+    }
+    case "write":
+    case "submit": {
+      const record = recordOf(route, request, call);
+      const answer =
+        route.mode === "write"
+          ? await runWrite(deps, route, call, record, (tx, status) =>
+              deps.impersonation.logInTransaction(tx, request, status),
+            )
+          : await submit(deps, route, call, record);
+      state.audited = !answer.replayed;
+      state.impersonationLogged = !answer.replayed;
+      return answer;
+    }
+  }
 }
 
 async function submit(
@@ -110,12 +158,13 @@ async function submit(
   }
 }
 
-function callOf(deps: PipelineDeps, request: FastifyRequest): Call {
+function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply): Call {
   const { state } = request;
   if (state.principal === null) throw new Error("a handler was reached without authentication");
   return {
     requestId: request.id,
     principal: state.principal,
+    orgId: state.orgId,
     address: state.address,
     body: request.body,
     rawBody: state.rawBody,
@@ -125,6 +174,7 @@ function callOf(deps: PipelineDeps, request: FastifyRequest): Call {
     get signal() {
       return AbortSignal.any([deps.shutdown, request.signal]);
     },
+    countAgainst: (name, email) => countEmail(deps.limiting, name, email, reply),
   };
 }
 
@@ -153,6 +203,7 @@ function recordOf(route: Route, request: FastifyRequest, call: Call): Submission
 
 function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
   reply.code(answer.status).type("application/json; charset=utf-8");
+  if (answer.headers !== undefined) reply.headers(answer.headers);
   if (answer.replayed) {
     reply.header("idempotent-replayed", "true");
     // A remembered refusal names the request that it was the answer to; the header goes on agreeing with the body.
@@ -160,6 +211,10 @@ function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
     if (first !== null) reply.header("x-request-id", first);
   }
   return reply.send(answer.body);
+}
+
+function sendFile(reply: FastifyReply, answer: FileAnswer): FastifyReply {
+  return reply.code(answer.status).headers(answer.headers).send(answer.content);
 }
 
 function requestIdIn(body: Buffer): string | null {

@@ -1,6 +1,15 @@
-import type { PrincipalKind } from "./principal.ts";
+import type { Principal, PrincipalKind, UserRole } from "./principal.ts";
 
-/** The one table of who may do what. A route names its action; nothing else decides. */
+export type Actor = Exclude<PrincipalKind, "user"> | UserRole;
+
+const READERS = ["owner", "admin", "auditor"] as const;
+const MANAGERS = ["owner", "admin"] as const;
+const EVERYBODY = ["owner", "admin", "auditor", "operator"] as const;
+
+/**
+ * The one table of who may do what. A route names its action; nothing else decides. Operators run the service: what is in an
+ * organisation they see only as one of its users, by an impersonation, which the organisation's log tells of.
+ */
 export const POLICY = {
   "heartbeat.send": ["agent"],
   "backup.upload": ["agent"],
@@ -12,11 +21,44 @@ export const POLICY = {
   "attach.with_key": ["auth_key"],
   "attach.start": ["anonymous"],
   "attach.poll": ["anonymous"],
-} as const satisfies Record<string, readonly PrincipalKind[]>;
+  "session.start": ["anonymous"],
+  "session.read": EVERYBODY,
+  "session.end": EVERYBODY,
+  "impersonation.start": ["operator"],
+  "impersonation.end": EVERYBODY,
+  "service.read": ["anonymous"],
+  "orgs.create": ["operator"],
+  "orgs.list": EVERYBODY,
+  "org.read": EVERYBODY,
+  "org.configure": MANAGERS,
+  "users.read": EVERYBODY,
+  "users.manage": MANAGERS,
+  "agents.read": READERS,
+  "agents.manage": MANAGERS,
+  "auth_keys.read": READERS,
+  "auth_keys.manage": MANAGERS,
+  "attach.review": EVERYBODY,
+  "attach.decide": ["owner", "admin", "operator"],
+  "sources.read": READERS,
+  "sources.manage": MANAGERS,
+  "sources.trigger": MANAGERS,
+  "receipts.read": READERS,
+  "backups.read": READERS,
+  "ciphertext.download": READERS,
+  "events.read": READERS,
+  "commands.read": READERS,
+  "api_logs.read": READERS,
+  "org_log.read": READERS,
+  "notifications.read": READERS,
+  "notifications.manage": MANAGERS,
+  "evidence.read": READERS,
+  "shares.read": READERS,
+  "shares.manage": MANAGERS,
+} as const satisfies Record<string, readonly Actor[]>;
 
 export type Action = keyof typeof POLICY;
 
-export function mayDo(kind: PrincipalKind, action: Action): boolean {
-  const allowed: readonly PrincipalKind[] = POLICY[action];
-  return allowed.includes(kind);
+export function mayDo(principal: Principal, action: Action): boolean {
+  const allowed: readonly Actor[] = POLICY[action];
+  return allowed.includes(principal.kind === "user" ? principal.role : principal.kind);
 }

@@ -1,5 +1,5 @@
 /** Who makes a call, as its credential shows. `credential` is SHA-256 of the secret, or of the address where there is none. */
-export type Principal = AgentPrincipal | AuthKeyPrincipal | AnonymousPrincipal;
+export type Principal = AgentPrincipal | AuthKeyPrincipal | UserPrincipal | AnonymousPrincipal;
 
 export interface AgentPrincipal {
   kind: "agent";
@@ -19,6 +19,33 @@ export interface AuthKeyPrincipal {
   credential: Buffer;
 }
 
+/** `operator` belongs to the service itself and to no organisation; the others to one each. */
+export type UserRole = "owner" | "admin" | "auditor" | "operator";
+
+export interface UserPrincipal {
+  kind: "user";
+  id: string;
+  /** Null for an operator, and for nobody else. */
+  orgId: string | null;
+  role: UserRole;
+  email: string;
+  name: string | null;
+  credential: Buffer;
+  /** When the session ends at the latest. */
+  expiresAt: Date;
+  /** The operator who acts as this user. */
+  impersonator: Impersonator | null;
+}
+
+export interface Impersonator {
+  id: string;
+  email: string;
+  name: string | null;
+  reason: string;
+  /** SHA-256 of the token of the operator's own session. */
+  session: Buffer;
+}
+
 export interface AnonymousPrincipal {
   kind: "anonymous";
   credential: Buffer;
@@ -29,12 +56,23 @@ export type PrincipalOf<Kind extends PrincipalKind> = Extract<Principal, { kind:
 
 /** The record that a call is about to be attributed to, known even where the credential is then refused. */
 export interface Subject {
-  kind: PrincipalKind;
+  kind: PrincipalKind | "operator";
   id: string | null;
+  /** Whose API log the call belongs into. */
   orgId: string | null;
+  impersonatorId: string | null;
 }
 
+export const NOBODY: Subject = { kind: "anonymous", id: null, orgId: null, impersonatorId: null };
+
 export function subjectOf(principal: Principal): Subject {
-  if (principal.kind === "anonymous") return { kind: principal.kind, id: null, orgId: null };
-  return { kind: principal.kind, id: principal.id, orgId: principal.orgId };
+  if (principal.kind === "anonymous") return NOBODY;
+  if (principal.kind !== "user")
+    return { kind: principal.kind, id: principal.id, orgId: principal.orgId, impersonatorId: null };
+  return {
+    kind: principal.role === "operator" ? "operator" : "user",
+    id: principal.id,
+    orgId: principal.orgId,
+    impersonatorId: principal.impersonator?.id ?? null,
+  };
 }

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { clientNetwork } from "./client-network.ts";
 import { ApiError } from "./errors.ts";
@@ -32,6 +33,21 @@ export async function applyRateLimits(
     describe(reply, name, limit, count);
     if (onlyRead ? count.hits >= limit.limit : count.hits > limit.limit) throw rateLimited(reply, count);
   }
+}
+
+/** Counts a call against a limit per e-mail address. Its letters' case and white space around it make no other address. */
+export async function countEmail(
+  limiting: RateLimiting,
+  name: RateLimitName,
+  email: string,
+  reply: FastifyReply,
+): Promise<void> {
+  const limit = limiting.table[name];
+  // A hash: the address itself does not belong into a table of counters.
+  const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
+  const count = await limiting.stores[limit.kept].add(`${name}:${whose}`, limit.window_s);
+  describe(reply, name, limit, count);
+  if (count.hits > limit.limit) throw rateLimited(reply, count);
 }
 
 /** Counts a refused credential against the limits on failures. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { Principal, Subject } from "./principal.ts";
+import { NOBODY, type Principal, type Subject } from "./principal.ts";
 import type { Route } from "./route.ts";
 
 /** What the steps of a request's way leave for the later ones. */
@@ -10,10 +10,14 @@ export interface RequestState {
   route: Route | null;
   principal: Principal | null;
   subject: Subject;
+  /** The organisation that the call is about. */
+  orgId: string | null;
   rawBody: Buffer;
   idempotencyKey: string | null;
   /** Whether the audit row is already committed, with the effect it tells of. */
   audited: boolean;
+  /** Whether an impersonated call is in the organisation's log already. */
+  impersonationLogged: boolean;
 }
 
 declare module "fastify" {
@@ -34,9 +38,11 @@ export function newRequestState(request: FastifyRequest): RequestState {
     address: request.ip ?? "unknown",
     route: request.routeOptions.config.route ?? null,
     principal: null,
-    subject: { kind: "anonymous", id: null, orgId: null },
+    subject: NOBODY,
+    orgId: null,
     rawBody: NO_BODY,
     idempotencyKey: null,
     audited: false,
+    impersonationLogged: false,
   };
 }

@@ -1,9 +1,11 @@
+import type { ErrorCode } from "@attestore/contract";
 import type { Static, TSchema } from "@fastify/type-provider-typebox";
 import type { Logger } from "../logging/logger.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
 import type { Answer, WireAnswer } from "./answer.ts";
 import type { AuditRow } from "./audit-row.ts";
 import type { Action } from "./policy.ts";
+import type { FileAnswer } from "./file-answer.ts";
 import type { PrincipalKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";
 
@@ -16,6 +18,8 @@ export interface Call<
 > {
   requestId: string;
   principal: PrincipalOf<Kind>;
+  /** What the call is about: the path's organisation, or the caller's own. Null for operators' calls about none. */
+  orgId: string | null;
   /** Client address without port. */
   address: string;
   body: Body;
@@ -26,7 +30,17 @@ export interface Call<
   logger: Logger;
   /** Aborted when the client has gone or the service shuts down. */
   signal: AbortSignal;
+  /**
+   * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`, before anything else.
+   * Throws `rate_limited`.
+   */
+  countAgainst(name: RateLimitName, email: string): Promise<void>;
 }
+
+/** A call about an organisation, by one of its users. */
+export type OrgCall<Body = unknown, Query = unknown, Params = unknown> = Call<"user", Body, Query, Params> & {
+  orgId: string;
+};
 
 /** What a submission's own transaction has to commit together with its effect. */
 export interface SubmissionRecord {
@@ -44,6 +58,8 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   method: "GET" | "POST" | "PATCH" | "DELETE";
   /** With `:name` for parameters, e.g. `/v1/backups/:id/download-url`. */
   path: string;
+  /** One line for the API's documentation. */
+  summary: string;
   action: Action;
   /** The credential that the route takes. */
   credential: Kind;
@@ -53,6 +69,10 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   query?: Q;
   /** Without one, no body or an empty object is allowed. */
   body?: B;
+  /** The body of each answer that is no error, by status; a string is the media type of one that is not JSON. */
+  answers: Readonly<Record<number, TSchema | string>>;
+  /** Errors of its own, besides those that follow from its credential, parameters, body and limits. */
+  errors?: readonly ErrorCode[];
   bodyLimit?: number;
   /** Limits that this call counts against, besides none. */
   rateLimits: readonly RateLimitName[];
@@ -69,6 +89,26 @@ export interface ReadRoute<
 > extends RouteShape<Kind, B, Q, P> {
   mode: "read";
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Answer>;
+}
+
+/** Reads what one organisation has, on one snapshot of it; the path names the organisation or the session does. */
+export interface OrgReadRoute<
+  B extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  P extends TSchema = TSchema,
+> extends RouteShape<"user", B, Q, P> {
+  mode: "org_read";
+  handle(call: OrgCall<Static<B>, Static<Q>, Static<P>>, tx: DatabaseTransaction): Promise<Answer>;
+}
+
+/** Changes nothing and answers with bytes that are not JSON, or with a stream. */
+export interface FileRoute<
+  Kind extends PrincipalKind = PrincipalKind,
+  Q extends TSchema = TSchema,
+  P extends TSchema = TSchema,
+> extends RouteShape<Kind, TSchema, Q, P> {
+  mode: "file";
+  handle(call: Call<Kind, unknown, Static<Q>, Static<P>>): Promise<FileAnswer>;
 }
 
 /**
@@ -109,12 +149,24 @@ export interface SubmitRoute<
   handle(call: Call<Kind, Static<B>, Static<Q>, Static<P>>, record: SubmissionRecord): Promise<WireAnswer>;
 }
 
-export type Route = ReadRoute | WriteRoute | SubmitRoute;
+export type Route = ReadRoute | OrgReadRoute | FileRoute | WriteRoute | SubmitRoute;
 
 export function readRoute<K extends PrincipalKind, B extends TSchema, Q extends TSchema, P extends TSchema>(
   route: Omit<ReadRoute<K, B, Q, P>, "mode">,
 ): Route {
   return erased({ ...route, mode: "read" });
+}
+
+export function orgReadRoute<B extends TSchema, Q extends TSchema, P extends TSchema>(
+  route: Omit<OrgReadRoute<B, Q, P>, "mode" | "credential">,
+): Route {
+  return erased({ ...route, mode: "org_read", credential: "user" });
+}
+
+export function fileRoute<K extends PrincipalKind, Q extends TSchema, P extends TSchema>(
+  route: Omit<FileRoute<K, Q, P>, "mode">,
+): Route {
+  return erased({ ...route, mode: "file" });
 }
 
 export function writeRoute<

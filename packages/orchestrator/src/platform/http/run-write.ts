@@ -4,6 +4,7 @@ import { errorCode } from "../errors/errno.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { ApiError, errorBody } from "./errors.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
+import { scopeToOrg } from "./org-scope.ts";
 import { claimKey, rememberAnswer } from "./remembered-answers.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
@@ -27,6 +28,7 @@ export async function runWrite(
   route: WriteRoute,
   call: Call,
   record: SubmissionRecord,
+  logImpersonation: (tx: DatabaseTransaction, status: number) => Promise<void>,
 ): Promise<WireAnswer> {
   let prepared: unknown;
   let refusal: ApiError | null = null;
@@ -40,7 +42,7 @@ export async function runWrite(
   }
   const run = async (tx: DatabaseTransaction): Promise<Answered> =>
     refusal === null ? attempt(tx, call, () => route.handle(call, tx, prepared)) : refused(refusal, call);
-  return retried(() => commit(deps, route.secret === true, record, run));
+  return retried(() => commit(deps, route.secret === true, record, run, logImpersonation));
 }
 
 /** Keeps the refusal of a handler that commits by itself; an answer kept before wins over it. */
@@ -69,6 +71,7 @@ async function attempt(
   handle: () => Promise<Parameters<typeof toWire>[0]>,
 ): Promise<Answered> {
   if (call.principal.kind === "agent") await lockActiveAgent(tx, call.principal.id);
+  else if (call.principal.kind === "user" && call.orgId !== null) await scopeToOrg(tx, call.orgId);
   await sql`savepoint handler`.execute(tx);
   try {
     return { answer: toWire(await handle()), error: null };
@@ -84,6 +87,7 @@ async function commit(
   secret: boolean,
   record: SubmissionRecord,
   run: (tx: DatabaseTransaction) => Promise<Answered>,
+  logImpersonation?: (tx: DatabaseTransaction, status: number) => Promise<void>,
 ): Promise<WireAnswer> {
   return deps.db.transaction().execute(async (tx) => {
     if (record.idempotency !== null) {
@@ -96,6 +100,8 @@ async function commit(
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
     await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
+    // Last: it keeps the log locked until the commit.
+    await logImpersonation?.(tx, answer.status);
     return answer;
   });
 }

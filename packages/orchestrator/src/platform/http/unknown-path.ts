@@ -6,7 +6,7 @@ import type { Route } from "./route.ts";
 /** What a request gets that no route took: 405 with `Allow` where another method would do, else 404. */
 export function unknownPath(routes: readonly Route[]): (request: FastifyRequest) => ApiError {
   const known = routes.map((route) => ({
-    pattern: new RegExp(`^${route.path.replace(/:[a-z_]+/g, "[^/]+")}$`),
+    pattern: new RegExp(`^${route.path.replace(/:[A-Za-z_]+/g, "[^/]+")}$`),
     methods: route.method === "GET" ? ["GET", "HEAD"] : [route.method],
   }));
   return (request) => {

@@ -236,7 +236,7 @@ test("no path leads out of the store", async () => {
   }
   await expect(store.presignGet({ key: "../outside.age", expiresInSeconds: 1 })).rejects.toThrow(RangeError);
   await expect(store.head("a/../../outside.age")).rejects.toThrow(RangeError);
-  await expect(store.delete("../outside.age")).rejects.toThrow(RangeError);
+  await expect(store.remove("../outside.age")).rejects.toThrow(RangeError);
   await rm(join(directory, "..", "outside.age"), { force: true });
 });
 
@@ -311,7 +311,7 @@ test("lists by prefix and deletes for good, repeatably", async () => {
   expect(await listed("")).toEqual(keys.map((key) => `${key} ${key.length}`));
   expect(await listed("org_1/")).toHaveLength(2);
   expect(await listed("org_9/")).toEqual([]);
-  for (const _ of [1, 2]) await store.delete("org_1/src_1/upl_1.age");
+  for (const _ of [1, 2]) await store.remove("org_1/src_1/upl_1.age");
   expect(await store.head("org_1/src_1/upl_1.age")).toBeNull();
   expect(await listed("org_1/")).toEqual(["org_1/src_2/upl_2.age 21"]);
 });

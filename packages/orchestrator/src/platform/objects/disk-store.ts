@@ -105,15 +105,21 @@ export class DiskStore implements ObjectStore {
     return { sizeBytes, sha256: hash.digest("hex") };
   }
 
-  async delete(key: string): Promise<void> {
+  async remove(key: string): Promise<"removed"> {
     const path = this.#path(key);
     this.#verified.delete(key);
-    if ((await orNull(stat(path))) === null) return;
+    if ((await orNull(stat(path))) === null) return "removed";
     await rm(path, { force: true });
     await syncDirectory(dirname(path));
+    return "removed";
   }
 
-  async *list(prefix: string): AsyncIterable<ListedObject> {
+  /** Files of this machine have no lock that its owner could not open. */
+  async protect(key: string): Promise<void> {
+    requireObjectKey(key);
+  }
+
+  async *list(prefix = ""): AsyncIterable<ListedObject> {
     for await (const key of keysIn(this.#directory, "")) {
       if (!key.startsWith(prefix)) continue;
       const found = await orNull(stat(join(this.#directory, key)));

@@ -12,10 +12,15 @@ export interface ObjectStore {
   head(key: string): Promise<StoredObject | null>;
   /** Reads the whole object. Null where there is none. */
   hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null>;
-  /** Nothing happens where there is none. */
-  delete(key: string): Promise<void>;
-  /** Every object whose key begins so, in no particular order. */
-  list(prefix: string): AsyncIterable<ListedObject>;
+  /**
+   * Removes an object with all its versions. May be repeated; nothing happens where there is none. `retained`: an object lock forbids
+   * it for now, and the object is as it was.
+   */
+  remove(key: string): Promise<"removed" | "retained">;
+  /** Every object, or every one whose key begins so, in no particular order. */
+  list(prefix?: string): AsyncIterable<ListedObject>;
+  /** Locks an object against removal for as long as the settings say. Nothing happens where they say nothing. */
+  protect(key: string): Promise<void>;
 }
 
 /** Parts are numbered from 1. What a part holds is not bound beyond its length: `hash` tells after completion. */

@@ -80,7 +80,7 @@ test("put, head, hash, get, list, delete", async () => {
   expect(await store.hash(KEY)).toEqual({ sizeBytes: 1000, sha256: sha256(bytes) });
   const got = await send("GET", (await store.presignGet({ key: KEY, expiresInSeconds: 60 })).url);
   expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true);
-  for (const _ of [1, 2]) await store.delete(KEY);
+  for (const _ of [1, 2]) await store.remove(KEY);
   expect(await store.head(KEY)).toBeNull();
   expect(await store.hash(KEY)).toBeNull();
 });
@@ -189,7 +189,7 @@ test("what passes is tried again; what lasts is unavailable, and says nothing of
   server.failures = 2;
   expect(await store.head(KEY)).toBeNull();
   server.failures = 100;
-  await expect(store.delete(KEY)).rejects.toMatchObject({ code: "unavailable", status: 503 });
+  await expect(store.remove(KEY)).rejects.toMatchObject({ code: "unavailable", status: 503 });
   await server.close();
   const error: unknown = await store.head(KEY).catch((caught: unknown) => caught);
   expect(error).toMatchObject({ code: "unavailable" });

@@ -1,0 +1,16 @@
+import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { ImpersonatedCall } from "../../platform/http/impersonation.ts";
+
+/** One `impersonation_call` in the organisation's log; the operator is its actor. */
+export async function appendImpersonatedCall(tx: DatabaseTransaction, call: ImpersonatedCall): Promise<void> {
+  await appendInTransaction(tx, [
+    {
+      orgId: call.orgId,
+      kind: "impersonation_call",
+      actorId: call.operatorId,
+      occurredAt: new Date(),
+      detail: call.detail,
+    },
+  ]);
+}

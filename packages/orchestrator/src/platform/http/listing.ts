@@ -1,0 +1,93 @@
+import { isId, type IdKind } from "@attestore/contract";
+import { type TObject, type TProperties, type TSchema, Type } from "@fastify/type-provider-typebox";
+import { invalidRequest } from "./errors.ts";
+
+const DEFAULT_LIMIT = 50;
+
+const paging = {
+  limit: Type.Optional(
+    Type.String({ pattern: "^([1-9]\\d?|1\\d\\d|200)$", description: "1 to 200; 50 unless told." }),
+  ),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: "`next_cursor` of the page before." })),
+};
+
+/** The query of a list (contract, section 4): paging and the filters that the record has. */
+export function listQuery<Filters extends TProperties>(filters: Filters): TObject<typeof paging & Filters> {
+  return Type.Object({ ...paging, ...filters }, { additionalProperties: false });
+}
+
+/** The filters of a time: from the one, inclusive, up to the other, exclusive; RFC 3339. */
+export const period = {
+  from: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; from this moment on." })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; before this moment." })),
+};
+
+/** The answer of a list, newest first. */
+export function listOf<Item extends TSchema>(item: Item) {
+  return Type.Object(
+    { items: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) },
+    { additionalProperties: false },
+  );
+}
+
+export interface Page {
+  limit: number;
+  /** Only records whose id sorts before it. */
+  before: string | null;
+}
+
+/** Throws `invalid_request` for a cursor that no page of this kind of record gave. */
+export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string }): Page {
+  const limit = query.limit === undefined ? DEFAULT_LIMIT : Number(query.limit);
+  if (query.cursor === undefined) return { limit, before: null };
+  const before = /^[A-Za-z0-9_-]+$/.test(query.cursor)
+    ? Buffer.from(query.cursor, "base64url").toString("latin1")
+    : "";
+  if (!isId(kind, before))
+    throw invalidRequest("The cursor is none of this list.", [
+      { path: "/cursor", message: "is not a next_cursor of this list" },
+    ]);
+  return { limit, before };
+}
+
+/** One page of rows, of which one more than the limit was asked for. */
+export function paged<Row extends { id: string }, Item>(
+  rows: readonly Row[],
+  { limit }: Page,
+  present: (row: Row) => Item,
+): { items: Item[]; next_cursor: string | null } {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map((row) => present(row)),
+    next_cursor:
+      rows.length > limit && last !== undefined ? Buffer.from(last.id, "latin1").toString("base64url") : null,
+  };
+}
+
+const MOMENT =
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+
+/** Throws `invalid_request` for what is no moment (RFC 3339 section 5.6), or a period that ends before it begins. */
+export function periodOf(query: { from?: string; to?: string }): { from: Date | null; to: Date | null } {
+  const from = momentOf("/from", query.from);
+  const to = momentOf("/to", query.to);
+  if (from !== null && to !== null && to < from)
+    throw invalidRequest("The period ends before it begins.", [{ path: "/to", message: "is before from" }]);
+  return { from, to };
+}
+
+function momentOf(path: string, text: string | undefined): Date | null {
+  if (text === undefined) return null;
+  const moment = MOMENT.test(text) ? new Date(text) : new Date(Number.NaN);
+  // A day that the month does not have would roll over into the next one.
+  const day = Number(text.slice(8, 10));
+  const month = Number(text.slice(5, 7));
+  const year = Number(text.slice(0, 4));
+  const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (Number.isNaN(moment.getTime()) || day > lastDay)
+    throw invalidRequest("A moment of the query cannot be read.", [
+      { path, message: "is no moment of RFC 3339, such as 2026-11-01T00:00:00Z" },
+    ]);
+  return moment;
+}

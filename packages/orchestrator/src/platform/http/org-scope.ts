@@ -1,0 +1,47 @@
+import { isId } from "@attestore/contract";
+import { sql } from "kysely";
+import type { FastifyRequest } from "fastify";
+import type { Database, DatabaseTransaction } from "../database/schema.ts";
+import { notFound } from "./errors.ts";
+import type { Principal } from "./principal.ts";
+
+/**
+ * The organisation that a person's call is about: the path's, or the person's own. Throws `not_found` for a path that names another
+ * organisation than theirs, whatever their role, so that nobody learns which ones there are. Operators reach all of them;
+ * the policy says for what.
+ */
+export async function orgOfCall(
+  db: Database,
+  principal: Principal,
+  request: FastifyRequest,
+): Promise<string | null> {
+  if (principal.kind === "anonymous") return null;
+  if (principal.kind !== "user") return principal.orgId;
+  const named = (request.params as Record<string, string | undefined>)["orgID"];
+  if (named === undefined || named === principal.orgId) return principal.orgId;
+  if (principal.orgId !== null || !isId("org", named)) throw notFound("organisation");
+  const row = await db.selectFrom("orgs").select("id").where("id", "=", named).executeTakeFirst();
+  if (row === undefined) throw notFound("organisation");
+  return row.id;
+}
+
+/** From here on the transaction is about one organisation, which the database's row-level security goes by. */
+export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promise<void> {
+  await sql`select set_config('attestore.org_id', ${orgId}, true)`.execute(tx);
+}
+
+/** Runs a reading handler on one snapshot that holds one organisation. */
+export async function readInOrg<T>(
+  db: Database,
+  orgId: string,
+  read: (tx: DatabaseTransaction) => Promise<T>,
+): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel("repeatable read")
+    .setAccessMode("read only")
+    .execute(async (tx) => {
+      await scopeToOrg(tx, orgId);
+      return read(tx);
+    });
+}

@@ -1,0 +1,103 @@
+import { SESSION_TOKEN } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database } from "../database/schema.ts";
+import { credentialHash, unauthenticated } from "./bearer.ts";
+import { ApiError } from "./errors.ts";
+import type { Impersonator, UserPrincipal } from "./principal.ts";
+
+/** Contract, section 5. */
+export const SESSION_IDLE_S = 12 * 3600;
+export const SESSION_LIFETIME_S = 7 * 24 * 3600;
+/** A use is written down at most this often: often enough for an idle time of hours. */
+const TOUCH_S = 60;
+
+/** Carries the session's token for the dashboard; `__Host-` keeps other hosts and plain HTTP from setting it (RFC 6265bis section 4.1.3.2). */
+export const SESSION_COOKIE = "__Host-attestore_session";
+
+interface Found {
+  principal: UserPrincipal;
+  live: boolean;
+}
+
+/**
+ * Whose session a token is, and whether it still lives: not signed out, within its idle and its absolute lifetime, its user not
+ * removed, and for an impersonation the same of the operator's own session. Asks the database each time, so that
+ * a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is none.
+ */
+export async function lookUpSession(db: Database, token: string): Promise<Found> {
+  if (!SESSION_TOKEN.test(token)) throw unauthenticated();
+  const credential = credentialHash(token);
+  const row = await db
+    .selectFrom("sessions as session")
+    .innerJoin("users as person", "person.id", "session.user_id")
+    .leftJoin("sessions as own", "own.token_sha256", "session.operator_session")
+    .leftJoin("users as operator", "operator.id", "session.operator_id")
+    .where("session.token_sha256", "=", credential)
+    .select([
+      "person.id",
+      "person.org_id",
+      "person.role",
+      "person.email",
+      "person.name",
+      "session.expires_at",
+      "session.reason",
+      "session.operator_session",
+      "operator.id as operator_id",
+      "operator.email as operator_email",
+      "operator.name as operator_name",
+    ])
+    .select(
+      sql<boolean>`session.ended_at is null and session.expires_at > now()
+        and session.last_used_at > now() - make_interval(secs => ${SESSION_IDLE_S}::int)
+        and person.removed_at is null
+        and (session.operator_session is null
+          or (own.ended_at is null and own.expires_at > now() and operator.removed_at is null))`.as("live"),
+    )
+    .select(
+      sql<boolean>`session.last_used_at < now() - make_interval(secs => ${TOUCH_S}::int)`.as("untouched"),
+    )
+    .executeTakeFirst();
+  if (row === undefined) throw unauthenticated();
+  if (row.live && row.untouched) await touch(db, credential);
+  const principal: UserPrincipal = {
+    kind: "user",
+    id: row.id,
+    orgId: row.org_id,
+    role: row.role,
+    email: row.email,
+    name: row.name,
+    credential,
+    expiresAt: row.expires_at,
+    impersonator: impersonatorOf(row),
+  };
+  return { principal, live: row.live };
+}
+
+/** Throws 401 `session_expired` for a session that is over. */
+export function assertLive({ live }: Found): void {
+  if (!live)
+    throw new ApiError(
+      "session_expired",
+      "The session is over: it expired or was signed out. Sign in again.",
+    );
+}
+
+async function touch(db: Database, credential: Buffer): Promise<void> {
+  await db
+    .updateTable("sessions")
+    .set({ last_used_at: sql<Date>`now()` })
+    .where("token_sha256", "=", credential)
+    .execute();
+}
+
+function impersonatorOf(row: {
+  operator_id: string | null;
+  operator_email: string | null;
+  operator_name: string | null;
+  operator_session: Buffer | null;
+  reason: string | null;
+}): Impersonator | null {
+  const { operator_id: id, operator_email: email, operator_session: session, reason } = row;
+  if (id === null || email === null || session === null || reason === null) return null;
+  return { id, email, name: row.operator_name, session, reason };
+}
