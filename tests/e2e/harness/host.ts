@@ -54,11 +54,7 @@ export function newHost(env: Environment = {}): Host {
       const config = join(root, "config.yaml");
       appendFileSync(config, /^sources:/m.test(readFileSync(config, "utf8")) ? yaml : `sources:\n${yaml}`);
     },
-    receipts: () =>
-      filesUnder(join(root, "receipts"))
-        .filter((file) => file.endsWith(".json") && !file.endsWith(".answer.json"))
-        .toSorted()
-        .map(readReceipt),
+    receipts: () => receiptsUnder(join(root, "receipts")),
     plaintext: () => [root, temporary].flatMap(filesUnder).filter(holdsPlaintext),
     processes: () => processesUnder(base),
     remove: () => {
@@ -79,6 +75,19 @@ export async function attachedHost(org: Organisation, env: Environment = {}): Pr
   );
   if (code !== 0) throw new Error(`attestore init: exit code ${code}\n${stdout}${stderr}`);
   return host;
+}
+
+/** All of them at one moment: where the agent moves one between the listing and the reading, both are done again. */
+function receiptsUnder(directory: string): StoredReceipt[] {
+  for (;;)
+    try {
+      return filesUnder(directory)
+        .filter((file) => file.endsWith(".json") && !file.endsWith(".answer.json"))
+        .toSorted()
+        .map(readReceipt);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
 }
 
 function readReceipt(file: string): StoredReceipt {
