@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { runProgram } from "./commands/program.ts";
 
 const stop = new AbortController();
 let stoppedBy: NodeJS.Signals | null = null;
@@ -12,9 +11,14 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
   });
 }
 
-process.exitCode = await runProgram(process.argv.slice(2), {
-  env: process.env,
-  cwd: process.cwd(),
-  signal: stop.signal,
-  stoppedBy: () => stoppedBy,
-});
+// No `await`: a single executable's program is a CommonJS module.
+void import("./commands/program.ts")
+  .then(({ runProgram }) =>
+    runProgram(process.argv.slice(2), {
+      env: process.env,
+      cwd: process.cwd(),
+      signal: stop.signal,
+      stoppedBy: () => stoppedBy,
+    }),
+  )
+  .then((code) => (process.exitCode = code));

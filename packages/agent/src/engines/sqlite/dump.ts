@@ -1,18 +1,18 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
-import type { SqliteSourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
-import type { Dump, RunContext } from "../engine.ts";
+import type { Dump, RunContext, SourceOf } from "../engine.ts";
 import { describeSqlite } from "./describe.ts";
 import { isFull } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
+import type { SqliteSettings } from "./settings.ts";
 
 /** A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that file. */
 export async function dumpSqlite(
-  source: SqliteSourceConfig,
+  source: SourceOf<SqliteSettings>,
   { scratchDir, signal }: RunContext,
 ): Promise<Dump> {
   await requireFile(source.path);

@@ -1,6 +1,6 @@
-import type { SqliteSourceConfig } from "../../root/source-config.ts";
 import type { Engine } from "../engine.ts";
 import { dumpSqlite } from "./dump.ts";
 import { findSqliteSandbox } from "./sandbox.ts";
+import type { SqliteSettings } from "./settings.ts";
 
-export const sqlite: Engine<SqliteSourceConfig> = { dump: dumpSqlite, findSandbox: findSqliteSandbox };
+export const sqlite: Engine<SqliteSettings> = { dump: dumpSqlite, findSandbox: findSqliteSandbox };

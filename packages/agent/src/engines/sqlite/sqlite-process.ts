@@ -5,9 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Request, Response } from "./protocol.ts";
-
-/** The hidden command by which the single executable runs `serveSqlite` instead of the agent. */
-export const SQLITE_COMMAND = "internal-sqlite";
+import { SQLITE_COMMAND } from "./sqlite-command.ts";
 
 /** A process that opens SQLite databases for us; see child.ts. One request at a time. */
 export class SqliteProcess {
