@@ -1,12 +1,16 @@
+import type { FlagName } from "../root/flag-table.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { FlagName, Flags } from "./flags.ts";
+import type { FoundRoot } from "./find-root.ts";
+import type { Flags } from "./flags.ts";
 
 /** 0: proven, or done. 1: it ran, and the data or the outcome is bad. 2: it could not run. 130: interrupted. */
 export type ExitCode = 0 | 1 | 2 | 130;
 
 /** One call of a command. */
 export interface Call {
+  /** With `defaults:` of the root's config.yaml behind them, for every command alike. */
   readonly flags: Flags;
+  readonly root: FoundRoot;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly terminal: Terminal;
@@ -16,12 +20,17 @@ export interface Call {
   readonly stoppedBy: () => NodeJS.Signals | null;
 }
 
-/** A command of `attestore`, declared. Its implementation is loaded when it is called. */
+export type Run = (call: Call, argument: string | undefined) => Promise<ExitCode>;
+
+/** A command of `attestore`, declared; what it does is loaded when it is called. */
 export interface Command {
+  /** Of a group, both words: `source add`. */
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly FlagName[];
-  /** Words after the name, for a command that has some: `show|clear`. */
+  /** A word after the name, for a command that takes one: `[show|clear]`. */
   readonly argument?: { readonly form: string; readonly about: string };
-  run(call: Call, argument: string | undefined): Promise<ExitCode>;
+  /** It is called where there may be no root yet. */
+  readonly makesRoot?: boolean;
+  readonly load: () => Promise<Run>;
 }

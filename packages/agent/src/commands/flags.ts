@@ -1,69 +1,6 @@
 import type { Defaults } from "../root/config-schema.ts";
+import { FLAGS, settingName, type FlagName } from "../root/flag-table.ts";
 import { UserError } from "../root/user-error.ts";
-
-interface Flag {
-  readonly form: string;
-  readonly env: string;
-  readonly about: string;
-}
-
-/** Every flag and its environment twin. A `<value>` in the form makes it take one; the others are switches. */
-export const FLAGS = {
-  root: { form: "--root <dir>", env: "ATTESTORE_HOME", about: "the install root" },
-  json: { form: "--json", env: "ATTESTORE_JSON", about: "print JSON to stdout" },
-  source: { form: "--source <name>", env: "ATTESTORE_SOURCE", about: "a source of config.yaml" },
-  backup: { form: "--backup <id>", env: "ATTESTORE_BACKUP", about: "a backup, bkp_…; else the newest" },
-  file: {
-    form: "--file <path>",
-    env: "ATTESTORE_FILE",
-    about: "a ciphertext at hand, instead of a stored one",
-  },
-  output: { form: "--output <path>", env: "ATTESTORE_OUTPUT", about: "the file to write; it must not exist" },
-  identity: {
-    form: "--identity <path>",
-    env: "ATTESTORE_IDENTITY",
-    about: "an age identity file; else the root's",
-  },
-  wait: { form: "--no-wait", env: "ATTESTORE_WAIT", about: "fail at once if another run is under way" },
-  service: {
-    form: "--service <url>",
-    env: "ATTESTORE_SERVICE",
-    about: "the orchestrator, https://HOST[:PORT]",
-  },
-  caFile: {
-    form: "--ca-file <path>",
-    env: "ATTESTORE_CA_FILE",
-    about: "PEM of the CA that the service has to show",
-  },
-  caSha256: {
-    form: "--ca-sha256 <hex>",
-    env: "ATTESTORE_CA_SHA256",
-    about: "instead: its SHA-256 fingerprint",
-  },
-  authKeyFile: {
-    form: "--auth-key-file <path>",
-    env: "ATTESTORE_AUTH_KEY_FILE",
-    about: "a file with the auth key, - for stdin; or put the key into ATTESTORE_AUTH_KEY",
-  },
-  name: {
-    form: "--name <text>",
-    env: "ATTESTORE_NAME",
-    about: "what the service calls this agent; else the host name",
-  },
-  recipient: {
-    form: "--recipient <age1…>",
-    env: "ATTESTORE_RECIPIENT",
-    about: "encrypt to this key (several: separated by commas); else a new key pair in the root",
-  },
-  because: { form: "--because <text>", env: "ATTESTORE_BECAUSE", about: "why; kept with the alarm" },
-  forgetHead: {
-    form: "--forget-head",
-    env: "ATTESTORE_FORGET_HEAD",
-    about: "take the next head as the first",
-  },
-} as const satisfies Record<string, Flag>;
-
-export type FlagName = keyof typeof FLAGS;
 
 /** What was given on the command line, by flag name. */
 export type GivenFlags = Readonly<Record<string, unknown>>;
@@ -96,8 +33,8 @@ export class Flags {
     if (typed !== undefined) return typed;
     const fromEnv = this.#env[FLAGS[name].env];
     if (fromEnv !== undefined && fromEnv !== "") return fromEnv;
-    const fallback = this.#defaults[name];
-    return typeof fallback === "string" ? fallback : undefined;
+    const fallback = this.#defaults[settingName(name)];
+    return typeof fallback === "string" || typeof fallback === "number" ? String(fallback) : undefined;
   }
 
   /** @throws UserError usage if the environment variable is neither true nor false */
@@ -111,7 +48,17 @@ export class Flags {
       if (["0", "false", "no", "off"].includes(fromEnv)) return false;
       throw new UserError("usage", `${env} is "${fromEnv}"; it takes true or false`);
     }
-    const fallback = this.#defaults[name];
+    const fallback = this.#defaults[settingName(name)];
     return typeof fallback === "boolean" ? fallback : builtIn;
+  }
+
+  /** A whole number. @throws UserError usage */
+  count(name: FlagName, { least = 0, most = 1_000_000 } = {}): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    const [flag] = FLAGS[name].form.split(" ");
+    throw new UserError("usage", `${flag} takes a whole number from ${least} to ${most}, not "${text}"`);
   }
 }

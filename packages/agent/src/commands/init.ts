@@ -8,7 +8,6 @@ import { readConfig, type Config } from "../root/config.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
-import { resolveRootForInit } from "../root/resolve-root.ts";
 import { ensureSigningKey } from "../root/signing-key.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
 import { systemCode } from "../root/system-code.ts";
@@ -19,88 +18,83 @@ import { hostFacts } from "../service/host-facts.ts";
 import { fetchPinnedCertificate } from "../service/pin-certificate.ts";
 import { openService } from "../service/service.ts";
 import { attachInteractively, attachWithKey, forgetAttach, type Attaching } from "../service/attach.ts";
-import type { Call, Command } from "./command.ts";
-import { surroundings } from "./open-root.ts";
+import type { Call, Run } from "./command.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-export const init: Command = {
-  name: "init",
-  summary: "make a root, and attach this host to an organisation",
-  flags: ["service", "caFile", "caSha256", "authKeyFile", "name", "recipient", "json", "root"],
-  run: async (call) => {
-    const { terminal, signal, flags } = call;
-    const layout = layoutOf(resolveRootForInit(surroundings(call)).path);
-    await makeRoot(layout);
-    using _ = await takeWorkLock(layout, "init", { signal, wait: false, say: terminal.say });
-    const before = await existingConfig(layout);
-    if (before !== null && before.agent !== null) {
-      throw new UserError(
-        "already_attached",
-        `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
+export const init: Run = async (call) => {
+  const { terminal, signal, flags } = call;
+  if (call.root.resolved === null) throw call.root.problem;
+  const layout = layoutOf(call.root.resolved.path);
+  await makeRoot(layout);
+  using _ = await takeWorkLock(layout, "init", { signal, wait: false, say: terminal.say });
+  const before = await existingConfig(layout);
+  if (before !== null && before.agent !== null) {
+    throw new UserError(
+      "already_attached",
+      `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
+    );
+  }
+  const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
+  const pinned = await pinCa(call, layout, url, before);
+  const key = await ensureSigningKey(layout);
+  const recipients = await chooseRecipients(call, layout, before);
+  const service = openService({ url, pinnedCa: pinned, token: null });
+  try {
+    const attaching: Attaching = {
+      layout,
+      service,
+      signal,
+      host: {
+        name: flags.text("name") ?? hostname(),
+        public_key: key.wire,
+        ...hostFacts(),
+      },
+    };
+    const authKey = await readAuthKey(call);
+    const attached =
+      authKey === null
+        ? await attachInteractively(attaching, ({ code, attach_url }) => {
+            terminal.say(`Attach this host: open ${attach_url}`);
+            terminal.say(`and enter the code  ${terminal.onTalk.strong(code)}`);
+            terminal.say(`The page shows this host's key; it must be  ${key.fingerprint}`);
+            terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
+          })
+        : await attachWithKey(attaching, authKey);
+    await writeDurably(layout.token, `${attached.api_token}\n`);
+    await writeDurably(layout.logKey, `${attached.log.verifier_key}\n`);
+    // Last: a root with an agent in its config.yaml is an attached one.
+    await writeAttachedConfig(layout, {
+      url,
+      isPinned: pinned !== null,
+      agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
+      ...recipients,
+    });
+    await forgetAttach(layout);
+    if (flags.isOn("json")) {
+      terminal.data(
+        JSON.stringify({
+          agent_id: attached.agent_id,
+          org_id: attached.org_id,
+          root: layout.root,
+          key_fingerprint: key.fingerprint,
+          recipients: recipients.recipients,
+        }),
       );
-    }
-    const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
-    const pinned = await pinCa(call, layout, url, before);
-    const key = await ensureSigningKey(layout);
-    const recipients = await chooseRecipients(call, layout, before);
-    const service = openService({ url, pinnedCa: pinned, token: null });
-    try {
-      const attaching: Attaching = {
-        layout,
-        service,
-        signal,
-        host: {
-          name: flags.text("name") ?? hostname(),
-          public_key: key.wire,
-          ...hostFacts(),
-        },
-      };
-      const authKey = await readAuthKey(call);
-      const attached =
-        authKey === null
-          ? await attachInteractively(attaching, ({ code, attach_url }) => {
-              terminal.say(`Attach this host: open ${attach_url}`);
-              terminal.say(`and enter the code  ${terminal.onTalk.strong(code)}`);
-              terminal.say(`The page shows this host's key; it must be  ${key.fingerprint}`);
-              terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
-            })
-          : await attachWithKey(attaching, authKey);
-      await writeDurably(layout.token, `${attached.api_token}\n`);
-      await writeDurably(layout.logKey, `${attached.log.verifier_key}\n`);
-      // Last: a root with an agent in its config.yaml is an attached one.
-      await writeAttachedConfig(layout, {
-        url,
-        isPinned: pinned !== null,
-        agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
-        ...recipients,
-      });
-      await forgetAttach(layout);
-      if (flags.isOn("json")) {
-        terminal.data(
-          JSON.stringify({
-            agent_id: attached.agent_id,
-            org_id: attached.org_id,
-            root: layout.root,
-            key_fingerprint: key.fingerprint,
-            recipients: recipients.recipients,
-          }),
+    } else {
+      const { good } = terminal.onData;
+      terminal.data(`${good("✓")} attached as ${attached.agent_id}, key ${key.fingerprint}`);
+      terminal.data(`${good("✓")} root ${layout.root}`);
+      if (recipients.identityFiles.length > 0) {
+        terminal.say(
+          `Backups can be read with ${layout.ageIdentity} alone: keep a copy of it somewhere else, offline.`,
         );
-      } else {
-        const { good } = terminal.onData;
-        terminal.data(`${good("✓")} attached as ${attached.agent_id}, key ${key.fingerprint}`);
-        terminal.data(`${good("✓")} root ${layout.root}`);
-        if (recipients.identityFiles.length > 0) {
-          terminal.say(
-            `Backups can be read with ${layout.ageIdentity} alone: keep a copy of it somewhere else, offline.`,
-          );
-        }
-        terminal.say(`Next: declare a source in ${layout.config}, then: attestore backup`);
       }
-      return 0;
-    } finally {
-      service.close();
+      terminal.say(`Next: declare a source in ${layout.config}, then: attestore backup`);
     }
-  },
+    return 0;
+  } finally {
+    service.close();
+  }
 };
 
 async function makeRoot(layout: Layout): Promise<void> {

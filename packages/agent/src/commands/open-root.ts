@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
-import { readConfig, type Config } from "../root/config.ts";
+import type { Config } from "../root/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
-import { resolveRoot, type ResolvedRoot, type RootSurroundings } from "../root/resolve-root.ts";
+import type { ResolvedRoot } from "../root/resolve-root.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { nearestName } from "../root/nearest-name.ts";
 import { UserError } from "../root/user-error.ts";
@@ -13,27 +12,18 @@ export interface OpenRoot {
   readonly resolved: ResolvedRoot;
   readonly layout: Layout;
   readonly config: Config;
-  /** The call's flags, with `defaults:` behind them. */
   readonly flags: Flags;
 }
 
-export function surroundings({ flags, env, cwd }: Call): RootSurroundings {
-  return { flag: flags.typed("root"), env, cwd, uid: process.getuid?.() ?? 1 };
-}
-
 /** @throws UserError root_missing, config_invalid */
-export async function openRoot(call: Call): Promise<OpenRoot> {
-  const resolved = resolveRoot(surroundings(call));
-  const layout = layoutOf(resolved.path);
-  if (!existsSync(layout.root))
-    throw new UserError("root_missing", `${layout.root} (from ${resolved.branch}) does not exist`);
-  const config = await readConfig(layout.config, layout.root);
-  return { resolved, layout, config, flags: call.flags.withDefaults(config.defaults) };
+export function openRoot({ root, flags }: Call): OpenRoot {
+  if (root.config === null) throw root.problem;
+  return { resolved: root.resolved, layout: layoutOf(root.resolved.path), config: root.config, flags };
 }
 
 /** A root of an attached host, ready to work in. @throws UserError */
 export async function openAttachedRoot(call: Call): Promise<OpenRoot & { readonly attachment: Attachment }> {
-  const root = await openRoot(call);
+  const root = openRoot(call);
   const attachment = await openAttachment(root.layout, root.config);
   // What an older version did not have, or somebody removed.
   await makeLayout(root.layout);
@@ -57,8 +47,7 @@ export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig 
   const source = config.sources.get(wanted);
   if (source !== undefined) return source;
   const near = nearestName(wanted, names);
-  throw new UserError(
-    "source_unknown",
-    `${layout.config} has no source "${wanted}"${near === null ? "" : `; did you mean "${near}"?`}`,
-  );
+  const known = names.length === 0 ? "it declares none" : `it has ${names.join(", ")}`;
+  const hint = near === null ? known : `did you mean "${near}"? (${known})`;
+  throw new UserError("source_unknown", `${layout.config} has no source "${wanted}"; ${hint}`);
 }

@@ -1,51 +1,40 @@
 import { Command as Commander, CommanderError, Option } from "commander";
-import { nearestName } from "../root/nearest-name.ts";
+import { FLAGS, takesValue, type FlagName } from "../root/flag-table.ts";
 import { agentVersion } from "../service/host-facts.ts";
 import { openTerminal } from "../terminal/terminal.ts";
-import { alarm } from "./alarm.ts";
-import { backup } from "./backup.ts";
+import { COMMANDS, GROUPS } from "./all.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
-import { doctor } from "./doctor.ts";
 import { failureOf } from "./exit-code.ts";
-import { Flags, FLAGS, type FlagName, type GivenFlags } from "./flags.ts";
-import { init } from "./init.ts";
-import { restore } from "./restore.ts";
-import { restoreTest } from "./restore-test.ts";
-import { runAgent } from "./run-agent.ts";
-import { status } from "./status.ts";
-import { sync } from "./sync.ts";
-
-const COMMANDS: readonly Command[] = [
-  init,
-  backup,
-  restoreTest,
-  restore,
-  runAgent,
-  sync,
-  status,
-  doctor,
-  alarm,
-];
+import { findRoot } from "./find-root.ts";
+import { Flags, type GivenFlags } from "./flags.ts";
+import { refuseUnknown } from "./refuse-unknown.ts";
 
 /** What every command takes. */
 const EVERYWHERE: readonly FlagName[] = ["root", "json"];
 
-const KNOWN = [...COMMANDS.map(({ name }) => name), "help"];
-
-export type Surroundings = Omit<Call, "flags" | "terminal">;
+export type Surroundings = Omit<Call, "flags" | "root" | "terminal">;
 
 /** Parses a command line, runs its command, and says what went wrong if something did. */
-export async function runProgram(args: readonly string[], around: Surroundings): Promise<ExitCode> {
+export async function runProgram(
+  args: readonly string[],
+  around: Surroundings,
+  commands: readonly Command[] = COMMANDS,
+): Promise<ExitCode> {
   const terminal = openTerminal(process.stdout, process.stderr, around.env);
   let exitCode: ExitCode = 0;
-  const perform = async (
-    command: Command,
-    given: GivenFlags,
-    argument: string | undefined,
-  ): Promise<void> => {
-    const flags = new Flags(given, around.env);
+  const perform: Perform = async (command, given, argument) => {
+    let flags = new Flags(given, around.env);
     try {
-      exitCode = await command.run({ ...around, flags, terminal }, argument);
+      const place = {
+        flag: flags.typed("root"),
+        env: around.env,
+        cwd: around.cwd,
+        uid: process.getuid?.() ?? 1,
+      };
+      const root = await findRoot(place, command.makesRoot === true);
+      flags = flags.withDefaults(root.config?.defaults ?? {});
+      const run = await command.load();
+      exitCode = await run({ ...around, flags, root, terminal }, argument);
     } catch (error) {
       const failure = failureOf(error, around.signal);
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
@@ -57,15 +46,13 @@ export async function runProgram(args: readonly string[], around: Surroundings):
       exitCode = failure.exitCode;
     }
   };
-  const [first] = args;
-  if (first !== undefined && /^[a-z]/.test(first) && !KNOWN.includes(first)) {
-    const near = nearestName(first, KNOWN);
-    const hint = near === null ? `There are ${KNOWN.join(", ")}.` : `Did you mean "${near}"?`;
-    terminal.say(`attestore: there is no command "${first}". ${hint}`);
+  const refusal = refuseUnknown(args, commands);
+  if (refusal !== null) {
+    terminal.say(`attestore: ${refusal}`);
     return 2;
   }
   try {
-    await commander(perform).parseAsync([...args], { from: "user" });
+    await commander(commands, perform).parseAsync([...args], { from: "user" });
     return exitCode;
   } catch (error) {
     // Help and version end here too.
@@ -76,7 +63,7 @@ export async function runProgram(args: readonly string[], around: Surroundings):
 
 type Perform = (command: Command, given: GivenFlags, argument: string | undefined) => Promise<void>;
 
-function commander(perform: Perform): Commander {
+function commander(commands: readonly Command[], perform: Perform): Commander {
   const program = new Commander("attestore")
     .description("Makes encrypted backups, restores them for real, and signs what it found.")
     .version(agentVersion)
@@ -86,14 +73,20 @@ function commander(perform: Perform): Commander {
     .showHelpAfterError("(--help says more)")
     .addHelpText(
       "after",
-      "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
+      "\nEach flag can be given as [ATTESTORE_…] too, or in `defaults:` of config.yaml." +
+        "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
     );
-  for (const name of EVERYWHERE) program.addOption(optionOf(name));
-  for (const command of COMMANDS) {
+  addFlags(program, EVERYWHERE);
+  const groups = new Map<string, Commander>();
+  for (const command of commands) {
+    const [first = "", second] = command.name.split(" ");
     // The bare command prints status.
-    const sub = program.command(command.name, { isDefault: command === status });
+    const sub =
+      second === undefined
+        ? program.command(first, { isDefault: first === "status" })
+        : groupOf(program, groups, first).command(second, { isDefault: GROUPS[first]?.bare === second });
     sub.description(command.summary).allowExcessArguments(false);
-    for (const name of command.flags) sub.addOption(optionOf(name));
+    addFlags(sub, command.flags);
     if (command.argument !== undefined) sub.argument(command.argument.form, command.argument.about);
     sub.action(async (...received: unknown[]) => {
       const argument = command.argument === undefined ? undefined : received[0];
@@ -107,9 +100,26 @@ function commander(perform: Perform): Commander {
   return program;
 }
 
-function optionOf(name: FlagName): Option {
-  const { form, about, env } = FLAGS[name];
-  return new Option(form, `${about} [${env}]`);
+function groupOf(program: Commander, groups: Map<string, Commander>, name: string): Commander {
+  const known = groups.get(name);
+  if (known !== undefined) return known;
+  const group = program.command(name).description(GROUPS[name]?.summary ?? "");
+  group.enablePositionalOptions();
+  groups.set(name, group);
+  return group;
+}
+
+function addFlags(to: Commander, names: readonly FlagName[]): void {
+  for (const name of names) {
+    const { form, about, env } = FLAGS[name];
+    to.addOption(new Option(form, `${about} [${env}]`));
+    // A switch that the environment or `defaults:` turned can be turned back.
+    if (!takesValue(name)) to.addOption(new Option(opposite(form)).hideHelp());
+  }
+}
+
+function opposite(form: string): string {
+  return form.startsWith("--no-") ? form.replace("--no-", "--") : form.replace("--", "--no-");
 }
 
 /** What stands on the command line; the environment and the defaults come behind it, in one place. */

@@ -2,104 +2,95 @@ import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
-import type { Command } from "./command.ts";
+import type { Run } from "./command.ts";
 import { chosenSource, openAttachedRoot } from "./open-root.ts";
 import { performRestoreTest } from "./perform-restore-test.ts";
 import { reportFailure } from "./report-failure.ts";
 import { submitAndFollow } from "./submitted-receipt.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-export const restoreTest: Command = {
-  name: "restore-test",
-  summary: "restore a stored backup into a throw-away place, check it, and sign what was found",
-  flags: ["source", "backup", "wait", "json", "root"],
-  run: async (call) => {
-    const { terminal, signal } = call;
-    const root = await openAttachedRoot(call);
-    const { attachment, config, layout, flags } = root;
-    const source = chosenSource(root);
-    const backupId = flags.text("backup");
-    const line = terminal.progress();
-    try {
-      let tested;
-      {
-        using _ = await takeWorkLock(layout, "restore-test", {
-          signal,
-          wait: flags.isOn("wait", true),
-          say: terminal.say,
-        });
-        terminal.say(
-          `Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`,
-        );
-        tested = await performRestoreTest(attachment, config, source, {
-          backupId,
-          commandId: null,
-          signal,
-          onProgress: line.update,
-        });
-      }
-      line.clear();
-      const fate = await submitAndFollow(attachment, tested.receipt, signal);
-      const passed = tested.result === "passed";
-      if (flags.isOn("json")) {
-        terminal.data(
-          JSON.stringify({
-            result: tested.result,
-            reason: tested.reason ?? null,
-            backup_id: tested.backupId,
-            source: source.slug,
-            runtime: tested.runtime,
-            phases: tested.phases ?? null,
-            checks: tested.checks,
-            started_at: tested.startedAt,
-            finished_at: tested.finishedAt,
-            receipt: fate.state,
-            receipt_id: fate.receiptId,
-            log_index: fate.logIndex,
-            receipt_file: fate.file,
-          }),
-        );
-      } else {
-        const { good, bad, warn, faint } = terminal.onData;
-        for (const check of tested.checks) {
-          const mark = check.result === "passed" ? good("✓") : bad("✗");
-          terminal.data(
-            `${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`,
-          );
-        }
-        const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
-        terminal.data(
-          passed
-            ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
-            : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
-        );
-        terminal.data(
-          fate.state === "accepted"
-            ? `${good("✓")} ${fate.receiptId ?? ""}  in the log at ${fate.logIndex ?? ""}, proof verified`
-            : `${warn("!")} the receipt is ${fate.state}: ${fate.why ?? "see `attestore status`"}`,
-        );
-        terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
-      }
-      if (!passed) return 1;
-      return fate.isWrong ? 2 : 0;
-    } catch (error) {
-      line.clear();
-      const couldNotRun =
-        (error instanceof CouldNotRun && error.code !== "interrupted") ||
-        (error instanceof ServiceError && error.code === "object_refused");
-      if (couldNotRun) {
-        await reportFailure(attachment, {
-          kind: "restore_failed",
-          source: source.slug,
-          commandId: null,
-          backupId,
-          error,
-        });
-        await submitWaiting(attachment, { signal, once: true });
-      }
-      throw error;
-    } finally {
-      attachment.service.close();
+export const restoreTest: Run = async (call) => {
+  const { terminal, signal } = call;
+  const root = await openAttachedRoot(call);
+  const { attachment, config, layout, flags } = root;
+  const source = chosenSource(root);
+  const backupId = flags.text("backup");
+  const line = terminal.progress();
+  try {
+    let tested;
+    {
+      using _ = await takeWorkLock(layout, "restore-test", {
+        signal,
+        wait: flags.isOn("wait", true),
+        say: terminal.say,
+      });
+      terminal.say(`Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`);
+      tested = await performRestoreTest(attachment, config, source, {
+        backupId,
+        commandId: null,
+        signal,
+        onProgress: line.update,
+      });
     }
-  },
+    line.clear();
+    const fate = await submitAndFollow(attachment, tested.receipt, signal);
+    const passed = tested.result === "passed";
+    if (flags.isOn("json")) {
+      terminal.data(
+        JSON.stringify({
+          result: tested.result,
+          reason: tested.reason ?? null,
+          backup_id: tested.backupId,
+          source: source.slug,
+          runtime: tested.runtime,
+          phases: tested.phases ?? null,
+          checks: tested.checks,
+          started_at: tested.startedAt,
+          finished_at: tested.finishedAt,
+          receipt: fate.state,
+          receipt_id: fate.receiptId,
+          log_index: fate.logIndex,
+          receipt_file: fate.file,
+        }),
+      );
+    } else {
+      const { good, bad, warn, faint } = terminal.onData;
+      for (const check of tested.checks) {
+        const mark = check.result === "passed" ? good("✓") : bad("✗");
+        terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
+      }
+      const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
+      terminal.data(
+        passed
+          ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
+          : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
+      );
+      terminal.data(
+        fate.state === "accepted"
+          ? `${good("✓")} ${fate.receiptId ?? ""}  in the log at ${fate.logIndex ?? ""}, proof verified`
+          : `${warn("!")} the receipt is ${fate.state}: ${fate.why ?? "see `attestore status`"}`,
+      );
+      terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
+    }
+    if (!passed) return 1;
+    return fate.isWrong ? 2 : 0;
+  } catch (error) {
+    line.clear();
+    const couldNotRun =
+      (error instanceof CouldNotRun && error.code !== "interrupted") ||
+      (error instanceof ServiceError && error.code === "object_refused");
+    if (couldNotRun) {
+      await reportFailure(attachment, {
+        kind: "restore_failed",
+        source: source.slug,
+        commandId: null,
+        backupId,
+        error,
+      });
+      await submitWaiting(attachment, { signal, once: true });
+    }
+    throw error;
+  } finally {
+    attachment.service.close();
+  }
 };

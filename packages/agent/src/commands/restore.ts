@@ -7,25 +7,20 @@ import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { restoreToFile } from "../runs/restore-to-file.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { findStoredBackup } from "./backup-to-test.ts";
-import type { Call, Command, ExitCode } from "./command.ts";
+import type { Call, ExitCode, Run } from "./command.ts";
 import { chosenSource, openAttachedRoot, openRoot } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-export const restore: Command = {
-  name: "restore",
-  summary: "decrypt a backup into a file, which appears only when its end is authenticated",
-  flags: ["source", "backup", "file", "output", "identity", "wait", "json", "root"],
-  run: async (call) => {
-    // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
-    const file = call.flags.text("file");
-    return file === undefined ? restoreStored(call) : restoreLocal(call, resolve(call.cwd, file));
-  },
+export const restore: Run = async (call) => {
+  // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
+  const file = call.flags.text("file");
+  return file === undefined ? restoreStored(call) : restoreLocal(call, resolve(call.cwd, file));
 };
 
 async function restoreLocal(call: Call, file: string): Promise<ExitCode> {
   const identity = call.flags.text("identity");
   const identityFiles =
-    identity === undefined ? (await openRoot(call)).config.identityFiles : [resolve(call.cwd, identity)];
+    identity === undefined ? openRoot(call).config.identityFiles : [resolve(call.cwd, identity)];
   return writeOut(call, call.flags.text("output"), { path: file, identityFiles });
 }
 

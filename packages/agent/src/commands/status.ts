@@ -2,25 +2,20 @@ import { UserError } from "../root/user-error.ts";
 import { formatAge, formatBytes } from "../terminal/amounts.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
-import type { Command } from "./command.ts";
+import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import { makeLayout } from "../root/layout.ts";
 
-export const status: Command = {
-  name: "status",
-  summary: "what is proven, how old it is, what is wrong, and what to do (the bare command says the same)",
-  flags: ["json", "root"],
-  run: async (call) => {
-    const { terminal } = call;
-    const { layout, config, flags } = await openRoot(call);
-    if (config.agent === null)
-      throw new UserError("not_attached", "this host is not attached. Run `attestore init --service URL`.");
-    await makeLayout(layout);
-    const found = await readAgentStatus(layout, config);
-    if (flags.isOn("json")) terminal.data(JSON.stringify(found));
-    else for (const text of describe(found, terminal.onData)) terminal.data(text);
-    return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
-  },
+export const status: Run = async (call) => {
+  const { terminal } = call;
+  const { layout, config, flags } = openRoot(call);
+  if (config.agent === null)
+    throw new UserError("not_attached", "this host is not attached. Run `attestore init --service URL`.");
+  await makeLayout(layout);
+  const found = await readAgentStatus(layout, config);
+  if (flags.isOn("json")) terminal.data(JSON.stringify(found));
+  else for (const text of describe(found, terminal.onData)) terminal.data(text);
+  return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
 };
 
 function describe(found: AgentStatus, style: Style): string[] {

@@ -2,65 +2,58 @@ import { listPending } from "../spool/pending-backup.ts";
 import { deliverBackup } from "../spool/deliver-backup.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 import { ServiceError } from "../service/service-error.ts";
-import type { Command } from "./command.ts";
+import type { Run } from "./command.ts";
 import { openAttachedRoot } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-export const sync: Command = {
-  name: "sync",
-  summary: "upload and submit now what waits for the service",
-  flags: ["wait", "json", "root"],
-  run: async (call) => {
-    const { terminal, signal } = call;
-    const { attachment, config, layout, flags } = await openAttachedRoot(call);
-    const line = terminal.progress();
-    try {
-      let delivered = 0;
-      let blocked: ServiceError | null = null;
-      if ((await listPending(layout)).length > 0) {
-        using _ = await takeWorkLock(layout, "sync", {
-          signal,
-          wait: flags.isOn("wait", true),
-          say: terminal.say,
-        });
-        for (const pending of await listPending(layout)) {
-          try {
-            await deliverBackup(attachment, config, pending, {
-              signal,
-              onProgress: (bytes, total) => line.update("upload", bytes, total),
-            });
-            delivered++;
-          } catch (error) {
-            if (!(error instanceof ServiceError)) throw error;
-            blocked = error;
-            break;
-          }
+export const sync: Run = async (call) => {
+  const { terminal, signal } = call;
+  const { attachment, config, layout, flags } = await openAttachedRoot(call);
+  const line = terminal.progress();
+  try {
+    let delivered = 0;
+    let blocked: ServiceError | null = null;
+    if ((await listPending(layout)).length > 0) {
+      using _ = await takeWorkLock(layout, "sync", {
+        signal,
+        wait: flags.isOn("wait", true),
+        say: terminal.say,
+      });
+      for (const pending of await listPending(layout)) {
+        try {
+          await deliverBackup(attachment, config, pending, {
+            signal,
+            onProgress: (bytes, total) => line.update("upload", bytes, total),
+          });
+          delivered++;
+        } catch (error) {
+          if (!(error instanceof ServiceError)) throw error;
+          blocked = error;
+          break;
         }
       }
-      line.clear();
-      const report = await submitWaiting(attachment, { signal, once: false });
-      const waitingBackups = (await listPending(layout)).length;
-      const stoppedBy = blocked ?? report.stoppedBy;
-      if (flags.isOn("json")) {
-        const { accepted, refused, unproven, waiting } = report;
-        const counts = { backups_delivered: delivered, backups_waiting: waitingBackups };
-        const stopped = stoppedBy === null ? null : { error: stoppedBy.code, message: stoppedBy.message };
-        terminal.data(
-          JSON.stringify({ ...counts, accepted, refused, unproven, waiting, stopped_by: stopped }),
-        );
-      } else {
-        terminal.data(
-          `${delivered} backups uploaded, ${report.accepted} entries accepted, ${report.refused} refused, ` +
-            `${report.waiting + waitingBackups} still waiting`,
-        );
-        if (stoppedBy !== null) terminal.say(`${terminal.onTalk.warn("!")} ${stoppedBy.message}`);
-        if (report.refused + report.unproven > 0) terminal.say("See `attestore status`.");
-      }
-      if (report.refused + report.unproven > 0) return 1;
-      return report.waiting + waitingBackups > 0 ? 2 : 0;
-    } finally {
-      line.clear();
-      attachment.service.close();
     }
-  },
+    line.clear();
+    const report = await submitWaiting(attachment, { signal, once: false });
+    const waitingBackups = (await listPending(layout)).length;
+    const stoppedBy = blocked ?? report.stoppedBy;
+    if (flags.isOn("json")) {
+      const { accepted, refused, unproven, waiting } = report;
+      const counts = { backups_delivered: delivered, backups_waiting: waitingBackups };
+      const stopped = stoppedBy === null ? null : { error: stoppedBy.code, message: stoppedBy.message };
+      terminal.data(JSON.stringify({ ...counts, accepted, refused, unproven, waiting, stopped_by: stopped }));
+    } else {
+      terminal.data(
+        `${delivered} backups uploaded, ${report.accepted} entries accepted, ${report.refused} refused, ` +
+          `${report.waiting + waitingBackups} still waiting`,
+      );
+      if (stoppedBy !== null) terminal.say(`${terminal.onTalk.warn("!")} ${stoppedBy.message}`);
+      if (report.refused + report.unproven > 0) terminal.say("See `attestore status`.");
+    }
+    if (report.refused + report.unproven > 0) return 1;
+    return report.waiting + waitingBackups > 0 ? 2 : 0;
+  } finally {
+    line.clear();
+    attachment.service.close();
+  }
 };

@@ -1,21 +1,23 @@
 import { Type, type Static } from "typebox";
+import { FLAGS, isDefaultName, settingName, takesValue, type FlagName } from "./flag-table.ts";
 
 const strict = { additionalProperties: false } as const;
 
+const FLAG_NAMES = (Object.keys(FLAGS) as FlagName[]).filter(isDefaultName);
+
 /**
  * Values for flags that a call leaves out: flag, then its ATTESTORE_* twin, then these, then the built-in value. Every
- * flag of one call has its field here.
+ * flag of a call has its field here, in snake_case.
  */
-export const Defaults = Type.Object(
-  {
-    source: Type.Optional(Type.String({ minLength: 1 })),
-    backup: Type.Optional(Type.String({ minLength: 1 })),
-    file: Type.Optional(Type.String({ minLength: 1 })),
-    output: Type.Optional(Type.String({ minLength: 1 })),
-    identity: Type.Optional(Type.String({ minLength: 1 })),
-    json: Type.Optional(Type.Boolean()),
-    wait: Type.Optional(Type.Boolean()),
-  },
+const Defaults = Type.Object(
+  Object.fromEntries(
+    FLAG_NAMES.map((name) => [
+      settingName(name),
+      Type.Optional(
+        takesValue(name) ? Type.Union([Type.String({ minLength: 1 }), Type.Number()]) : Type.Boolean(),
+      ),
+    ]),
+  ),
   strict,
 );
 export type Defaults = Static<typeof Defaults>;

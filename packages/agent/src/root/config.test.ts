@@ -55,7 +55,7 @@ it("names an unknown key's line and column and the nearest right name", () => {
     `${FILE}:2:1: soruces is not known here; did you mean "sources"?`,
   ]);
   expect(issuesOf("defaults: { flavour: vanilla }")[0]).toMatch(
-    /^\/r\/config\.yaml:1:13: defaults\.flavour is not known here; there are source, /,
+    /^\/r\/config\.yaml:1:13: defaults\.flavour is not known here; there are json, source, /,
   );
 });
 

@@ -88,7 +88,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
     }
   }
   const chosen = value.defaults?.source;
-  if (chosen !== undefined && !Object.hasOwn(value.sources ?? {}, chosen)) {
+  if (typeof chosen === "string" && !Object.hasOwn(value.sources ?? {}, chosen)) {
     const near = nearestName(chosen, Object.keys(value.sources ?? {}));
     report(["defaults", "source"], `no source is named "${chosen}"${suggestion(near)}`);
   }

@@ -1,21 +1,22 @@
-import { SANDBOXES } from "../../engines/index.ts";
+import { findSandbox } from "../../engines/index.ts";
 import { findInstallations } from "../../engines/postgresql/installations.ts";
 import type { Config } from "../../root/config.ts";
-import type { EngineName } from "../../root/source-config.ts";
+import type { SourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { bad, good, type Finding } from "./finding.ts";
 
 /** The programs that the declared sources need: to dump them, and to restore into. */
 export async function examineEngines(config: Config): Promise<Finding[]> {
-  const engines = new Set([...config.sources.values()].map(({ engine }) => engine));
+  const ofEngines = new Map([...config.sources.values()].map((source) => [source.engine, source]));
   const findings: Finding[] = [];
-  for (const engine of engines) findings.push(await examineEngine(engine));
+  for (const source of ofEngines.values()) findings.push(await examineEngine(source));
   return findings;
 }
 
-async function examineEngine(engine: EngineName): Promise<Finding> {
+async function examineEngine(source: SourceConfig): Promise<Finding> {
+  const { engine } = source;
   try {
-    const { runtime } = await SANDBOXES[engine]({});
+    const { runtime } = await findSandbox(source, {});
     const restores = `restores into ${runtime.engine} ${runtime.engine_version}`;
     if (engine !== "postgresql") return good(engine, restores);
     const dumper = (await findInstallations(["pg_dump"])).at(-1);

@@ -1,0 +1,64 @@
+import type { Command } from "./command.ts";
+
+/** Every command, in the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  {
+    name: "init",
+    summary: "make a root, and attach this host to an organisation",
+    flags: ["service", "caFile", "caSha256", "authKeyFile", "name", "recipient", "json", "root"],
+    makesRoot: true,
+    load: async () => (await import("./init.ts")).init,
+  },
+  {
+    name: "backup",
+    summary: "back a source up, encrypted, and put a signed receipt into the log",
+    flags: ["source", "wait", "json", "root"],
+    load: async () => (await import("./backup.ts")).backup,
+  },
+  {
+    name: "restore-test",
+    summary: "restore a stored backup into a throw-away place, check it, and sign what was found",
+    flags: ["source", "backup", "wait", "json", "root"],
+    load: async () => (await import("./restore-test.ts")).restoreTest,
+  },
+  {
+    name: "restore",
+    summary: "decrypt a backup into a file, which appears only when its end is authenticated",
+    flags: ["source", "backup", "file", "output", "identity", "wait", "json", "root"],
+    load: async () => (await import("./restore.ts")).restore,
+  },
+  {
+    name: "run",
+    summary: "serve: heartbeat, run what the service asks for, submit receipts, watch the log",
+    flags: ["root"],
+    load: async () => (await import("./run-agent.ts")).runAgent,
+  },
+  {
+    name: "sync",
+    summary: "upload and submit now what waits for the service",
+    flags: ["wait", "json", "root"],
+    load: async () => (await import("./sync.ts")).sync,
+  },
+  {
+    name: "status",
+    summary: "what is proven, how old it is, what is wrong, and what to do (the bare command says the same)",
+    flags: ["json", "root"],
+    load: async () => (await import("./status.ts")).status,
+  },
+  {
+    name: "doctor",
+    summary: "look for what is wrong with this installation, and say what to do",
+    flags: ["json", "root"],
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+  {
+    name: "alarm",
+    summary: "show the alarm over the log, or clear it once you know what happened",
+    flags: ["because", "forgetHead", "json", "root"],
+    argument: { form: "[show|clear]", about: "show by default" },
+    load: async () => (await import("./alarm.ts")).alarm,
+  },
+];
+
+/** Of each group of commands, what it is about and which of them its bare name calls. */
+export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare: string }>> = {};

@@ -1,0 +1,26 @@
+import { existsSync } from "node:fs";
+import { readConfig, type Config } from "../root/config.ts";
+import { layoutOf } from "../root/layout.ts";
+import { resolveRoot, resolveRootForInit, type ResolvedRoot } from "../root/resolve-root.ts";
+import type { RootSurroundings } from "../root/resolve-root.ts";
+import { UserError } from "../root/user-error.ts";
+
+/** The root of a call and its configuration; or, for commands that can do without, what is wrong with them. */
+export type FoundRoot =
+  | { readonly resolved: ResolvedRoot; readonly config: Config; readonly problem: null }
+  | { readonly resolved: ResolvedRoot | null; readonly config: null; readonly problem: UserError };
+
+/** Looks for the root once a call, before its command runs: `defaults:` are behind the flags of every command. */
+export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): Promise<FoundRoot> {
+  let resolved: ResolvedRoot | null = null;
+  try {
+    resolved = mayBeFresh ? resolveRootForInit(around) : resolveRoot(around);
+    const layout = layoutOf(resolved.path);
+    if (!existsSync(layout.root))
+      throw new UserError("root_missing", `${layout.root} (from ${resolved.branch}) does not exist`);
+    return { resolved, config: await readConfig(layout.config, layout.root), problem: null };
+  } catch (error) {
+    if (error instanceof UserError) return { resolved, config: null, problem: error };
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+import { nearestName } from "../root/nearest-name.ts";
+import type { Command } from "./command.ts";
+
+/** Flags of earlier versions, and what took their place. */
+const REMOVED: Readonly<Record<string, string>> = {
+  "--config":
+    "--config is no longer there: the configuration is config.yaml in the root. Name the root with --root DIR or ATTESTORE_HOME.",
+  "--state-dir":
+    "--state-dir is no longer there: configuration, keys and state lie in one directory, the root. Name it with --root DIR or ATTESTORE_HOME.",
+};
+
+/** Why a command line makes no sense and what to do instead, where that can be said better than by listing everything. */
+export function refuseUnknown(args: readonly string[], commands: readonly Command[]): string | null {
+  for (const arg of args) {
+    const removed = REMOVED[arg.split("=")[0] ?? ""];
+    if (removed !== undefined) return removed;
+  }
+  const [first = "", second = ""] = args;
+  const firsts = [...new Set(commands.map(({ name }) => name.split(" ")[0] ?? "")), "help"];
+  if (/^[a-z]/.test(first) && !firsts.includes(first)) return unknown("command", first, firsts);
+  const seconds = commands.flatMap(({ name }) =>
+    name.startsWith(`${first} `) ? [name.slice(first.length + 1)] : [],
+  );
+  if (seconds.length > 0 && /^[a-z]/.test(second) && ![...seconds, "help"].includes(second))
+    return unknown(`command "${first}" with`, second, seconds);
+  return null;
+}
+
+function unknown(what: string, typed: string, known: readonly string[]): string {
+  const near = nearestName(typed, known);
+  const hint = near === null ? `There are ${known.join(", ")}.` : `Did you mean "${near}"?`;
+  return `there is no ${what} "${typed}". ${hint}`;
+}

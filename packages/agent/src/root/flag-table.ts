@@ -1,0 +1,79 @@
+export interface Flag {
+  readonly form: string;
+  readonly env: string;
+  readonly about: string;
+}
+
+/** Every flag and its environment twin. A `<value>` in the form makes it take one; the others are switches. */
+export const FLAGS = {
+  root: { form: "--root <dir>", env: "ATTESTORE_HOME", about: "the install root" },
+  json: { form: "--json", env: "ATTESTORE_JSON", about: "print JSON to stdout" },
+  source: { form: "--source <name>", env: "ATTESTORE_SOURCE", about: "a source of config.yaml" },
+  backup: { form: "--backup <id>", env: "ATTESTORE_BACKUP", about: "a backup, bkp_…; else the newest" },
+  file: {
+    form: "--file <path>",
+    env: "ATTESTORE_FILE",
+    about: "a ciphertext at hand, instead of a stored one",
+  },
+  output: { form: "--output <path>", env: "ATTESTORE_OUTPUT", about: "the file to write; it must not exist" },
+  identity: {
+    form: "--identity <path>",
+    env: "ATTESTORE_IDENTITY",
+    about: "an age identity file; else the root's",
+  },
+  wait: { form: "--no-wait", env: "ATTESTORE_WAIT", about: "fail at once if another run is under way" },
+  service: {
+    form: "--service <url>",
+    env: "ATTESTORE_SERVICE",
+    about: "the orchestrator, https://HOST[:PORT]",
+  },
+  caFile: {
+    form: "--ca-file <path>",
+    env: "ATTESTORE_CA_FILE",
+    about: "PEM of the CA that the service has to show",
+  },
+  caSha256: {
+    form: "--ca-sha256 <hex>",
+    env: "ATTESTORE_CA_SHA256",
+    about: "instead: its SHA-256 fingerprint",
+  },
+  authKeyFile: {
+    form: "--auth-key-file <path>",
+    env: "ATTESTORE_AUTH_KEY_FILE",
+    about: "a file with the auth key, - for stdin; or put the key into ATTESTORE_AUTH_KEY",
+  },
+  name: {
+    form: "--name <text>",
+    env: "ATTESTORE_NAME",
+    about: "what the service calls this agent; else the host name",
+  },
+  recipient: {
+    form: "--recipient <key>",
+    env: "ATTESTORE_RECIPIENT",
+    about: "encrypt to this age1… or SSH key (several: separated by commas); else a new key pair in the root",
+  },
+  because: { form: "--because <text>", env: "ATTESTORE_BECAUSE", about: "why; kept with the alarm" },
+  forgetHead: {
+    form: "--forget-head",
+    env: "ATTESTORE_FORGET_HEAD",
+    about: "take the next head as the first",
+  },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof FLAGS;
+
+/** The flags that `defaults:` of config.yaml can hold: all but the one that says where config.yaml is. */
+export type DefaultName = Exclude<FlagName, "root">;
+
+export function isDefaultName(name: FlagName): name is DefaultName {
+  return name !== "root";
+}
+
+/** `caFile` under `defaults:`: `ca_file`. */
+export function settingName(name: FlagName): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function takesValue(name: FlagName): boolean {
+  return FLAGS[name].form.includes("<");
+}
