@@ -1,4 +1,4 @@
-import type { EngineName, SourceConfig } from "../root/source-config.ts";
+import type { SourceCommon } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../checks/index.ts";
 
@@ -7,7 +7,7 @@ import type { QueryOutcome } from "../checks/index.ts";
  * never a secret. JSON throughout.
  */
 export interface SourceMetadata {
-  readonly engine: EngineName;
+  readonly engine: string;
   readonly engine_version: string;
   readonly dump_format: string;
   /** SHA-256 in hex of a canonical listing of the schema; see each engine's. */
@@ -20,7 +20,7 @@ export type ForeignMetadata = Readonly<Record<string, unknown>>;
 
 export interface Runtime {
   readonly kind: "process";
-  readonly engine: EngineName;
+  readonly engine: string;
   readonly engine_version: string;
 }
 
@@ -30,15 +30,18 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
+/** What an engine is told of a source: its own settings, and what every source has. */
+export type SourceOf<Settings extends object> = SourceCommon & Settings;
+
 /** One database engine, or what is backed up like one. */
-export interface Engine<Source extends SourceConfig = SourceConfig> {
+export interface Engine<Settings extends object> {
   /** @throws CouldNotRun */
-  readonly dump: (source: Source, context: RunContext) => Promise<Dump>;
+  readonly dump: (source: SourceOf<Settings>, context: RunContext) => Promise<Dump>;
   /**
    * The throw-away place that such a backup would be restored in, so far only looked for.
    * @throws CouldNotRun `tool_missing`, `tool_too_old`.
    */
-  readonly findSandbox: (metadata: ForeignMetadata) => Promise<Sandbox>;
+  readonly findSandbox: (metadata: ForeignMetadata, source: SourceOf<Settings>) => Promise<Sandbox>;
 }
 
 export interface Dump {
@@ -66,8 +69,12 @@ export interface Sandbox {
 
 /** The restored data, to be looked at and thrown away. */
 export interface Restored {
-  /** The schema's hash, by the same rule as at backup time. @throws CouldNotRun */
-  fingerprint(signal: AbortSignal): Promise<string>;
+  /**
+   * The schema's hash, by the same rule as at backup time; null if the two can't be compared, such as where another major
+   * version prints the same schema in another way, or where there is no schema.
+   * @throws CouldNotRun
+   */
+  fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null>;
   /**
    * What a check's query gives, at most two rows of it. A mistake in the query, or something that it misses in the
    * restored data, is an outcome too.

@@ -1,23 +1,21 @@
 import type { EngineName, SourceConfig } from "../root/source-config.ts";
-import type { Dump, Engine, RunContext } from "./engine.ts";
-import { files } from "./files/index.ts";
-import { postgresql } from "./postgresql/index.ts";
-import { sqlite } from "./sqlite/index.ts";
+import type { Dump, Engine, ForeignMetadata, RunContext, Sandbox } from "./engine.ts";
+import { ENGINES } from "./registry.ts";
 
 /** Starts the dump of a source with its engine. @throws CouldNotRun */
-export function dumpSource(source: SourceConfig, context: RunContext): Promise<Dump> {
-  switch (source.engine) {
-    case "postgresql":
-      return postgresql.dump(source, context);
-    case "sqlite":
-      return sqlite.dump(source, context);
-    case "files":
-      return files.dump(source, context);
-  }
+export async function dumpSource(source: SourceConfig, context: RunContext): Promise<Dump> {
+  return (await engineNamed(source.engine)).dump(source as never, context);
 }
 
-export const SANDBOXES: Readonly<Record<EngineName, Engine["findSandbox"]>> = {
-  postgresql: postgresql.findSandbox,
-  sqlite: sqlite.findSandbox,
-  files: files.findSandbox,
-};
+/**
+ * The throw-away place that such a backup of a source would be restored in, so far only looked for.
+ * @throws CouldNotRun `tool_missing`, `tool_too_old`.
+ */
+export async function findSandbox(source: SourceConfig, metadata: ForeignMetadata): Promise<Sandbox> {
+  return (await engineNamed(source.engine)).findSandbox(metadata, source as never);
+}
+
+/** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */
+async function engineNamed(name: EngineName): Promise<Engine<never>> {
+  return ENGINES[name].load();
+}

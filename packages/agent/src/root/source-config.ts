@@ -1,5 +1,9 @@
-import { resolve } from "node:path";
+import { ENGINES } from "../engines/registry.ts";
 import { ExpectationError, parseExpectation } from "../checks/index.ts";
+import { nearestName } from "./nearest-name.ts";
+import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
+
+export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } from "./source-fields.ts";
 
 /** What runs against the restored data: one row of `query`, held against `expect`. */
 export interface CheckConfig {
@@ -11,61 +15,25 @@ export interface CheckConfig {
   readonly expect: string;
 }
 
-interface SourceCommon {
+/** What every source has, whatever its engine. */
+export interface SourceCommon {
   readonly slug: string;
+  readonly engine: string;
   readonly sandbox: "process";
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
 }
 
-export interface PostgresqlSourceConfig extends SourceCommon {
-  readonly engine: "postgresql";
-  /** Where to connect. The secret itself is never in the configuration, only where it lies. */
-  readonly connection: ConnectionReference;
-}
+type SettingsOf<Name extends EngineName> = NonNullable<
+  ReturnType<(typeof ENGINES)[Name]["settings"]["parse"]>
+>;
+/** A source of one engine, with the engine's own settings. */
+export type SourceConfigOf<Name extends EngineName> = SourceCommon &
+  SettingsOf<Name> & { readonly engine: Name };
 
-export interface SqliteSourceConfig extends SourceCommon {
-  readonly engine: "sqlite";
-  /** Absolute. */
-  readonly path: string;
-}
-
-export interface FilesSourceConfig extends SourceCommon {
-  readonly engine: "files";
-  /** Absolute; a directory. */
-  readonly path: string;
-}
-
-export type SourceConfig = PostgresqlSourceConfig | SqliteSourceConfig | FilesSourceConfig;
-export type EngineName = SourceConfig["engine"];
-
-export type ConnectionReference =
-  /** An environment variable that holds a `postgresql://` URL. */
-  | { readonly kind: "env"; readonly name: string }
-  /** A file whose first line is a `postgresql://` URL. Absolute. */
-  | { readonly kind: "file"; readonly path: string }
-  /** An entry of `pg_service.conf`. */
-  | { readonly kind: "service"; readonly name: string }
-  /** A `postgresql://` URL without a password (peer, trust, or PGPASSFILE). */
-  | { readonly kind: "url"; readonly url: string };
-
-export interface SourceConfigIssue {
-  /** Such as `sources.orders-db.checks[0].expect`. */
-  readonly path: string;
-  readonly message: string;
-}
-
-/** The person who wrote the configuration can repair this. */
-export class SourceConfigError extends Error {
-  readonly code = "source_config_invalid";
-  readonly issues: readonly SourceConfigIssue[];
-  constructor(issues: readonly SourceConfigIssue[]) {
-    super(issues.map((issue) => `${issue.path}: ${issue.message}`).join("\n"));
-    this.name = "SourceConfigError";
-    this.issues = issues;
-  }
-}
+export type EngineName = keyof typeof ENGINES;
+export type SourceConfig = { [Name in EngineName]: SourceConfigOf<Name> }[EngineName];
 
 export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const CHECK_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -74,11 +42,9 @@ const MAX_EXPECT = 500;
 const MAX_CHECKS = 100;
 const MAX_TIMEOUT_S = 24 * 3600;
 
-const FIELDS: Record<EngineName, readonly string[]> = {
-  postgresql: ["engine", "connection", "sandbox", "checks", "check_timeout_s"],
-  sqlite: ["engine", "path", "sandbox", "checks", "check_timeout_s"],
-  files: ["engine", "path", "sandbox", "checks", "check_timeout_s"],
-};
+/** The fields of every source. */
+const COMMON = ["engine", "sandbox", "checks", "check_timeout_s"];
+const NAMES = Object.keys(ENGINES) as EngineName[];
 
 /**
  * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to `baseDir` (the root).
@@ -94,37 +60,38 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
   }
   if (!isRecord(value)) throw new SourceConfigError([...issues, { path: at, message: "must be a mapping" }]);
 
-  const engine = value["engine"];
-  if (engine !== "postgresql" && engine !== "sqlite" && engine !== "files") {
-    issue(`${at}.engine`, "must be postgresql, sqlite or files");
+  const engine = NAMES.find((name) => name === value["engine"]);
+  if (engine === undefined) {
+    issue(`${at}.engine`, `must be one of ${NAMES.join(", ")}${nearest(value["engine"], NAMES)}`);
     throw new SourceConfigError(issues);
   }
+  const { settings } = ENGINES[engine];
+  const known = [...COMMON, ...settings.fields];
   for (const field of Object.keys(value)) {
-    if (!FIELDS[engine].includes(field)) {
-      issue(`${at}.${field}`, `not a field of ${engine}; it takes ${FIELDS[engine].join(", ")}`);
-    }
+    if (known.includes(field)) continue;
+    const near = nearest(field, known);
+    issue(`${at}.${field}`, `not a field of ${engine}${near || `; it takes ${known.join(", ")}`}`);
   }
   if ((value["sandbox"] ?? "process") !== "process") issue(`${at}.sandbox`, "must be process");
 
   const common: SourceCommon = {
     slug,
+    engine,
     sandbox: "process",
     checks: parseChecks(value["checks"], `${at}.checks`, issue),
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
+  const fields = new SourceFields(value, at, baseDir);
+  const own = settings.parse(fields);
+  issues.push(...fields.issues);
+  if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
+  // An engine's settings belong to its name, which the compiler can't follow through the table.
+  return { ...common, ...own } as SourceConfig;
+}
 
-  if (engine === "postgresql") {
-    const connection = parseConnection(value["connection"], `${at}.connection`, baseDir, issue);
-    if (issues.length > 0 || connection === null) throw new SourceConfigError(issues);
-    return { ...common, engine, connection };
-  }
-  const path = value["path"];
-  if (typeof path !== "string" || path === "" || path.includes("\0")) {
-    issue(`${at}.path`, engine === "sqlite" ? "must name the database file" : "must name a directory");
-    throw new SourceConfigError(issues);
-  }
-  if (issues.length > 0) throw new SourceConfigError(issues);
-  return { ...common, engine, path: resolve(baseDir, path) };
+function nearest(typed: unknown, names: readonly string[]): string {
+  const near = typeof typed === "string" ? nearestName(typed, names) : null;
+  return near === null ? "" : `; did you mean "${near}"?`;
 }
 
 type Report = (path: string, message: string) => void;
@@ -179,45 +146,6 @@ function parseTimeout(value: unknown, at: string, issue: Report): number {
     return value;
   issue(at, `must be a whole number of seconds from 1 to ${MAX_TIMEOUT_S}`);
   return 60;
-}
-
-function parseConnection(
-  value: unknown,
-  at: string,
-  baseDir: string,
-  issue: Report,
-): ConnectionReference | null {
-  const forms = "env:NAME, file:PATH, service:NAME, or a postgresql:// URL without a password";
-  if (typeof value !== "string") {
-    issue(at, `must be ${forms}`);
-    return null;
-  }
-  const [, kind, rest] = /^(env|file|service):(.+)$/s.exec(value) ?? [];
-  if (kind === "env" && rest !== undefined) {
-    if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest)) return { kind, name: rest };
-    issue(at, "env: takes the name of an environment variable");
-    return null;
-  }
-  if (kind === "file" && rest !== undefined) return { kind, path: resolve(baseDir, rest) };
-  if (kind === "service" && rest !== undefined) {
-    if (/^[A-Za-z0-9_.-]+$/.test(rest)) return { kind, name: rest };
-    issue(at, "service: takes the name of a section in pg_service.conf");
-    return null;
-  }
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value)) {
-    issue(at, `must be ${forms}`);
-    return null;
-  }
-  const url = new URL(value);
-  // The value itself is not repeated in the message: it holds a password.
-  if (url.password !== "" || url.searchParams.has("password")) {
-    issue(
-      at,
-      "must not hold a password: put the URL into an environment variable or a file and name it (env:NAME, file:PATH)",
-    );
-    return null;
-  }
-  return { kind: "url", url: value };
 }
 
 function text(value: unknown, at: string, max: number, issue: Report): string | null {

@@ -7,7 +7,7 @@ import {
   RestoreRefused,
   type Runtime,
 } from "../engines/engine.ts";
-import { SANDBOXES } from "../engines/index.ts";
+import { findSandbox } from "../engines/index.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { unseal } from "../pipeline/unseal.ts";
@@ -61,7 +61,7 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
 export async function testRestore(request: TestRestoreRequest): Promise<RestoreTestResult> {
   const { source, signal } = request;
   stopIfAborted(signal);
-  const sandbox = await SANDBOXES[source.engine](request.backupMetadata);
+  const sandbox = await findSandbox(source, request.backupMetadata);
   const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
   const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
     const started = performance.now();

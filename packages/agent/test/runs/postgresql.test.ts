@@ -10,7 +10,7 @@ import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
 import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
-import type { CheckConfig, PostgresqlSourceConfig } from "../../src/root/source-config.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
@@ -65,7 +65,7 @@ async function testIt(
   more: {
     metadata?: Record<string, unknown>;
     made?: Pick<MadeBackup, "path" | "sha256">;
-    source?: Partial<PostgresqlSourceConfig>;
+    source?: Partial<SourceConfigOf<"postgresql">>;
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;

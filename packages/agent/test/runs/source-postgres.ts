@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { findInstallations } from "../../src/engines/postgresql/installations.ts";
-import type { PostgresqlSourceConfig } from "../../src/root/source-config.ts";
+import type { SourceConfigOf } from "../../src/root/source-config.ts";
 import { startScratchPostgres } from "../../src/sandboxes/process/scratch-postgres.ts";
 
 export interface SourcePostgres {
-  readonly source: PostgresqlSourceConfig;
+  readonly source: SourceConfigOf<"postgresql">;
   /** What lets PostgreSQL's own programs in. */
   readonly environment: Readonly<Record<string, string>>;
   /** Such as postgresql://user:password@/db?host=… */
@@ -31,6 +31,9 @@ export async function startSourcePostgres(dir: string): Promise<SourcePostgres> 
       checkTimeout_s: 60,
       checks: [],
       connection: { kind: "env", name: "TEST_SOURCE_URL" },
+      databases: null,
+      globals: false,
+      jobs: 1,
     },
     url,
     sql: (text) =>

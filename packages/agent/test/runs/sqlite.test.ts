@@ -6,14 +6,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CheckConfig, SqliteSourceConfig } from "../../src/root/source-config.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
 let place: TestPlace;
-let source: SqliteSourceConfig;
+let source: SourceConfigOf<"sqlite">;
 
 beforeEach(async () => {
   place = await makeTestPlace();

@@ -1,9 +1,8 @@
 import { stat } from "node:fs/promises";
 import { type Child, startChild } from "../../processes/child.ts";
-import type { FilesSourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
-import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
+import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
 import { namesChanged, tarFailed } from "./dump-failure.ts";
 import { gnuTarVersion, TAR } from "./gnu-tar.ts";
@@ -12,6 +11,7 @@ import { namesDigest } from "./names-digest.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
+import type { FilesSettings } from "./settings.ts";
 
 /**
  * Everything below the directory, mounted file systems too: what is left out, only sockets, has no content. tar finds the names
@@ -34,7 +34,7 @@ const ARGUMENTS = [
 ];
 
 /** A directory as GNU tar archives it. The manifest is of that very archive, read while it passes by. */
-export async function dumpFiles(source: FilesSourceConfig, { signal }: RunContext): Promise<Dump> {
+export async function dumpFiles(source: SourceOf<FilesSettings>, { signal }: RunContext): Promise<Dump> {
   const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
   const names = await namesOf(source.path, signal);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { RestoreRefused } from "../engine.ts";
 import { archiveOf, header, type Member, ROOT } from "./testing/archive.ts";
-import { dumpTree, makePlace, restoreTree } from "./testing/round-trip.ts";
+import { dumpTree, makePlace, restoreTree, sourceOf } from "./testing/round-trip.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
@@ -208,7 +208,7 @@ it("reads what it refuses to its end, which may tell that it was damaged", async
     throw new Error("not authentic");
   };
   const { files } = await import("./index.ts");
-  const sandbox = await files.findSandbox({});
+  const sandbox = await files.findSandbox({}, sourceOf(""));
   const { signal } = new AbortController();
   await expect(sandbox.restore(damaged(), { scratchDir: scratch, signal })).rejects.toThrow("not authentic");
 });

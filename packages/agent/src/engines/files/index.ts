@@ -1,6 +1,6 @@
-import type { FilesSourceConfig } from "../../root/source-config.ts";
 import type { Engine } from "../engine.ts";
 import { dumpFiles } from "./dump.ts";
 import { findFilesSandbox } from "./sandbox.ts";
+import type { FilesSettings } from "./settings.ts";
 
-export const files: Engine<FilesSourceConfig> = { dump: dumpFiles, findSandbox: findFilesSandbox };
+export const files: Engine<FilesSettings> = { dump: dumpFiles, findSandbox: findFilesSandbox };

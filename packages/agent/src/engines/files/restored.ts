@@ -6,7 +6,6 @@ import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory
 import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { describePath } from "./describe-path.ts";
 import type { ManifestSummary } from "./manifest.ts";
-import { SCHEMA_HASH } from "./schema.ts";
 import { treeManifest } from "./tree-manifest.ts";
 
 export class RestoredFiles implements Restored {
@@ -18,8 +17,9 @@ export class RestoredFiles implements Restored {
     this.#tree = tree;
   }
 
-  fingerprint(): Promise<string> {
-    return Promise.resolve(SCHEMA_HASH);
+  /** A tree has no schema; that it is the same tree, its manifest says. */
+  fingerprint(): Promise<null> {
+    return Promise.resolve(null);
   }
 
   /** The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { ConnectionReference } from "../../root/source-config.ts";
+import type { ConnectionReference } from "../../root/source-fields.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { connectionEnvironment } from "./connection-uri.ts";

@@ -1,24 +1,28 @@
 import { join } from "node:path";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
-import type { PostgresqlSourceConfig } from "../../root/source-config.ts";
+import { programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { Dump, RunContext, SourceMetadata } from "../engine.ts";
+import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { resolveConnection } from "./connection.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
+import type { PostgresqlSettings } from "./settings.ts";
 
 /**
  * `pg_dump --format=custom`, uncompressed as zstd follows, of a snapshot that our own session holds: what the metadata
  * count is what the dump has.
  */
-export async function dumpPostgresql(source: PostgresqlSourceConfig, { signal }: RunContext): Promise<Dump> {
+export async function dumpPostgresql(
+  source: SourceOf<PostgresqlSettings>,
+  { signal }: RunContext,
+): Promise<Dump> {
   const environment = await resolveConnection(source.connection);
   const installations = await findInstallations(["pg_dump"]);
   const newest = installations.at(-1);
   if (newest === undefined) throw missing("pg_dump", "postgresql-client");
-  const session = await PsqlSession.open(newest.bin, environment, signal);
+  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal);
   let pgDump: Child | null = null;
   const close = async (): Promise<void> => {
     await pgDump?.stop();

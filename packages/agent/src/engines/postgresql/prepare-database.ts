@@ -1,26 +1,23 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ForeignMetadata } from "../engine.ts";
-import type { Installation } from "./installations.ts";
+import type { ScratchServer } from "../scratch-server.ts";
 import { literal, PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { connectionFailed } from "./session-error.ts";
 
-const DATABASE = "restored";
-
 /**
  * An empty database in the scratch server, with the source's encoding and the roles that its dump names.
- * @returns the environment that connects to it
  * @throws CouldNotRun `sandbox_lacks` if the source has extensions that are not installed here, before anything is restored.
  */
-export async function preparedDatabase(
-  installation: Installation,
-  environment: Readonly<Record<string, string>>,
+export async function prepareDatabase(
+  server: ScratchServer,
+  database: string,
   metadata: ForeignMetadata,
   signal: AbortSignal,
-): Promise<Record<string, string>> {
-  const session = await PsqlSession.open(installation.bin, environment, signal);
+): Promise<void> {
+  const session = await PsqlSession.open(server.run, {}, signal);
   try {
-    await requireExtensions(session, installation, metadata);
+    await requireExtensions(session, server, metadata);
     const roles = literal(JSON.stringify(textsOf(metadata["named_roles"])));
     outputOf(
       await session.run(
@@ -30,7 +27,7 @@ export async function preparedDatabase(
     );
     outputOf(
       await session.run(
-        `create database ${DATABASE} template template0 encoding '${encodingOf(metadata["encoding"])}'`,
+        `create database "${database.replaceAll('"', '""')}" template template0 encoding '${encodingOf(metadata["encoding"])}'`,
       ),
     );
   } catch (error) {
@@ -38,12 +35,11 @@ export async function preparedDatabase(
   } finally {
     await session.close();
   }
-  return { ...environment, PGDATABASE: DATABASE };
 }
 
 async function requireExtensions(
   session: PsqlSession,
-  { version }: Installation,
+  { runtime }: ScratchServer,
   metadata: ForeignMetadata,
 ): Promise<void> {
   const extensions = metadata["extensions"];
@@ -60,7 +56,7 @@ async function requireExtensions(
   if (lacking.length === 0) return;
   throw new CouldNotRun(
     "sandbox_lacks",
-    `the backup needs ${lacking.join(", ").slice(0, 200)}, which the PostgreSQL ${version} here does not have: install the extension`,
+    `the backup needs ${lacking.join(", ").slice(0, 200)}, which the PostgreSQL ${runtime.engine_version} here does not have: install the extension`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { type Child, startChild } from "../../processes/child.ts";
+import type { Child } from "../../processes/child.ts";
+import type { RunProgram } from "../../processes/run-program.ts";
 
 export type Statement =
   | { readonly ok: true; readonly output: string }
@@ -46,7 +46,7 @@ export class PsqlSession {
 
   /** @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement. */
   static async open(
-    bin: string,
+    run: RunProgram,
     env: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<PsqlSession> {
@@ -58,14 +58,7 @@ export class PsqlSession {
       "--no-password",
       "--set=VERBOSITY=sqlstate",
     ];
-    return new PsqlSession(
-      await startChild({
-        command: join(bin, "psql"),
-        args,
-        env: { PGCLIENTENCODING: "UTF8", ...env },
-        signal,
-      }),
-    );
+    return new PsqlSession(await run("psql", { args, env: { PGCLIENTENCODING: "UTF8", ...env }, signal }));
   }
 
   /**

@@ -1,7 +1,7 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import type { ScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
 import { RestoreRefused } from "../engine.ts";
+import type { ScratchServer } from "../scratch-server.ts";
 
 const DISK_FULL = "53100";
 const ARCHIVE_ERROR =
@@ -15,7 +15,7 @@ const ARCHIVE_ERROR =
  */
 export function refusalOf(
   exit: Exit,
-  server: ScratchPostgres,
+  server: ScratchServer,
   sqlstates: readonly string[],
 ): CouldNotRun | RestoreRefused {
   if (sqlstates.includes(DISK_FULL) || /No space left on device/.test(exit.stderr)) {

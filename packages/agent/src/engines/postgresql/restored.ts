@@ -1,11 +1,11 @@
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { ScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
-import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema-hash.ts";
-import type { Installation } from "./installations.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
@@ -15,22 +15,19 @@ const MAX_ROW = 300_000;
 const TIMED_OUT = "57014";
 
 export class RestoredPostgresql implements Restored {
-  readonly #installation: Installation;
-  readonly #server: ScratchPostgres;
+  readonly #server: ScratchServer;
   readonly #environment: Readonly<Record<string, string>>;
 
-  constructor(
-    installation: Installation,
-    server: ScratchPostgres,
-    environment: Readonly<Record<string, string>>,
-  ) {
-    this.#installation = installation;
+  constructor(server: ScratchServer, database: string) {
     this.#server = server;
     // Whoever's query it is: what was restored stays as it was restored.
-    this.#environment = { ...environment, PGOPTIONS: "-c default_transaction_read_only=on" };
+    this.#environment = { PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" };
   }
 
-  fingerprint(signal: AbortSignal): Promise<string> {
+  /** Another major version may print the same schema in another way. */
+  fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    if (majorOf(metadata["engine_version"]) !== majorOf(this.#server.runtime.engine_version))
+      return Promise.resolve(null);
     return this.#inSession(signal, async (session) => {
       for (const setting of PRINTING) ownOutput(await session.run(`set ${setting}`));
       return schemaHash(schemaLines(ownOutput(await session.run(SCHEMA_LISTING))));
@@ -64,7 +61,7 @@ export class RestoredPostgresql implements Restored {
     signal: AbortSignal,
     use: (session: PsqlSession) => Promise<Result>,
   ): Promise<Result> {
-    const session = await PsqlSession.open(this.#installation.bin, this.#environment, signal);
+    const session = await PsqlSession.open(this.#server.run, this.#environment, signal);
     try {
       return await use(session);
     } catch (error) {

@@ -36,6 +36,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 export interface ScratchPostgres {
   /** What lets psql and pg_restore in. */
   readonly environment: Readonly<Record<string, string>>;
+  /** A directory for a dump that has to lie on a disk; it goes with the server. */
+  readonly files: string;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
   /** Says that the server is gone although nobody stopped it. */
@@ -78,6 +80,7 @@ export async function startScratchPostgres(
     void child.exited.then(() => (ended = true));
     return {
       environment: { PGHOST: sockets.path, PGPORT: "5432", PGUSER: SUPERUSER, PGDATABASE: "postgres" },
+      files: directory.path,
       errors,
       hasDied: () => ended,
       close,

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
-import type { FilesSourceConfig } from "../../../root/source-config.ts";
+import type { SourceConfigOf } from "../../../root/source-config.ts";
 import type { Restored, SourceMetadata } from "../../engine.ts";
 import { files } from "../index.ts";
 
@@ -12,7 +12,7 @@ export function makePlace(): { readonly path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-export function sourceOf(path: string): FilesSourceConfig {
+export function sourceOf(path: string): SourceConfigOf<"files"> {
   return { slug: "tree", engine: "files", path, sandbox: "process", checks: [], checkTimeout_s: 60 };
 }
 
@@ -59,7 +59,7 @@ export async function restoreTree<Result>(
   use: (restored: Restored, tree: string) => Promise<Result>,
   signal = new AbortController().signal,
 ): Promise<Result> {
-  const sandbox = await files.findSandbox({});
+  const sandbox = await files.findSandbox({}, sourceOf(scratchDir));
   const restored = await sandbox.restore(inPieces(archive), { scratchDir, signal });
   try {
     const [scratch = ""] = readdirSync(scratchDir).filter((name) => name.startsWith("attestore-"));

@@ -1,0 +1,19 @@
+import type { Engine } from "./engine.ts";
+import { filesSettings } from "./files/settings.ts";
+import { postgresqlSettings } from "./postgresql/settings.ts";
+import type { EngineSettings } from "./settings.ts";
+import { sqliteSettings } from "./sqlite/settings.ts";
+
+/** An engine: its folder. The settings are read with every configuration, the rest only where it runs. */
+export const ENGINES = {
+  postgresql: registered(postgresqlSettings, async () => (await import("./postgresql/index.ts")).postgresql),
+  sqlite: registered(sqliteSettings, async () => (await import("./sqlite/index.ts")).sqlite),
+  files: registered(filesSettings, async () => (await import("./files/index.ts")).files),
+};
+
+function registered<Settings extends object>(
+  settings: EngineSettings<Settings>,
+  load: () => Promise<Engine<Settings>>,
+): { readonly settings: EngineSettings<Settings>; readonly load: () => Promise<Engine<Settings>> } {
+  return { settings, load };
+}

@@ -1,0 +1,9 @@
+import type { SourceFields } from "../root/source-fields.ts";
+
+/** How an engine reads what a source of its kind has in config.yaml, besides what every source has. */
+export interface EngineSettings<Settings extends object> {
+  /** For messages, and to know a mistyped one. */
+  readonly fields: readonly string[];
+  /** Null only if an issue was reported. */
+  parse(fields: SourceFields): Settings | null;
+}
