@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { credentialPath, isCredentialName } from "./credential.ts";
 
 export interface SourceConfigIssue {
   /** Such as `sources.orders-db.checks[0].expect`. */
@@ -125,12 +126,12 @@ export class SourceFields {
     const value = this.#value[name];
     return (
       (typeof value === "string" ? this.#reference(name, value) : null) ??
-      this.issue(name, "must be env:NAME or file:PATH")
+      this.issue(name, "must be env:NAME, file:PATH or credential:NAME")
     );
   }
 
   connection(name: string, { schemes, services }: ConnectionForms): ConnectionReference | null {
-    const forms = `env:NAME, file:PATH, ${services ? "service:NAME, " : ""}or a ${schemes[0]}:// URL without a password`;
+    const forms = `env:NAME, file:PATH, credential:NAME, ${services ? "service:NAME, " : ""}or a ${schemes[0]}:// URL without a password`;
     const value = this.#value[name];
     if (typeof value !== "string") return this.issue(name, `must be ${forms}`);
     const before = this.issues.length;
@@ -154,7 +155,11 @@ export class SourceFields {
   }
 
   #reference(name: string, value: string): SecretReference | null {
-    const [, kind, rest = ""] = /^(env|file):(.+)$/s.exec(value) ?? [];
+    const [, kind, rest = ""] = /^(env|file|credential):(.+)$/s.exec(value) ?? [];
+    if (kind === "credential") {
+      if (isCredentialName(rest)) return { kind: "file", path: credentialPath(rest) };
+      return this.issue(name, "credential: takes the name of a systemd credential");
+    }
     if (kind === "file") return { kind, path: resolve(this.#baseDir, rest) };
     if (kind !== "env") return null;
     if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(rest)) return { kind, name: rest };
