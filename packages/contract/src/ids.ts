@@ -43,6 +43,16 @@ export function newId(kind: IdKind, now: number = Date.now()): string {
   return `${PREFIXES[kind]}_${encode(uuidv7(now))}`;
 }
 
+/**
+ * The smallest identifier of its kind that can have been made at this millisecond: ids sort by the time of their making, so that
+ * a period is a range of them.
+ */
+export function firstIdAt(kind: IdKind, now: number): string {
+  const bytes = new Uint8Array(16);
+  writeTime(bytes, now);
+  return `${PREFIXES[kind]}_${encode(bytes)}`;
+}
+
 /** Drawn some hundred identifiers at a time: each draw costs more than all else here. */
 const randomness = new Uint8Array(4000);
 let used = randomness.length;
@@ -55,12 +65,17 @@ function uuidv7(now: number): Uint8Array {
   const bytes = new Uint8Array(16);
   bytes.set(randomness.subarray(used, used + 10), 6);
   used += 10;
-  const view = new DataView(bytes.buffer);
-  view.setUint16(0, Math.floor(now / 2 ** 32));
-  view.setUint32(2, now % 2 ** 32);
+  const view = writeTime(bytes, now);
   view.setUint8(6, 0x70 | (view.getUint8(6) & 0x0f));
   view.setUint8(8, 0x80 | (view.getUint8(8) & 0x3f));
   return bytes;
+}
+
+function writeTime(bytes: Uint8Array, now: number): DataView {
+  const view = new DataView(bytes.buffer);
+  view.setUint16(0, Math.floor(now / 2 ** 32));
+  view.setUint32(2, now % 2 ** 32);
+  return view;
 }
 
 function encode(bytes: Uint8Array): string {

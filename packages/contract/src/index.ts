@@ -7,3 +7,8 @@ export * from "./schemas/attach.ts";
 export * from "./schemas/heartbeat.ts";
 export * from "./schemas/backups.ts";
 export * from "./schemas/log.ts";
+export * from "./schemas/receipts.ts";
+export * from "./schemas/events.ts";
+export * from "./schemas/api-logs.ts";
+export * from "./schemas/people.ts";
+export * from "./schemas/agents.ts";

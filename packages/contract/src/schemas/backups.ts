@@ -1,9 +1,12 @@
 import { Type, type Static } from "typebox";
 import { EngineName, Id, Label, Sha256, SizeBytes, strict, Timestamp } from "./scalars.ts";
 
-/** Body of `POST /v1/backups/upload-url`. */
+/**
+ * Body of `POST /v1/backups/upload-url`. With the `upload_id` of an earlier answer, fresh URLs of that upload, with the same parts:
+ * parts that are there already need not be sent again.
+ */
 export const UploadUrlRequest = Type.Object(
-  { source_id: Id("source"), sha256: Sha256, size_bytes: SizeBytes },
+  { source_id: Id("source"), sha256: Sha256, size_bytes: SizeBytes, upload_id: Type.Optional(Id("upload")) },
   strict,
 );
 export type UploadUrlRequest = Static<typeof UploadUrlRequest>;
@@ -19,7 +22,7 @@ export const UploadPart = Type.Object(
 );
 export type UploadPart = Static<typeof UploadPart>;
 
-/** 201 of `POST /v1/backups/upload-url`; `parts` in place of one PUT when the object is over the single-PUT limit. */
+/** 201 of `POST /v1/backups/upload-url`, 200 of one that renews; `parts` in place of one PUT when the object is over the single-PUT limit. */
 export const UploadUrl = Type.Object(
   {
     upload_id: Id("upload"),
@@ -85,7 +88,7 @@ export const BackupRecord = Type.Object(
     size_bytes: SizeBytes,
     cipher: Cipher,
     source_metadata: SourceMetadata,
-    status: Type.Union([Type.Literal("available"), Type.Literal("expired")]),
+    status: Type.Enum(["available", "expired"]),
     proven_at: Type.Union([Timestamp, Type.Null()]),
     expires_at: Type.Union([Timestamp, Type.Null()]),
   },

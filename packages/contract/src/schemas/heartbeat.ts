@@ -8,7 +8,7 @@ export const DeclaredSource = Type.Object(
 );
 export type DeclaredSource = Static<typeof DeclaredSource>;
 
-export const CommandKind = Type.Union([Type.Literal("backup"), Type.Literal("restore_test")]);
+export const CommandKind = Type.Enum(["backup", "restore_test"]);
 export type CommandKind = Static<typeof CommandKind>;
 
 /** A command as a heartbeat delivers it. `attempt` counts deliveries from 1. */

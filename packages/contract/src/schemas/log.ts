@@ -60,11 +60,7 @@ export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...place
 export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
 
 /** The kinds of event that an agent reports. */
-export const AgentEventKind = Type.Union([
-  Type.Literal("backup_failed"),
-  Type.Literal("restore_failed"),
-  Type.Literal("attestation_failed"),
-]);
+export const AgentEventKind = Type.Enum(["backup_failed", "restore_failed", "attestation_failed"]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 
 /** Body of `POST /v1/events`. */

@@ -3,12 +3,17 @@ import type { Sequencer } from "../log/sequencer.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
+import { apiLogRoutes } from "./api-logs/routes.ts";
+import { backupReadingRoutes } from "./backups/dashboard-routes.ts";
 import { backupRoutes } from "./backups/routes.ts";
 import { bootstrapRoutes } from "./bootstrap/routes.ts";
 import type { BootstrapDeps } from "./bootstrap/settings.ts";
+import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
+import { logReadingRoutes } from "./log/dashboard-routes.ts";
 import { logRoutes } from "./log/routes.ts";
+import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
 
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
@@ -28,5 +33,10 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
     ...receiptRoutes(deps),
     ...eventRoutes(deps),
     ...logRoutes(deps),
+    ...receiptReadingRoutes(deps),
+    ...backupReadingRoutes(deps),
+    ...eventReadingRoutes(),
+    ...logReadingRoutes(deps),
+    ...apiLogRoutes(),
   ];
 }

@@ -14,7 +14,8 @@ export interface Upload {
   object_key: string;
   sha256: Buffer;
   size_bytes: number;
-  multipart: { upload_id: string } | null;
+  /** The object store's id of an upload in parts, and how large they are, all but the last. */
+  multipart: { upload_id: string; part_bytes: number } | null;
   expires_at: Date;
 }
 
@@ -34,7 +35,7 @@ export interface Backup {
   expires_at: Date | null;
 }
 
-const COLUMNS = [
+export const BACKUP_COLUMNS = [
   "id",
   "org_id",
   "source_id",
@@ -75,6 +76,22 @@ export async function findUpload(db: Database, orgId: string, id: string): Promi
   return row ?? null;
 }
 
+/** Its URLs were signed anew, and are valid until then. */
+export async function renewUpload(tx: DatabaseTransaction, id: string, expiresAt: Date): Promise<void> {
+  await tx.updateTable("uploads").set({ expires_at: expiresAt }).where("id", "=", id).execute();
+}
+
+/** Whether URLs of the upload to this key were still valid at that time. */
+export async function isUploadAlive(db: Database, objectKey: string, at: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom("uploads")
+    .select("id")
+    .where("object_key", "=", objectKey)
+    .where("expires_at", ">=", at)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Null, and nothing written, where the upload was registered before. */
 export async function insertBackup(
   tx: DatabaseTransaction,
@@ -84,7 +101,7 @@ export async function insertBackup(
     .insertInto("backups")
     .values(backup)
     .onConflict((conflict) => conflict.column("upload_id").doNothing())
-    .returning(COLUMNS)
+    .returning(BACKUP_COLUMNS)
     .executeTakeFirst();
   return row ?? null;
 }
@@ -101,7 +118,7 @@ export async function findBackupOfUpload(db: Database, uploadId: string): Promis
 export async function findBackup(db: Database, orgId: string, id: string): Promise<Backup | null> {
   const row = await db
     .selectFrom("backups")
-    .select(COLUMNS)
+    .select(BACKUP_COLUMNS)
     .where("id", "=", id)
     .where("org_id", "=", orgId)
     .executeTakeFirst();

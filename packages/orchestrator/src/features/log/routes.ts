@@ -1,10 +1,9 @@
 import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
-import { toHex } from "@attestore/proof";
 import type { Pool } from "pg";
 import type { HeadSigner } from "../../log/head-signer.ts";
-import { readNewestHead } from "../../log/heads.ts";
 import { withSession } from "../../log/sql-session.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
+import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
 /** What an agent asks of its organisation's log. */
@@ -19,17 +18,8 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
       credential: "agent",
       rateLimits: ["default"],
       async handle({ principal }) {
-        const head = await withSession(pool, (session) => readNewestHead(session, signer, principal.orgId));
-        return {
-          status: 200,
-          body: {
-            log_id: head.origin,
-            tree_size: head.size,
-            root_hash: toHex(head.rootHash),
-            timestamp: head.at.toISOString(),
-            checkpoint: head.checkpoint,
-          },
-        };
+        const body = await withSession(pool, (session) => headBody(session, signer, principal.orgId));
+        return { status: 200, body };
       },
     }),
     readRoute({

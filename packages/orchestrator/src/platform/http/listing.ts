@@ -1,8 +1,10 @@
-import { isId, type IdKind } from "@attestore/contract";
+import { firstIdAt, isId, type IdKind } from "@attestore/contract";
 import { type TObject, type TProperties, type TSchema, Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "./errors.ts";
 
 const DEFAULT_LIMIT = 50;
+/** Sorts after every id. */
+const AFTER_ALL = "~";
 
 const paging = {
   limit: Type.Optional(
@@ -48,6 +50,23 @@ export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string })
       { path: "/cursor", message: "is not a next_cursor of this list" },
     ]);
   return { limit, before };
+}
+
+/**
+ * The ids of a page and a period as one range, lower end included. For records whose id was made at `created_at`: then one index
+ * on the id serves order, cursor and period.
+ */
+export function idRange(
+  kind: IdKind,
+  page: Page,
+  { from, to }: { from: Date | null; to: Date | null },
+): { from: string; before: string } {
+  const end = to === null ? AFTER_ALL : firstIdAt(kind, to.getTime());
+  const { before } = page;
+  return {
+    from: from === null ? "" : firstIdAt(kind, from.getTime()),
+    before: before === null || end < before ? end : before,
+  };
 }
 
 /** One page of rows, of which one more than the limit was asked for. */

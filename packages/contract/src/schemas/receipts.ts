@@ -1,0 +1,56 @@
+import { Type, type Static } from "typebox";
+import { InclusionProof, Leaf } from "./log.ts";
+import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
+
+export const ReceiptKind = Type.Enum(["backup", "restore_test"]);
+export type ReceiptKind = Static<typeof ReceiptKind>;
+
+export const ReceiptResult = Type.Enum(["passed", "failed"]);
+export type ReceiptResult = Static<typeof ReceiptResult>;
+
+const record = {
+  id: Id("receipt"),
+  created_at: Timestamp,
+  org_id: Id("org"),
+  kind: ReceiptKind,
+  source_id: Id("source"),
+  agent_id: Id("agent"),
+  backup_id: Id("backup"),
+  result: Type.Union([ReceiptResult, Type.Null()]),
+  log_index: Count,
+  leaf_hash: Sha256,
+};
+
+/** The record of a receipt in lists (contract, section 10); `result` is null for a backup's. */
+export const ReceiptRecord = Type.Object(record, strict);
+export type ReceiptRecord = Static<typeof ReceiptRecord>;
+
+/** A DSSE envelope as it was submitted. */
+export const Envelope = Type.Object(
+  {
+    payloadType: Type.String(),
+    payload: Type.String(),
+    signatures: Type.Array(Type.Object({ keyid: Type.Optional(Type.String()), sig: Type.String() }, strict)),
+  },
+  strict,
+);
+export type Envelope = Static<typeof Envelope>;
+
+/** 200 of `GET /api/receipts/{receiptID}`. */
+export const ReceiptDetail = Type.Object({ ...record, envelope: Envelope }, strict);
+export type ReceiptDetail = Static<typeof ReceiptDetail>;
+
+/** 200 of `GET /api/receipts/{receiptID}/bundle`: all that `attestore-verify` needs, but the keys to trust. */
+export const ReceiptBundle = Type.Object(
+  {
+    envelope: Envelope,
+    /** The agent's, on the wire: base64 of 32 bytes (Ed25519) or of a 91-byte SPKI (P-256). A claim, not a reason to trust it. */
+    public_key: Type.String(),
+    leaf: Leaf,
+    inclusion_proof: InclusionProof,
+    checkpoint: Type.String(),
+    log: Type.Object({ origin: Type.String(), verifier_key: Type.String() }, strict),
+  },
+  strict,
+);
+export type ReceiptBundle = Static<typeof ReceiptBundle>;

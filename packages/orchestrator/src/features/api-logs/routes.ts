@@ -1,0 +1,49 @@
+import { ApiLogActorKind, ApiLogRecord, Id } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import { notFound } from "../../platform/http/errors.ts";
+import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { findApiLog, listApiLogs } from "./listed.ts";
+import { apiLogRecord } from "./present.ts";
+
+/** Who called what: the audit trail of an organisation. */
+export function apiLogRoutes(): Route[] {
+  return [
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/api-logs",
+      summary: "List API calls",
+      action: "api_logs.read",
+      params: Type.Object({ orgID: Id("org") }),
+      query: listQuery({
+        ...period,
+        agent_id: Type.Optional(Id("agent")),
+        kind: Type.Optional(ApiLogActorKind),
+        status: Type.Optional(Type.String({ pattern: "^[1-5]\\d\\d$" })),
+      }),
+      answers: { 200: listOf(ApiLogRecord) },
+      rateLimits: ["default"],
+      async handle({ orgId, query: { status, ...query } }, tx) {
+        const page = pageOf("apiLog", query);
+        const ids = idRange("apiLog", page, periodOf(query));
+        const filter = { ...query, ...(status === undefined ? {} : { status: Number(status) }) };
+        const rows = await listApiLogs(tx, orgId, filter, ids, page.limit);
+        return { status: 200, body: paged(rows, page, apiLogRecord) };
+      },
+    }),
+    orgReadRoute({
+      method: "GET",
+      path: "/api/api-logs/:logID",
+      summary: "Read one API call",
+      action: "api_logs.read",
+      params: Type.Object({ logID: Id("apiLog") }),
+      answers: { 200: ApiLogRecord },
+      rateLimits: ["default"],
+      async handle({ orgId, params }, tx) {
+        const row = await findApiLog(tx, orgId, params.logID);
+        if (row === null) throw notFound("API call");
+        return { status: 200, body: apiLogRecord(row) };
+      },
+    }),
+  ];
+}

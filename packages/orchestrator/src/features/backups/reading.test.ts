@@ -1,0 +1,84 @@
+import { BackupRecord } from "@attestore/contract";
+import { createHash } from "node:crypto";
+import { Value } from "typebox/value";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type History, makeHistory } from "../../../test/history.ts";
+import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let orders: History;
+let users: History;
+let owner: TestUser;
+beforeAll(async () => {
+  service = await startTestService();
+  org = await service.addOrg();
+  orders = await makeHistory(service, org, { backups: 2 });
+  users = await makeHistory(service, org, { slug: "users" });
+  owner = await service.signIn(org);
+});
+afterAll(() => service.close());
+
+const ids = async (query = "") => {
+  const { json } = await owner.get(`/api/orgs/${org.id}/backups${query}`);
+  return (json["items"] as BackupRecord[]).map(({ id }) => id);
+};
+
+test("backups are listed newest first, by page and by filter", async () => {
+  const all = [...orders.backups, ...users.backups].map(({ id }) => id).toReversed();
+  expect(await ids()).toEqual(all);
+  const { json } = await owner.get(`/api/orgs/${org.id}/backups?limit=2`);
+  for (const item of json["items"] as unknown[]) expect([...Value.Errors(BackupRecord, item)]).toEqual([]);
+  expect(await ids(`?limit=2&cursor=${String(json["next_cursor"])}`)).toEqual(all.slice(2));
+  expect(await ids(`?source_id=${users.sourceId}`)).toEqual(users.backups.map(({ id }) => id));
+  expect(await ids(`?agent_id=${orders.agent.id}&status=available`)).toEqual(all.slice(1));
+  expect(await ids("?status=expired")).toEqual([]);
+  expect(await ids("?to=2026-01-01T00:00:00Z")).toEqual([]);
+  expect(await ids("?from=2026-01-01T00:00:00%2B02:00")).toEqual(all);
+});
+
+test("one backup says when it was proven", async () => {
+  const { status, json } = await owner.get(`/api/backups/${orders.backups[0]?.id ?? ""}`);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ id: orders.backups[0]?.id, org_id: org.id, status: "available" });
+  expect(json["proven_at"]).toMatch(/Z$/);
+});
+
+test("a recovery host without an agent fetches the ciphertext, whole and in ranges", async () => {
+  const auditor = await service.signIn(org, "auditor");
+  const backup = orders.backups[0];
+  const path = `/api/orgs/${org.id}/backups/${backup?.id ?? ""}/download-url`;
+  const { status, json } = await auditor.post(path);
+  expect([status, Object.keys(json).toSorted()]).toEqual([200, ["download_url", "expires_at"]]);
+  const lifetime_s = (Date.parse(String(json["expires_at"])) - Date.now()) / 1000;
+  expect(lifetime_s).toBeGreaterThan(890);
+  expect(lifetime_s).toBeLessThanOrEqual(900);
+  const url = String(json["download_url"]).slice(service.url.length);
+  const whole = await service.call({ method: "GET", path: url });
+  expect(createHash("sha256").update(whole.body).digest("hex")).toBe(backup?.sha256);
+  const part = await service.call({ method: "GET", path: url, headers: { range: "bytes=10-19" } });
+  expect(part.status).toBe(206);
+  expect(part.body).toEqual(whole.body.subarray(10, 20));
+});
+
+test("an expired backup is refused, and said to be", async () => {
+  const id = users.backups[0]?.id ?? "";
+  await service.pool.query("update backups set status = 'expired', expires_at = now() where id = $1", [id]);
+  expect(await ids("?status=expired")).toEqual([id]);
+  const answer = await owner.post(`/api/orgs/${org.id}/backups/${id}/download-url`);
+  expect([answer.status, answer.json["error"]]).toEqual([409, "conflict"]);
+});
+
+test("another organisation's backups are not there", async () => {
+  const other = await service.addOrg();
+  const stranger = await service.signIn(other);
+  const id = orders.backups[0]?.id ?? "";
+  const urls = (orgId: string) => stranger.post(`/api/orgs/${orgId}/backups/${id}/download-url`);
+  for (const answer of [
+    await stranger.get(`/api/orgs/${org.id}/backups`),
+    await stranger.get(`/api/backups/${id}`),
+    await urls(org.id),
+    await urls(other.id),
+  ])
+    expect([answer.status, answer.json["error"]]).toEqual([404, "not_found"]);
+});

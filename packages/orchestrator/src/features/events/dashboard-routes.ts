@@ -1,0 +1,48 @@
+import { EventRecord, Id } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import { notFound } from "../../platform/http/errors.ts";
+import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { findEvent, listEvents } from "./listed.ts";
+import { eventRecord } from "./present.ts";
+
+/** The log's events for people and their programs. */
+export function eventReadingRoutes(): Route[] {
+  return [
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/events",
+      summary: "List the events of the transparency log",
+      action: "events.read",
+      params: Type.Object({ orgID: Id("org") }),
+      query: listQuery({
+        ...period,
+        source_id: Type.Optional(Id("source")),
+        agent_id: Type.Optional(Id("agent")),
+        kind: Type.Optional(Type.String({ pattern: "^[a-z_]{1,64}$" })),
+      }),
+      answers: { 200: listOf(EventRecord) },
+      rateLimits: ["default"],
+      async handle({ orgId, query }, tx) {
+        const page = pageOf("event", query);
+        const ids = idRange("event", page, periodOf(query));
+        const rows = await listEvents(tx, orgId, query, ids, page.limit);
+        return { status: 200, body: paged(rows, page, eventRecord) };
+      },
+    }),
+    orgReadRoute({
+      method: "GET",
+      path: "/api/events/:eventID",
+      summary: "Read one event",
+      action: "events.read",
+      params: Type.Object({ eventID: Id("event") }),
+      answers: { 200: EventRecord },
+      rateLimits: ["default"],
+      async handle({ orgId, params }, tx) {
+        const event = await findEvent(tx, orgId, params.eventID);
+        if (event === null) throw notFound("event");
+        return { status: 200, body: eventRecord(event) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,70 @@
+import type { Database } from "../../platform/database/schema.ts";
+
+export interface ListedEvent {
+  id: string;
+  org_id: string;
+  kind: string;
+  source_id: string | null;
+  backup_id: string | null;
+  command_id: string | null;
+  actor_id: string;
+  occurred_at: Date;
+  body: Buffer;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Date;
+}
+
+export interface EventFilter {
+  source_id?: string;
+  agent_id?: string;
+  kind?: string;
+}
+
+export const EVENT_COLUMNS = [
+  "id",
+  "org_id",
+  "kind",
+  "source_id",
+  "backup_id",
+  "command_id",
+  "actor_id",
+  "occurred_at",
+  "body",
+  "log_index",
+  "leaf_hash",
+  "created_at",
+] as const;
+
+/** Newest first, one more than `limit`. */
+export async function listEvents(
+  db: Database,
+  orgId: string,
+  filter: EventFilter,
+  ids: { from: string; before: string },
+  limit: number,
+): Promise<ListedEvent[]> {
+  let query = db
+    .selectFrom("events")
+    .select(EVENT_COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("id", ">=", ids.from)
+    .where("id", "<", ids.before);
+  if (filter.source_id !== undefined) query = query.where("source_id", "=", filter.source_id);
+  if (filter.agent_id !== undefined) query = query.where("actor_id", "=", filter.agent_id);
+  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  return query
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+}
+
+export async function findEvent(db: Database, orgId: string, id: string): Promise<ListedEvent | null> {
+  const row = await db
+    .selectFrom("events")
+    .select(EVENT_COLUMNS)
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  return row ?? null;
+}

@@ -1,0 +1,16 @@
+import type { LogHead } from "@attestore/contract";
+import { toHex } from "@attestore/proof";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { readNewestHead } from "../../log/heads.ts";
+import type { SqlSession } from "../../log/sql-session.ts";
+
+export async function headBody(session: SqlSession, signer: HeadSigner, orgId: string): Promise<LogHead> {
+  const head = await readNewestHead(session, signer, orgId);
+  return {
+    log_id: head.origin,
+    tree_size: head.size,
+    root_hash: toHex(head.rootHash),
+    timestamp: head.at.toISOString(),
+    checkpoint: head.checkpoint,
+  };
+}

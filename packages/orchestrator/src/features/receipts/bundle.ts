@@ -1,0 +1,62 @@
+import type { ReceiptBundle } from "@attestore/contract";
+import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } from "@attestore/proof";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { logVerifier } from "../../log/log-keys.ts";
+import { readNewestHead } from "../../log/heads.ts";
+import { readPlacement } from "../../log/read-placement.ts";
+import type { SqlSession } from "../../log/sql-session.ts";
+import type { StoredReceipt } from "./listed.ts";
+import { envelopeOf } from "./present.ts";
+
+/** A receipt with its proof in the newest head of its log, which is the one that witnesses saw last. */
+export async function readBundle(
+  session: SqlSession,
+  signer: HeadSigner,
+  receipt: StoredReceipt,
+): Promise<ReceiptBundle> {
+  const head = await readNewestHead(session, signer, receipt.org_id);
+  const { leaf, hashes, logIndex, origin, treeSize } = await readPlacement(session, signer, {
+    orgId: receipt.org_id,
+    logIndex: receipt.log_index,
+    treeSize: head.size,
+  });
+  return {
+    envelope: envelopeOf(receipt),
+    public_key: receipt.public_key.toString("base64"),
+    leaf: parseLeaf(leaf),
+    inclusion_proof: { log_index: logIndex, tree_size: treeSize, hashes: hashes.map(toHex) },
+    checkpoint: head.checkpoint,
+    log: { origin, verifier_key: formatVerifierKey(logVerifier(signer.identity, origin)) },
+  };
+}
+
+/**
+ * The envelope and whose key it is, for cosign and others (sigstore bundle v0.3, protobuf-specs bundle.proto). The proof of our log is not in it: the
+ * format only knows Rekor's.
+ */
+export function sigstoreBundle({ envelope }: ReceiptBundle): object {
+  const { payload, payloadType, signatures } = envelope;
+  return {
+    mediaType: "application/vnd.dev.sigstore.bundle.v0.3+json",
+    verificationMaterial: { publicKey: { hint: signatures[0]?.keyid ?? "" }, tlogEntries: [] },
+    dsseEnvelope: {
+      payload: standardBase64(payload),
+      payloadType,
+      signatures: signatures.map(({ sig, keyid }) => ({ sig: standardBase64(sig), keyid: keyid ?? "" })),
+    },
+  };
+}
+
+/** C2SP tlog-proof of the leaf. */
+export function tlogProofFile({ inclusion_proof, checkpoint }: ReceiptBundle): string {
+  return formatTlogProof({
+    index: BigInt(inclusion_proof.log_index),
+    hashes: inclusion_proof.hashes.map(hashFromHex),
+    checkpoint,
+  });
+}
+
+/** Agents may send either alphabet; tools that read protobuf's JSON mapping do too, but not all of them. */
+function standardBase64(text: string): string {
+  return text.replaceAll("-", "+").replaceAll("_", "/");
+}

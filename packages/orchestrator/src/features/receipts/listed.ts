@@ -1,0 +1,81 @@
+import { sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+
+export interface ListedReceipt {
+  id: string;
+  org_id: string;
+  kind: "backup" | "restore_test";
+  source_id: string;
+  agent_id: string;
+  backup_id: string;
+  result: "passed" | "failed" | null;
+  log_index: number;
+  leaf_hash: Buffer;
+  created_at: Date;
+}
+
+export interface ReceiptFilter {
+  source_id?: string;
+  agent_id?: string;
+  backup_id?: string;
+  kind?: "backup" | "restore_test";
+  result?: "passed" | "failed";
+}
+
+const COLUMNS = [
+  "id",
+  "org_id",
+  "kind",
+  "source_id",
+  "agent_id",
+  "backup_id",
+  "result",
+  "log_index",
+  "leaf_hash",
+  "created_at",
+] as const;
+
+const FILTERS = ["source_id", "agent_id", "backup_id", "kind", "result"] as const;
+
+/** Newest first, one more than `limit`, so that it shows whether there are further ones. */
+export async function listReceipts(
+  db: Database,
+  orgId: string,
+  filter: ReceiptFilter,
+  ids: { from: string; before: string },
+  limit: number,
+): Promise<ListedReceipt[]> {
+  let query = db
+    .selectFrom("receipts")
+    .select(COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("id", ">=", ids.from)
+    .where("id", "<", ids.before);
+  for (const name of FILTERS) {
+    const value = filter[name];
+    if (value !== undefined) query = query.where(sql<boolean>`${sql.ref(name)} = ${value}`);
+  }
+  return query
+    .orderBy("id", "desc")
+    .limit(limit + 1)
+    .execute();
+}
+
+export interface StoredReceipt extends ListedReceipt {
+  /** The request's body, byte for byte. */
+  envelope: Buffer;
+  /** Of the agent that signed it. */
+  public_key: Buffer;
+}
+
+export async function findReceipt(db: Database, orgId: string, id: string): Promise<StoredReceipt | null> {
+  const row = await db
+    .selectFrom("receipts")
+    .innerJoin("agents", "agents.id", "receipts.agent_id")
+    .select(COLUMNS.map((column) => `receipts.${column}` as const))
+    .select(["receipts.envelope", "agents.public_key"])
+    .where("receipts.id", "=", id)
+    .where("receipts.org_id", "=", orgId)
+    .executeTakeFirst();
+  return row ?? null;
+}
