@@ -1,3 +1,4 @@
+import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import type { SourceCommon } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../checks/index.ts";
@@ -19,9 +20,11 @@ export interface SourceMetadata {
 export type ForeignMetadata = Readonly<Record<string, unknown>>;
 
 export interface Runtime {
-  readonly kind: "process";
+  readonly kind: SandboxKind;
   readonly engine: string;
   readonly engine_version: string;
+  /** Of a container: its image. */
+  readonly image_digest?: string;
 }
 
 export interface RunContext {

@@ -11,9 +11,9 @@ export interface ScratchServer {
   readonly run: RunProgram;
   /**
    * A directory that both we and those programs see, for a dump that has to lie on a disk: by our name for it, and by
-   * theirs. What is in it goes with the server.
+   * theirs. What is in it goes with the server. Null where there is none: a container shares nothing with its host.
    */
-  readonly files: { readonly ours: string; readonly theirs: string };
+  readonly files: { readonly ours: string; readonly theirs: string } | null;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
   /** Says that the server is gone although nobody stopped it. */

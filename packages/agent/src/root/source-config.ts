@@ -1,5 +1,6 @@
 import { ENGINES } from "../engines/registry.ts";
 import { ExpectationError, parseExpectation } from "../checks/index.ts";
+import { parseSandbox, type SandboxConfig } from "../sandboxes/sandbox-config.ts";
 import { nearestName } from "./nearest-name.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
@@ -19,7 +20,8 @@ export interface CheckConfig {
 export interface SourceCommon {
   readonly slug: string;
   readonly engine: string;
-  readonly sandbox: "process";
+  /** Where its backups are restored to be tested. */
+  readonly sandbox: SandboxConfig;
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
@@ -72,12 +74,14 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
     const near = nearest(field, known);
     issue(`${at}.${field}`, `not a field of ${engine}${near || `; it takes ${known.join(", ")}`}`);
   }
-  if ((value["sandbox"] ?? "process") !== "process") issue(`${at}.sandbox`, "must be process");
+  const kinds = settings.sandboxes ?? ["process"];
+  const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, kinds);
+  issues.push(...place.issues);
 
   const common: SourceCommon = {
     slug,
     engine,
-    sandbox: "process",
+    sandbox: place.sandbox,
     checks: parseChecks(value["checks"], `${at}.checks`, issue),
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };

@@ -25,7 +25,10 @@ export function refusalOf(
     );
   }
   if (server.hasDied())
-    return new CouldNotRun("sandbox_failed", "the scratch PostgreSQL died during the restore");
+    return new CouldNotRun(
+      "sandbox_failed",
+      `the scratch PostgreSQL died during the restore${server.runtime.kind === "container" ? ": it may need more sandbox.memory_mb" : ""}`,
+    );
   if (exit.signal !== null)
     return new CouldNotRun("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 

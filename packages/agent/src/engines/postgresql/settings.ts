@@ -13,6 +13,7 @@ export interface PostgresqlSettings {
 
 export const postgresqlSettings: EngineSettings<PostgresqlSettings> = {
   fields: ["connection", "databases", "globals", "jobs"],
+  sandboxes: ["process", "container", "uri"],
   parse: (fields) => {
     const connection = fields.connection("connection", {
       schemes: ["postgresql", "postgres"],

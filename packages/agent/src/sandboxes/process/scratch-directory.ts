@@ -32,9 +32,13 @@ export async function makeScratchDirectory(parent: string, user: User | null): P
 
 /** As short a path as can be: a unix socket's is at most 107 bytes. */
 export async function makeSocketDirectory(user: User | null): Promise<ScratchDirectory> {
-  const parent = tmpdir().length > 20 ? "/tmp" : tmpdir();
+  const parent = socketParent();
   await removeAbandoned(parent);
   return make(parent, user);
+}
+
+function socketParent(): string {
+  return tmpdir().length > 20 ? "/tmp" : tmpdir();
 }
 
 async function make(parent: string, user: User | null): Promise<ScratchDirectory> {
@@ -56,18 +60,33 @@ function cannotMake(parent: string, error: unknown): CouldNotRun {
   );
 }
 
-async function removeAbandoned(parent: string): Promise<void> {
-  const names = await readdir(parent).catch(() => []);
-  for (const name of names) {
+/** Directories of ours in `parent` whose process is gone. */
+export async function findAbandonedDirectories(parent: string): Promise<string[]> {
+  const abandoned: string[] = [];
+  for (const name of await readdir(parent).catch(() => [])) {
     const owner = NAME.exec(name)?.[1];
     if (owner === undefined || isAlive(owner)) continue;
     const path = join(parent, name);
     // In /tmp anybody may make such a name. Only root may remove what is not its own, and root follows no link here.
     const { uid } = await stat(path).catch(() => ({ uid: -1 }));
-    if (process.getuid?.() !== 0 && uid !== process.getuid?.()) continue;
+    if (process.getuid?.() === 0 || uid === process.getuid?.()) abandoned.push(path);
+  }
+  return abandoned;
+}
+
+/** Where directories of ours may be, if plaintext belongs in `scratchDir`. */
+export function placesOfDirectories(scratchDir: string): string[] {
+  return [...new Set([scratchDir, "/var/tmp", socketParent()])];
+}
+
+/** Removes them, and stops the server that may still run in one. */
+export async function removeAbandoned(parent: string): Promise<string[]> {
+  const abandoned = await findAbandonedDirectories(parent);
+  for (const path of abandoned) {
     await stopAbandonedServer(path);
     await removeTree(path);
   }
+  return abandoned;
 }
 
 /** Also where a restored directory forbids its owner to write: then nothing in it can be removed. */

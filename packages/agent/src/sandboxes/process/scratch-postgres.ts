@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { type Child, type ChildRequest, endedWith, startChild } from "../../processes/child.ts";
-import { findProgram } from "../../processes/find-program.ts";
-import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
+import { type Child, endedWith } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { makeScratchDirectory, makeSocketDirectory, type ScratchDirectory } from "./scratch-directory.ts";
+import type { Place } from "../place.ts";
+import { openProcessPlace } from "./process-place.ts";
 
 const SUPERUSER = "attestore";
 
@@ -46,7 +45,7 @@ export interface ScratchPostgres {
 }
 
 /**
- * A PostgreSQL of its own in a throw-away directory, reachable by a unix socket that only its user can open.
+ * A PostgreSQL of its own in a throw-away directory of this host, reachable by a unix socket that only its user can open.
  * When this process dies, however, the server does too; the directories go with the next run.
  * @throws CouldNotRun
  */
@@ -55,49 +54,35 @@ export async function startScratchPostgres(
   scratchDir: string,
   signal: AbortSignal,
 ): Promise<ScratchPostgres> {
-  const user = await unprivilegedUser();
-  const directory = await makeScratchDirectory(scratchDir, user);
-  let sockets: ScratchDirectory | null = null;
-  let server: Server | null = null;
-  const close = async (): Promise<void> => {
-    await server?.child.stop();
-    await sockets?.remove();
-    await directory.remove();
-  };
+  return startPostgresIn(await openProcessPlace(scratchDir), bin, signal);
+}
+
+/**
+ * The same in any place, which from then on belongs to what is returned; on an error it is closed.
+ * @throws CouldNotRun
+ */
+export async function startPostgresIn(
+  place: Place,
+  bin: string,
+  signal: AbortSignal,
+): Promise<ScratchPostgres> {
   try {
-    sockets = await makeSocketDirectory(user);
-    const place: Place = {
-      bin,
-      user,
-      home: directory.path,
-      data: join(directory.path, "data"),
-      sockets: sockets.path,
-    };
-    await initialise(place, signal);
-    server = await start(place, signal);
-    const { child, errors } = server;
+    await initialise(place, bin, signal);
+    const { child, errors } = await start(place, bin, signal);
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
-      environment: { PGHOST: sockets.path, PGPORT: "5432", PGUSER: SUPERUSER, PGDATABASE: "postgres" },
-      files: directory.path,
+      environment: { PGHOST: place.sockets, PGPORT: "5432", PGUSER: SUPERUSER, PGDATABASE: "postgres" },
+      files: place.home,
       errors,
       hasDied: () => ended,
-      close,
+      close: () => place.close(),
     };
   } catch (error) {
-    await close();
+    await place.close();
     stopIfAborted(signal);
     throw error;
   }
-}
-
-interface Place {
-  readonly bin: string;
-  readonly user: User | null;
-  readonly home: string;
-  readonly data: string;
-  readonly sockets: string;
 }
 
 interface Server {
@@ -105,20 +90,18 @@ interface Server {
   readonly errors: string[];
 }
 
-function as({ user, home }: Place): Pick<ChildRequest, "cwd" | "user"> {
-  return user === null ? { cwd: home } : { cwd: home, user: { uid: user.uid, gid: user.gid } };
-}
+const dataOf = (place: Place): string => join(place.home, "data");
 
-async function initialise(place: Place, signal: AbortSignal): Promise<void> {
+async function initialise(place: Place, bin: string, signal: AbortSignal): Promise<void> {
   const args = [
     "--no-sync",
     "--no-locale",
     "--auth=trust",
     "--encoding=UTF8",
     `--username=${SUPERUSER}`,
-    `--pgdata=${place.data}`,
+    `--pgdata=${dataOf(place)}`,
   ];
-  const initdb = await startChild({ command: join(place.bin, "initdb"), args, ...as(place), signal });
+  const initdb = await place.start({ command: join(bin, "initdb"), args, signal });
   initdb.stdin.end();
   const [output, exit] = await Promise.all([text(initdb.stdout), initdb.exited]);
   stopIfAborted(signal);
@@ -130,18 +113,23 @@ async function initialise(place: Place, signal: AbortSignal): Promise<void> {
     );
 }
 
-async function start(place: Place, signal: AbortSignal): Promise<Server> {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const args = ["-D", place.data, "-k", place.sockets, ...settings];
-  const command = join(place.bin, "postgres");
-  // So that kill -9 of us leaves no server behind. Without it there is still the next run, which finds one.
-  const setpriv = await findProgram("setpriv");
-  const child = await startChild({
-    ...(setpriv === null
-      ? { command, args }
-      : { command: setpriv, args: ["--pdeathsig", "QUIT", "--", command, ...args] }),
-    ...as(place),
+async function start(place: Place, bin: string, signal: AbortSignal): Promise<Server> {
+  // A container's /dev/shm may be smaller than what a parallel index build takes.
+  const settings = {
+    ...SETTINGS,
+    ...(place.kind === "container" ? { dynamic_shared_memory_type: "mmap" } : {}),
+  };
+  const child = await place.start({
+    command: join(bin, "postgres"),
+    args: [
+      "-D",
+      dataOf(place),
+      "-k",
+      place.sockets,
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
     signal,
+    diesWithUs: true,
     // Immediate shutdown: nothing in it is worth a checkpoint.
     stopSignal: "SIGQUIT",
   });
@@ -163,6 +151,7 @@ async function start(place: Place, signal: AbortSignal): Promise<Server> {
   });
   if (!(await ready)) {
     const exit = await child.exited;
+    stopIfAborted(signal);
     throw cannotStart("PostgreSQL", `${endedWith(exit)}: ${lastLine(exit.stderr)}`, exit.stderr);
   }
   return { child, errors };

@@ -1,0 +1,108 @@
+import type { Socket } from "node:net";
+import { PassThrough } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Child, Exit } from "../../processes/child.ts";
+import { type EngineApi, EngineApiError } from "./engine-api.ts";
+import { FrameReader } from "./frame-reader.ts";
+
+const STDERR_BYTES = 16 * 1024;
+const GRACE_MS = 2_000;
+const ASK_AGAIN_MS = 50;
+const KILLED = { code: null, signal: "SIGKILL" } as const;
+
+/**
+ * A program that an `exec` started in a container, with the look of a child process. It can't be sent a signal: `stop`
+ * ends its stdin, waits a little, and lets go of it; what runs on then ends with its container.
+ */
+export function containerChild(
+  api: EngineApi,
+  execId: string,
+  { socket, rest }: { socket: Socket; rest: Buffer },
+  signal: AbortSignal,
+): Child {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const frames = new FrameReader(stdout, stderr);
+  let errors = "";
+  stderr.setEncoding("utf8");
+  stderr.on("data", (text: string) => {
+    errors = (errors + text).slice(0, STDERR_BYTES);
+  });
+  const { promise: exited, resolve } = Promise.withResolvers<Exit>();
+  const { promise: silent, resolve: fellSilent } = Promise.withResolvers<void>();
+
+  const take = (piece: Buffer): void => {
+    const full = frames.push(piece);
+    if (full.length === 0) return;
+    socket.pause();
+    void Promise.all(full.map((stream) => new Promise((drained) => stream.once("drain", drained)))).then(() =>
+      socket.resume(),
+    );
+  };
+  const end = (): void => {
+    fellSilent();
+    stdout.end();
+    stderr.end();
+    // Nobody reads what would still be written: whoever waits for that is told so.
+    socket.destroy();
+  };
+  socket.on("data", take);
+  socket.once("end", end);
+  socket.once("close", end);
+  socket.on("error", () => undefined);
+  if (rest.length > 0) take(rest);
+  socket.resume();
+
+  let letGo: NodeJS.Timeout | undefined;
+  const terminate = (): void => {
+    if (letGo !== undefined) return;
+    socket.end();
+    letGo = setTimeout(end, GRACE_MS);
+  };
+  signal.addEventListener("abort", terminate, { once: true });
+  if (signal.aborted) terminate();
+
+  const settle = async (): Promise<void> => {
+    await silent;
+    clearTimeout(letGo);
+    signal.removeEventListener("abort", terminate);
+    const isLetGo = letGo !== undefined;
+    resolve({ ...(await exitOf(api, execId, isLetGo)), stderr: errors });
+  };
+  void settle();
+
+  return {
+    // It has none that means anything out here.
+    pid: 0,
+    stdin: socket,
+    stdout,
+    stderr,
+    exited,
+    stop: () => {
+      terminate();
+      return exited;
+    },
+  };
+}
+
+/** The runtime may learn of an exit a moment after the streams' end. Of what we let go of, we do not wait for the end. */
+async function exitOf(
+  api: EngineApi,
+  execId: string,
+  isLetGo: boolean,
+): Promise<Pick<Exit, "code" | "signal">> {
+  for (let waited = 0; waited < 30_000; waited += ASK_AGAIN_MS) {
+    let answer: unknown;
+    try {
+      answer = await api.call("GET", `/exec/${execId}/json`);
+    } catch (error) {
+      // With the container, which is gone, the program is gone.
+      if (error instanceof EngineApiError) return KILLED;
+      throw error;
+    }
+    const { Running: running, ExitCode: code } = answer as { Running?: unknown; ExitCode?: unknown };
+    if (running !== true) return typeof code === "number" ? { code, signal: null } : KILLED;
+    if (isLetGo) return KILLED;
+    await delay(ASK_AGAIN_MS);
+  }
+  return KILLED;
+}

@@ -1,0 +1,43 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { type EngineApi, EngineApiError } from "./engine-api.ts";
+
+export interface Image {
+  /** As it was asked for. */
+  readonly name: string;
+  /** By which a container is made, so that nobody can put another in between. */
+  readonly id: string;
+  /** `sha256:…`: of the registry's manifest, or, for an image of no registry, its id. */
+  readonly digest: string;
+}
+
+/**
+ * An image that this host has. None is ever pulled: what runs on a host is decided by its people, not by a tag that somebody
+ * moves.
+ * @throws CouldNotRun `tool_missing`
+ */
+export async function findImage(api: EngineApi, name: string): Promise<Image> {
+  let answer: unknown;
+  try {
+    answer = await api.call("GET", `/images/${encodeURIComponent(name)}/json`);
+  } catch (error) {
+    if (!(error instanceof EngineApiError)) throw error;
+    const isMissing = error.status === 404;
+    throw new CouldNotRun(
+      "tool_missing",
+      isMissing
+        ? `the image ${name} is not on this host: fetch it (podman pull ${name}, or docker pull), or name another under sandbox.image`
+        : `the image ${name} cannot be looked at: ${error.message}`,
+      { cause: error },
+    );
+  }
+  const { Id, RepoDigests } = answer as { Id?: unknown; RepoDigests?: unknown };
+  const id = typeof Id === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(Id)?.[1] : undefined;
+  if (id === undefined) throw new CouldNotRun("sandbox_failed", `the image ${name} has no id`);
+  const repository = name.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
+  const digests = (Array.isArray(RepoDigests) ? RepoDigests : []).flatMap((each: unknown) => {
+    const [, from = "", digest] = /^(.+)@(sha256:[0-9a-f]{64})$/.exec(String(each)) ?? [];
+    return digest === undefined ? [] : [{ isOwn: from.endsWith(repository), digest }];
+  });
+  const digest = (digests.find(({ isOwn }) => isOwn) ?? digests[0])?.digest ?? `sha256:${id}`;
+  return { name, id: `sha256:${id}`, digest };
+}

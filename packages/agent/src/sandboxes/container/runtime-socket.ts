@@ -1,0 +1,59 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { systemCode } from "../../root/system-code.ts";
+import { EngineApi, EngineApiError } from "./engine-api.ts";
+
+const INSTALL =
+  "install one (apt-get install podman && systemctl enable --now podman.socket), or say where its socket is with DOCKER_HOST=unix:///path";
+
+/**
+ * The Docker Engine API of this host: where DOCKER_HOST says, else Docker's socket, else Podman's, the first that answers.
+ * @throws CouldNotRun `tool_missing` where none does; the message says what was found at each place.
+ */
+export async function findEngineApi(environment: NodeJS.ProcessEnv = process.env): Promise<EngineApi> {
+  const troubles: string[] = [];
+  for (const socket of candidates(environment)) {
+    const trouble = await troubleWith(socket);
+    if (trouble === null) return new EngineApi(socket);
+    troubles.push(trouble);
+  }
+  throw new CouldNotRun("tool_missing", `no container runtime answers: ${troubles.join("; ")}. ${INSTALL}`);
+}
+
+function candidates(environment: NodeJS.ProcessEnv): string[] {
+  const host = environment["DOCKER_HOST"] ?? "";
+  if (host !== "") {
+    const path = /^unix:\/\/(\/.+)$/.exec(host)?.[1];
+    if (path !== undefined) return [path];
+    // The restored data would travel through whatever it is.
+    throw new CouldNotRun(
+      "tool_missing",
+      "DOCKER_HOST does not name a unix socket: a sandbox runs on this host only, so set it to unix:///path/of/the/socket",
+    );
+  }
+  const own = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.() ?? 0}`;
+  return [
+    "/var/run/docker.sock",
+    join(own, "docker.sock"),
+    "/run/podman/podman.sock",
+    join(own, "podman/podman.sock"),
+  ];
+}
+
+/** Null if an engine answers there. */
+async function troubleWith(socket: string): Promise<string | null> {
+  try {
+    if (!(await stat(socket)).isSocket()) return `${socket} is no socket`;
+    await new EngineApi(socket).ping(AbortSignal.timeout(10_000));
+    return null;
+  } catch (error) {
+    const code = error instanceof EngineApiError ? error.code : systemCode(error);
+    if (code === "ENOENT") return `${socket} does not exist`;
+    if (code === "EACCES" || code === "EPERM") {
+      const group = socket.endsWith("docker.sock") ? " (is this user in the group docker?)" : "";
+      return `${socket} may not be opened by this user${group}`;
+    }
+    return `${socket} does not answer (${code ?? "timeout"})`;
+  }
+}
