@@ -1,8 +1,16 @@
 import { run } from "./run.ts";
 
+/** 1 means that a receipt is false, which is what Node ends with too when a program breaks. */
+function cannotTell(error: unknown): void {
+  process.stderr.write(`attestore-verify: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(2);
+}
+
+process.on("uncaughtException", cannotTell);
 // Whoever reads the report may stop reading (`| head`): that changes nothing about the answer.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code !== "EPIPE") throw error;
+  if (error.code !== "EPIPE") cannotTell(error);
 });
 
-process.exitCode = await run(process.argv.slice(2));
+// No `await`: a single executable's program is a CommonJS module.
+void run(process.argv.slice(2)).then((code) => (process.exitCode = code), cannotTell);

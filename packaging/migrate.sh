@@ -1,0 +1,114 @@
+#!/bin/sh
+# Moves what an installation under the former names left to where the agent looks for it now:
+#
+#   /etc/attestore/*                          -> /var/lib/attestore/*
+#   agent.yaml, agent-env                     -> config.yaml, env
+#   attestore-agent.service.d/*.conf          -> attestore.service.d/*.conf
+#
+# Nothing that exists is ever overwritten: of two files of one name the one that is in its new place wins, and the old one stays
+# where it was and is named. Owners, modes and times are kept. Killed at any line, a second run finishes: a file appears in its
+# new place whole (a rename), and the old one goes only after that.
+#
+# usage: migrate [PREFIX]        PREFIX stands before every path
+set -eu
+
+prefix=${1:-}
+state=$prefix/var/lib/attestore
+former=$prefix/etc/attestore
+units=$prefix/etc/systemd/system
+
+say() { printf 'attestore: %s\n' "$*" >&2; }
+
+present() { [ -e "$1" ] || [ -L "$1" ]; }
+
+# The name that a file of the old root has in the new one.
+new_name() {
+  case $1 in
+    agent.yaml) echo config.yaml ;;
+    agent-env) echo env ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# move_file OLD NEW: also from one file system to another.
+move_file() {
+  if present "$2"; then
+    if [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2"; then
+      rm -f "$1"
+    else
+      say "kept $2; $1 differs from it and was left where it is"
+    fi
+    return 0
+  fi
+  part=$(dirname "$2")/.migrating.$(basename "$2")
+  rm -rf "$part"
+  cp -pP "$1" "$part"
+  [ -L "$part" ] || sync "$part"
+  mv -T "$part" "$2"
+  sync "$(dirname "$2")"
+  rm -f "$1"
+}
+
+# move_tree OLD NEW: what is in a directory, and the directory itself once nothing is left in it.
+move_tree() (
+  if ! present "$2"; then
+    part=$(dirname "$2")/.migrating.$(basename "$2")
+    rm -rf "$part"
+    mkdir -m 0700 "$part"
+    chown --reference="$1" "$part"
+    chmod --reference="$1" "$part"
+    mv -T "$part" "$2"
+  fi
+  for entry in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+    present "$entry" || continue
+    name=$(basename "$entry")
+    case $name in .migrating.*) rm -rf "$entry"; continue ;; esac
+    if [ -d "$entry" ] && [ ! -L "$entry" ]; then
+      move_tree "$entry" "$2/$name"
+    else
+      move_file "$entry" "$2/$name"
+    fi
+  done
+  rmdir "$1" 2>/dev/null || true
+)
+
+if [ -d "$former" ] && [ ! -L "$former" ]; then
+  say "moving $former to $state"
+  if ! [ -d "$state" ]; then
+    mkdir -p "$(dirname "$state")"
+    mkdir -m 0700 "$state"
+  fi
+  # The configuration comes last: a root that has one is complete.
+  for entry in "$former"/* "$former"/.[!.]* "$former"/..?*; do
+    present "$entry" || continue
+    name=$(basename "$entry")
+    case $name in agent.yaml | config.yaml | .migrating.*) continue ;; esac
+    if [ -d "$entry" ] && [ ! -L "$entry" ]; then
+      move_tree "$entry" "$state/$name"
+    else
+      move_file "$entry" "$state/$(new_name "$name")"
+    fi
+  done
+  for name in config.yaml agent.yaml; do
+    if present "$former/$name"; then move_file "$former/$name" "$state/config.yaml"; fi
+  done
+  rmdir "$former" 2>/dev/null || true
+fi
+
+for name in agent-env agent.yaml; do
+  if present "$state/$name"; then move_file "$state/$name" "$state/$(new_name "$name")"; fi
+done
+
+# What the configuration says of /etc/attestore has to go on being true.
+if ! present "$former" && grep -qs '/etc/attestore' "$state/config.yaml" "$state/env"; then
+  mkdir -p "$prefix/etc"
+  ln -sfn ../var/lib/attestore "$former"
+fi
+
+if [ -d "$units/attestore-agent.service.d" ]; then
+  say "moving $units/attestore-agent.service.d to attestore.service.d"
+  move_tree "$units/attestore-agent.service.d" "$units/attestore.service.d"
+fi
+if grep -qs 'attestore-agent' "$units/attestore.service.d"/*.conf; then
+  say "look at $units/attestore.service.d: it names attestore-agent, which is attestore now"
+fi

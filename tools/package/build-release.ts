@@ -1,0 +1,78 @@
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { readPackaging } from "./artefact-tree.ts";
+import { bundle, type Bundle } from "./bundle.ts";
+import { writeChecksums } from "./checksums.ts";
+import { makeDeb } from "./deb.ts";
+import { makeExecutable } from "./executable.ts";
+import { nodeBinary } from "./node-binary.ts";
+import { licenceNotices } from "./notices.ts";
+import { type Architecture, type Release, REPOSITORY } from "./release.ts";
+import { makeRpm } from "./rpm.ts";
+import { sign, type SigningKey } from "./signature.ts";
+
+/** Entry modules of the programs that ship as one file. */
+const PROGRAMS = {
+  attestore: "packages/agent/src/single-executable.ts",
+  "attestore-verify": "packages/verifier/src/main.ts",
+} as const;
+
+type Say = (line: string) => void;
+
+/** Builds everything that a release consists of into `release.out`, which must not hold anything else. */
+export async function buildRelease(
+  release: Release,
+  architectures: readonly Architecture[],
+  key: SigningKey,
+  say: Say,
+): Promise<void> {
+  const { out } = release;
+  rmSync(out, { recursive: true, force: true });
+  mkdirSync(out, { recursive: true });
+  // Beside the artefacts, so that finished ones are renamed into place.
+  const scratch = mkdtempSync(join(out, ".build-"));
+  try {
+    const agent = await bundle(join(REPOSITORY, PROGRAMS.attestore));
+    const verifier = await bundle(join(REPOSITORY, PROGRAMS["attestore-verify"]));
+    const notices = licenceNotices([...agent.modules, ...verifier.modules]);
+    const names = ["LICENCES.txt"];
+    writeFileSync(join(out, "LICENCES.txt"), notices);
+    for (const architecture of architectures) {
+      const node = nodeBinary(architecture, scratch);
+      const programs: [keyof typeof PROGRAMS, Bundle][] = [
+        ["attestore", agent],
+        ["attestore-verify", verifier],
+      ];
+      for (const [name, { code }] of programs) {
+        const file = `${name}-linux-${architecture}`;
+        say(file);
+        makeExecutable({ name, code, architecture, node }, join(out, file), scratch);
+        names.push(file);
+      }
+      const executable = join(out, `attestore-linux-${architecture}`);
+      for (const make of [makeDeb, makeRpm]) {
+        const file = make(executable, notices, architecture, release, scratch);
+        say(file);
+        names.push(file);
+      }
+    }
+    // For hosts with neither dpkg nor rpm.
+    for (const [from, to] of [
+      ["attestore.service", "attestore.service"],
+      ["migrate.sh", "attestore-migrate.sh"],
+    ] as const) {
+      copyFileSync(join(REPOSITORY, "packaging", from), join(out, to));
+      chmodSync(join(out, to), 0o644);
+      names.push(to);
+    }
+    writeFileSync(
+      join(out, "install.sh"),
+      readPackaging("install.sh").replace("@MINISIGN_PUBLIC_KEY@", key.publicKey),
+    );
+    names.push("install.sh");
+    sign(await writeChecksums(out, names), key, `attestore ${release.version}`);
+    writeFileSync(join(out, "minisign.pub"), `untrusted comment: attestore releases\n${key.publicKey}\n`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+/** Writes SHA256SUMS, as `sha256sum` reads it, over files of a directory, and returns its path. */
+export async function writeChecksums(directory: string, names: readonly string[]): Promise<string> {
+  const lines: string[] = [];
+  for (const name of names.toSorted()) {
+    const hash = createHash("sha256");
+    await pipeline(createReadStream(join(directory, name)), hash);
+    lines.push(`${hash.digest("hex")}  ${name}\n`);
+  }
+  const path = join(directory, "SHA256SUMS");
+  await writeFile(path, lines.join(""));
+  return path;
+}

@@ -1,0 +1,38 @@
+/**
+ * `npm run package`: executables, packages and the installer, with checksums and a signature, into dist/.
+ *
+ *   npm run package -- [--out DIR] [--arch amd64,arm64] [--minisign-key FILE] [--fast]
+ */
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { buildRelease } from "./build-release.ts";
+import { ARCHITECTURES, type Architecture, epochHere, REPOSITORY, versionHere } from "./release.ts";
+import { signingKey } from "./signature.ts";
+
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: join(REPOSITORY, "dist") },
+    arch: { type: "string", default: "amd64" },
+    "minisign-key": { type: "string" },
+    fast: { type: "boolean", default: false },
+  },
+});
+
+const architectures = values.arch.split(",").map((name): Architecture => {
+  const known = ARCHITECTURES.find((each) => each === name);
+  if (known === undefined) throw new Error(`--arch ${name}: there are ${ARCHITECTURES.join(", ")}`);
+  return known;
+});
+const key = signingKey(values["minisign-key"]);
+const release = {
+  version: versionHere(),
+  epoch_s: epochHere(process.env),
+  out: resolve(values.out),
+  compression: values.fast ? ("fast" as const) : ("best" as const),
+};
+await buildRelease(release, architectures, key, (line) => process.stdout.write(`${line}\n`));
+process.stdout.write(`\nattestore ${release.version} in ${release.out}\n`);
+if (key.isLocal)
+  process.stdout.write(
+    `Signed with ${key.file}, a key of this checkout alone. A release needs --minisign-key FILE.\n`,
+  );
