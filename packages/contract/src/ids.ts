@@ -22,6 +22,8 @@ const PREFIXES = {
 export type IdKind = keyof typeof PREFIXES;
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+/** What 10 bits are spelled as. */
+const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const SUFFIX_PATTERN = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
 /** The regular expression, as JSON Schema's `pattern`, of one kind of identifier. */
@@ -81,14 +83,14 @@ function writeTime(bytes: Uint8Array, now: number): DataView {
 function encode(bytes: Uint8Array): string {
   let text = "";
   let buffer = 0;
-  // 128 bits fill 26 characters of 5 bits with two zero bits in front.
+  // 128 bits fill 26 characters of 5 bits, 13 pairs, with two zero bits in front.
   let bits = 2;
   for (const byte of bytes) {
-    buffer = ((buffer << 8) | byte) & 0xffff;
+    buffer = ((buffer << 8) | byte) & 0x3ffff;
     bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += ALPHABET[(buffer >> bits) & 31];
+    if (bits >= 10) {
+      bits -= 10;
+      text += PAIRS[(buffer >> bits) & 1023];
     }
   }
   return text;

@@ -2,6 +2,6 @@ import { concatBytes, utf8 } from "../bytes.ts";
 
 /** DSSE protocol.md, pre-authentication encoding: the bytes that are signed. */
 export function pae(payloadType: string, payload: Uint8Array): Uint8Array {
-  const type = utf8(payloadType);
-  return concatBytes(utf8(`DSSEv1 ${type.length} `), type, utf8(` ${payload.length} `), payload);
+  const typeLength = utf8(payloadType).length;
+  return concatBytes(utf8(`DSSEv1 ${typeLength} ${payloadType} ${payload.length} `), payload);
 }

@@ -17,10 +17,11 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 export function parseJson(source: string | Uint8Array): Json {
   const text = typeof source === "string" ? source : fromUtf8(source);
   const value = parse(text);
-  const { depth, colons } = structureOf(text);
-  if (depth > MAX_DEPTH) throw new ProofError("malformed_json", `more than ${MAX_DEPTH} levels of JSON`);
+  const members = countMembers(value, 0);
+  // What reads back as it was written has each name once: our own texts all do.
+  if (JSON.stringify(value) === text) return value;
   // The parser keeps one member of each name, so a name that stands twice leaves fewer members than colons.
-  if (countMembers(value) !== colons)
+  if (members !== countColons(text))
     throw new ProofError("malformed_json", "a member stands twice in one object");
   return value;
 }
@@ -37,31 +38,28 @@ function parse(text: string): Json {
   }
 }
 
-/** Of text known to be JSON: how deep it nests, and its colons outside of strings, one a member. */
-function structureOf(text: string): { depth: number; colons: number } {
-  let open = 0;
-  let depth = 0;
-  let colons = 0;
-  const structure = text.replace(STRING, "");
-  for (let i = 0; i < structure.length; i++) {
-    const character = structure[i];
-    if (character === ":") colons++;
-    else if (character === "}" || character === "]") open--;
-    else if ((character === "{" || character === "[") && ++open > depth) depth = open;
-  }
-  return { depth, colons };
+/** Of text known to be JSON: the colons outside of strings, one a member. */
+function countColons(text: string): number {
+  return text.replace(STRING, "").split(":").length - 1;
 }
 
 /** Counts the members of all objects, and refuses on its way what JSON can spell but not everybody can read. */
-function countMembers(value: Json): number {
+function countMembers(value: Json, depth: number): number {
   if (typeof value === "number" && !Number.isFinite(value))
     throw new ProofError("malformed_json", "a number is too large");
   if (typeof value === "string" && !value.isWellFormed())
     throw new ProofError("malformed_json", "a string holds a lone surrogate");
   if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMembers(item), 0);
-  const names = Object.keys(value);
-  if (!names.every((name) => name.isWellFormed()))
-    throw new ProofError("malformed_json", "a member's name holds a lone surrogate");
-  return names.reduce((sum, name) => sum + countMembers(value[name] ?? null), names.length);
+  if (depth === MAX_DEPTH) throw new ProofError("malformed_json", `more than ${MAX_DEPTH} levels of JSON`);
+  let members = 0;
+  if (Array.isArray(value)) {
+    for (const item of value) members += countMembers(item, depth + 1);
+    return members;
+  }
+  for (const name of Object.keys(value)) {
+    if (!name.isWellFormed())
+      throw new ProofError("malformed_json", "a member's name holds a lone surrogate");
+    members += 1 + countMembers(value[name] ?? null, depth + 1);
+  }
+  return members;
 }

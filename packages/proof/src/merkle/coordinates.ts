@@ -38,8 +38,10 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
     throw new ProofError("out_of_range", `leaf ${index} is not in a tree of ${size} leaves`);
   const path: LeafRange[] = [];
   let [start, end] = [0, size];
+  let split = powerBelow(size);
   while (end - start > 1) {
-    const middle = start + splitPoint(end - start);
+    while (split >= end - start) split /= 2;
+    const middle = start + split;
     if (index < middle) {
       path.push({ start: middle, end });
       end = middle;
@@ -59,8 +61,10 @@ export function consistencyRanges(from: number, to: number): LeafRange[] {
     throw new ProofError("out_of_range", `no consistency proof leads from ${from} to ${to} leaves`);
   const path: LeafRange[] = [];
   let [start, end] = [0, to];
+  let split = powerBelow(to);
   while (end > from) {
-    const middle = start + splitPoint(end - start);
+    while (split >= end - start) split /= 2;
+    const middle = start + split;
     if (from <= middle) {
       path.push({ start: middle, end });
       end = middle;
@@ -77,20 +81,22 @@ export function consistencyRanges(from: number, to: number): LeafRange[] {
 /** Cuts a range that begins on a boundary of the tree into perfect subtrees, the largest first. */
 export function perfectSubtrees({ start, end }: LeafRange): NodeCoordinate[] {
   const nodes: NodeCoordinate[] = [];
-  for (let leaf = start; leaf < end;) {
-    let level = 0;
-    while (2 ** (level + 1) <= end - leaf) level++;
-    nodes.push({ level, index: leaf / 2 ** level });
-    leaf += 2 ** level;
+  let level = 0;
+  let leaves = 1;
+  for (; leaves * 2 <= end - start; leaves *= 2) level++;
+  for (let leaf = start; leaf < end; leaves /= 2, level--) {
+    if (leaf + leaves > end) continue;
+    nodes.push({ level, index: leaf / leaves });
+    leaf += leaves;
   }
   return nodes;
 }
 
-/** The largest power of two below `leaves`, which is at least 2. */
-function splitPoint(leaves: number): number {
-  let k = 1;
-  while (k * 2 < leaves) k *= 2;
-  return k;
+/** The largest power of two below `leaves`; 1 where there is none. What is split further splits at a smaller one. */
+function powerBelow(leaves: number): number {
+  let power = 1;
+  while (power * 2 < leaves) power *= 2;
+  return power;
 }
 
 function requireSize(size: number): void {

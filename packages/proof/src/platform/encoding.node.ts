@@ -7,4 +7,10 @@ export const encodeBase64 = (bytes: Uint8Array): string => view(bytes).toString(
 
 /** For text already known to be of the alphabet. */
 export const decodeHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
-export const decodeBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));
+
+/** Null for what is not base64 at all; lax otherwise. */
+export function decodeBase64(text: string): Uint8Array | null {
+  const bytes = Buffer.from(text, "base64");
+  // No Buffer, whose `slice` and JSON differ from the browser's.
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
