@@ -1,12 +1,16 @@
 import { newId, PRESIGNED_URL_S, type UploadUrl, type UploadUrlRequest } from "@attestore/contract";
+import { invalidRequest } from "../../platform/http/errors.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import type { Upload } from "./store.ts";
 
 export interface PreparedUpload {
   answer: UploadUrl;
   expiresAt: Date;
-  /** The object store's id of a multipart upload. */
-  multipartId: string | null;
+  /** Null where one PUT takes everything. */
+  multipart: Upload["multipart"];
 }
+
+type Target = Pick<Upload, "id" | "object_key" | "size_bytes" | "sha256" | "multipart">;
 
 /** Signs where the ciphertext goes: a key of its own, that nobody chooses, and these bytes alone. */
 export async function prepareUpload(
@@ -14,51 +18,68 @@ export async function prepareUpload(
   orgId: string,
   request: UploadUrlRequest,
 ): Promise<PreparedUpload> {
-  const uploadId = newId("upload");
-  const key = `${orgId}/${request.source_id}/${uploadId}.age`;
-  const { size_bytes: sizeBytes, sha256 } = request;
-  if (objects.multipart !== null && sizeBytes > objects.singlePutLimitBytes)
-    return prepareParts(objects.multipart, uploadId, key, sizeBytes);
-  const put = await objects.presignPut({ key, sizeBytes, sha256, expiresInSeconds: PRESIGNED_URL_S });
-  return {
-    answer: {
-      upload_id: uploadId,
-      object_key: key,
-      upload_url: put.url,
-      method: put.method,
-      headers: put.headers,
-      expires_at: put.expiresAt.toISOString(),
-    },
-    expiresAt: put.expiresAt,
-    multipartId: null,
-  };
+  const id = newId("upload");
+  const object_key = `${orgId}/${request.source_id}/${id}.age`;
+  const { size_bytes } = request;
+  const multipart = await beginParts(objects, object_key, size_bytes);
+  return signUpload(objects, {
+    id,
+    object_key,
+    size_bytes,
+    sha256: Buffer.from(request.sha256, "hex"),
+    multipart,
+  });
 }
 
-async function prepareParts(
-  multipart: NonNullable<ObjectStore["multipart"]>,
-  uploadId: string,
+async function beginParts(
+  objects: ObjectStore,
   key: string,
   sizeBytes: number,
-): Promise<PreparedUpload> {
-  const upload = await multipart.create({ key, sizeBytes, expiresInSeconds: PRESIGNED_URL_S });
-  const parts = upload.parts.map(({ partNumber, url, sizeBytes: size }) => ({
+): Promise<Upload["multipart"]> {
+  if (objects.multipart === null || sizeBytes <= objects.singlePutLimitBytes) return null;
+  const part_bytes = objects.multipart.partBytesFor(sizeBytes);
+  if (part_bytes === null)
+    throw invalidRequest("The object store takes no object of that size. Split the source.", [
+      { path: "/size_bytes", message: "is more than one object can have" },
+    ]);
+  return { upload_id: await objects.multipart.create({ key }), part_bytes };
+}
+
+/** Fresh URLs of an upload. Those of before stay valid for their time. */
+export async function signUpload(objects: ObjectStore, upload: Target): Promise<PreparedUpload> {
+  const { id, object_key: key, size_bytes: sizeBytes, multipart } = upload;
+  const answer = { upload_id: id, object_key: key, method: "PUT" as const };
+  if (multipart === null || objects.multipart === null) {
+    const sha256 = upload.sha256.toString("hex");
+    const put = await objects.presignPut({ key, sizeBytes, sha256, expiresInSeconds: PRESIGNED_URL_S });
+    const { url: upload_url, headers, expiresAt } = put;
+    return {
+      answer: { ...answer, upload_url, headers, expires_at: expiresAt.toISOString() },
+      expiresAt,
+      multipart: null,
+    };
+  }
+  const { parts, expiresAt } = await objects.multipart.presignParts({
+    key,
+    sizeBytes,
+    uploadId: multipart.upload_id,
+    partBytes: multipart.part_bytes,
+    expiresInSeconds: PRESIGNED_URL_S,
+  });
+  const urls = parts.map(({ partNumber, url, sizeBytes: size }) => ({
     part_number: partNumber,
     upload_url: url,
     size_bytes: size,
   }));
-  const [first] = upload.parts;
-  if (first === undefined) throw new Error("a multipart upload has no parts");
   return {
     answer: {
-      upload_id: uploadId,
-      object_key: key,
-      upload_url: first.url,
-      method: "PUT",
+      ...answer,
+      upload_url: urls[0]?.upload_url ?? "",
       headers: {},
-      expires_at: upload.expiresAt.toISOString(),
-      parts,
+      expires_at: expiresAt.toISOString(),
+      parts: urls,
     },
-    expiresAt: upload.expiresAt,
-    multipartId: upload.uploadId,
+    expiresAt,
+    multipart,
   };
 }

@@ -14,11 +14,12 @@ import { type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
-import { prepareUpload } from "./new-upload.ts";
+import { prepareUpload, signUpload } from "./new-upload.ts";
 import { withObjectStore } from "./object-access.ts";
 import { backupRecord, downloadedBackup } from "./present.ts";
 import { findRegistrable, registerBackup } from "./register-backup.ts";
-import { findBackup, insertUpload } from "./store.ts";
+import { findRenewable } from "./renew-upload.ts";
+import { findBackup, insertUpload, renewUpload } from "./store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
 
 export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
@@ -32,11 +33,20 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
     body: UploadUrlRequest,
     rateLimits: ["default"],
     async prepare(call) {
-      await requireOwnedSource(db, call.principal, call.body.source_id);
-      return withObjectStore(call, () => prepareUpload(objects, call.principal.orgId, call.body));
+      const { principal, body } = call;
+      await requireOwnedSource(db, principal, body.source_id);
+      const { upload_id } = body;
+      if (upload_id === undefined)
+        return withObjectStore(call, () => prepareUpload(objects, principal.orgId, body));
+      const upload = await findRenewable(db, principal, { ...body, upload_id });
+      return withObjectStore(call, () => signUpload(objects, upload));
     },
     async handle({ body, principal }, tx, prepared) {
       await requireOwnedSource(tx, principal, body.source_id);
+      if (body.upload_id !== undefined) {
+        await renewUpload(tx, body.upload_id, prepared.expiresAt);
+        return { status: 200, body: prepared.answer };
+      }
       await insertUpload(tx, {
         id: prepared.answer.upload_id,
         org_id: principal.orgId,
@@ -45,7 +55,7 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
         object_key: prepared.answer.object_key,
         sha256: Buffer.from(body.sha256, "hex"),
         size_bytes: body.size_bytes,
-        multipart: prepared.multipartId === null ? null : JSON.stringify({ upload_id: prepared.multipartId }),
+        multipart: prepared.multipart === null ? null : JSON.stringify(prepared.multipart),
         expires_at: prepared.expiresAt,
       });
       return { status: 201, body: prepared.answer };

@@ -1,13 +1,41 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { RegisterBackupRequest } from "@attestore/contract";
 import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import type { Upload } from "./store.ts";
 
+/** Less than the 30 s that an agent waits for an answer. */
+const ANSWER_WITHIN_MS = 20_000;
+
 /**
- * Asks the object store whether it holds what was announced, and reads the bytes where the store itself does not vouch for
- * their SHA-256. Throws `object_missing` and `object_mismatch`.
+ * Asks the object store whether it holds what was announced, reads the bytes where the store itself does not vouch for
+ * their SHA-256, and locks them where the settings say so. Throws `object_missing` and `object_mismatch`; and
+ * `unavailable` with `details.verifying` where this takes longer than a request may: it goes on, and the same request
+ * later finds what came of it.
  */
 export async function requireStored(
+  objects: ObjectStore,
+  upload: Upload,
+  parts: RegisterBackupRequest["parts"],
+  answerWithin_ms = ANSWER_WITHIN_MS,
+): Promise<void> {
+  const deadline = new AbortController();
+  const checking = check(objects, upload, parts);
+  try {
+    await Promise.race([
+      checking,
+      pause(answerWithin_ms, undefined, { signal: deadline.signal }).then(() => {
+        throw stillVerifying();
+      }),
+    ]);
+  } finally {
+    deadline.abort();
+    // What it says after the deadline, the next request is told.
+    checking.catch(() => undefined);
+  }
+}
+
+async function check(
   objects: ObjectStore,
   upload: Upload,
   parts: RegisterBackupRequest["parts"],
@@ -23,6 +51,8 @@ export async function requireStored(
   if (sha256 === undefined) throw missing();
   if (sha256 !== upload.sha256.toString("hex"))
     throw mismatch("The object has another SHA-256 than the upload announced.");
+  // Before the backup is recorded: one that is recorded is locked, whatever happens in between.
+  await objects.protect(upload.object_key);
 }
 
 async function completeParts(
@@ -39,6 +69,15 @@ async function completeParts(
   const completed = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }));
   if (!(await objects.multipart.complete({ key: upload.object_key, uploadId, parts: completed })))
     throw missing();
+}
+
+function stillVerifying(): ApiError {
+  return new ApiError(
+    "unavailable",
+    "The service is still reading the object to check it. Send the same request again in a moment.",
+    { verifying: true },
+    { "retry-after": "2" },
+  );
 }
 
 function missing(): ApiError {

@@ -10,14 +10,17 @@ export interface ObjectStore {
   presignGet(request: { key: string; expiresInSeconds: number }): Promise<PresignedGet>;
   /** Null where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
-  /** Reads the whole object. Null where there is none. */
+  /**
+   * Reads the whole object; null where there is none. Who asks while it is being read gets the same answer, and `head` vouches for an
+   * object that was read, for as long as the process remembers it.
+   */
   hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null>;
   /**
    * Removes an object with all its versions. May be repeated; nothing happens where there is none. `retained`: an object lock forbids
    * it for now, and the object is as it was.
    */
   remove(key: string): Promise<"removed" | "retained">;
-  /** Every object, or every one whose key begins so, in no particular order. */
+  /** Every object of this service, or every one whose key begins so, in no particular order; not what others keep in the bucket. */
   list(prefix?: string): AsyncIterable<ListedObject>;
   /** Locks an object against removal for as long as the settings say. Nothing happens where they say nothing. */
   protect(key: string): Promise<void>;
@@ -25,11 +28,18 @@ export interface ObjectStore {
 
 /** Parts are numbered from 1. What a part holds is not bound beyond its length: `hash` tells after completion. */
 export interface MultipartUploads {
-  create(request: { key: string; sizeBytes: number; expiresInSeconds: number }): Promise<MultipartUpload>;
+  /** How large the parts of such an object are, all but the last; null where the store takes no object so large. */
+  partBytesFor(sizeBytes: number): number | null;
+  /** @returns the store's id of the upload */
+  create(request: { key: string }): Promise<string>;
+  /** URLs of all parts of an upload. May be asked for again, so that an upload may last longer than its URLs. */
+  presignParts(request: PartsRequest): Promise<PresignedParts>;
   /** May be repeated: true also if it was completed before. False where neither the upload nor the object is there. */
   complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean>;
   /** Nothing happens where there is none. */
   abort(request: { key: string; uploadId: string }): Promise<void>;
+  /** The uploads of this service that were neither completed nor aborted. */
+  list(): AsyncIterable<UnfinishedUpload>;
 }
 
 export interface PutRequest {
@@ -65,10 +75,23 @@ export interface ListedObject {
   modifiedAt: Date;
 }
 
-export interface MultipartUpload {
+export interface PartsRequest {
+  key: string;
   uploadId: string;
+  sizeBytes: number;
+  partBytes: number;
+  expiresInSeconds: number;
+}
+
+export interface PresignedParts {
   parts: (PresignedPut & { partNumber: number; sizeBytes: number })[];
   expiresAt: Date;
+}
+
+export interface UnfinishedUpload {
+  key: string;
+  uploadId: string;
+  initiatedAt: Date;
 }
 
 export interface CompletedPart {

@@ -10,6 +10,12 @@ const FIRST_PAUSE_MS = 100;
 /** Until the answer begins; the body may take as long as it moves. */
 const ANSWER_WITHIN_MS = 30_000;
 
+export interface S3Call extends S3Request {
+  body?: string;
+  /** Where the store may think longer than usual. */
+  answerWithinMs?: number;
+}
+
 /** The service's own calls of the store. What passes (no connection, 429, 5xx) is tried again; all of them may be repeated. */
 export class S3Client {
   readonly #settings: S3Settings;
@@ -24,7 +30,7 @@ export class S3Client {
    * @param expected the statuses that are answers; any other is the store's failure
    * @throws ApiError `unavailable`; what the store said is in the log alone
    */
-  async call(request: S3Request & { body?: string }, expected: number[]): Promise<Response> {
+  async call(request: S3Call, expected: number[]): Promise<Response> {
     let problem = "";
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {
       if (attempt > 1) await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random()));
@@ -41,12 +47,12 @@ export class S3Client {
     throw unavailable("The service cannot reach its object store right now.");
   }
 
-  async #send(request: S3Request & { body?: string }): Promise<Response> {
+  async #send(request: S3Call): Promise<Response> {
     const { url, headers } = await signS3(this.#settings, request);
     const aborting = new AbortController();
     const timer = setTimeout(
       () => aborting.abort(new Error("the object store did not answer in time")),
-      ANSWER_WITHIN_MS,
+      request.answerWithinMs ?? ANSWER_WITHIN_MS,
     );
     try {
       const init = { method: request.method, headers, signal: aborting.signal, redirect: "error" as const };

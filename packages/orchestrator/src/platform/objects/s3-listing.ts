@@ -30,7 +30,7 @@ export const MULTIPART_UPLOADS: Listing = {
 export interface ListEntry {
   key: string;
   /** The text of an element of the entry. */
-  text(name: string): string | null;
+  text: (name: string) => string | null;
 }
 
 /** The entries of all pages. */

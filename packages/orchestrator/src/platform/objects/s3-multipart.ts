@@ -1,19 +1,35 @@
 import { unavailable } from "../http/errors.ts";
-import type { CompletedPart, MultipartUpload, MultipartUploads } from "./object-store.ts";
+import { isOwnKey, requireObjectKey } from "./object-key.ts";
+import type {
+  CompletedPart,
+  MultipartUploads,
+  PartsRequest,
+  PresignedParts,
+  UnfinishedUpload,
+} from "./object-store.ts";
 import type { S3Client } from "./s3-client.ts";
+import { listS3, MULTIPART_UPLOADS } from "./s3-listing.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { escapeXml, xmlText } from "./s3-xml.ts";
 
-const MAX_PARTS = 10_000;
+/** As many as an object of S3's largest size has in parts of the largest size; all their URLs go into one answer. */
+const MAX_PARTS = 1024;
 /** S3 takes no smaller part but the last. */
-const MIN_PART_BYTES = 5 * 1024 * 1024;
+const MIN_PART_BYTES = 5 * 1024 ** 2;
+const MAX_PART_BYTES = 5 * 1024 ** 3;
+/** Some stores copy the parts before they answer. */
+const COMPLETED_WITHIN_MS = 10 * 60_000;
+/** Only what this service began: others may use the bucket too. */
+const OWN_PREFIX = "org_";
 
 /** Multipart uploads of S3: each part has a URL of its own, that binds its number and length. */
 export class S3Multipart implements MultipartUploads {
   readonly #settings: S3Settings;
   readonly #client: S3Client;
   readonly #partBytes: number;
+  /** By upload id: who asks again meanwhile gets the same answer. */
+  readonly #completing = new Map<string, Promise<boolean>>();
 
   constructor(settings: S3Settings, client: S3Client, partBytes: number) {
     this.#settings = settings;
@@ -21,18 +37,25 @@ export class S3Multipart implements MultipartUploads {
     this.#partBytes = Math.max(partBytes, MIN_PART_BYTES);
   }
 
-  async create(request: {
-    key: string;
-    sizeBytes: number;
-    expiresInSeconds: number;
-  }): Promise<MultipartUpload> {
-    const { key, sizeBytes, expiresInSeconds } = request;
+  partBytesFor(sizeBytes: number): number | null {
+    const partBytes = Math.max(this.#partBytes, Math.ceil(sizeBytes / MAX_PARTS));
+    return partBytes > MAX_PART_BYTES ? null : partBytes;
+  }
+
+  async create({ key }: { key: string }): Promise<string> {
+    requireObjectKey(key);
     const response = await this.#client.call({ method: "POST", key, query: { uploads: "" } }, [200]);
     const uploadId = xmlText(await response.text(), "UploadId");
     if (uploadId === null || uploadId === "") throw unavailable("The object store did not begin the upload.");
+    return uploadId;
+  }
+
+  async presignParts(request: PartsRequest): Promise<PresignedParts> {
+    const { key, uploadId, sizeBytes, partBytes, expiresInSeconds } = request;
+    requireObjectKey(key);
     const signedAt = new Date();
     const expiresAt = new Date(signedAt.getTime() + expiresInSeconds * 1000);
-    const parts = partSizes(sizeBytes, this.#partBytes).map(async (partSize, index) => {
+    const parts = partSizes(sizeBytes, partBytes).map(async (partSize, index) => {
       const headers = { "content-length": String(partSize) };
       const query = { partNumber: String(index + 1), uploadId };
       const url = await presignS3(
@@ -43,14 +66,35 @@ export class S3Multipart implements MultipartUploads {
       );
       return { url, method: "PUT" as const, headers, expiresAt, partNumber: index + 1, sizeBytes: partSize };
     });
-    return { uploadId, parts: await Promise.all(parts), expiresAt };
+    return { parts: await Promise.all(parts), expiresAt };
   }
 
-  async complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean> {
-    const { key, uploadId, parts } = request;
-    const body = completionXml(parts);
+  complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean> {
+    requireObjectKey(request.key);
+    const running = this.#completing.get(request.uploadId);
+    if (running !== undefined) return running;
+    const completing = this.#complete(request).finally(() => this.#completing.delete(request.uploadId));
+    this.#completing.set(request.uploadId, completing);
+    return completing;
+  }
+
+  async #complete({
+    key,
+    uploadId,
+    parts,
+  }: {
+    key: string;
+    uploadId: string;
+    parts: CompletedPart[];
+  }): Promise<boolean> {
     const response = await this.#client.call(
-      { method: "POST", key, query: { uploadId }, body },
+      {
+        method: "POST",
+        key,
+        query: { uploadId },
+        body: completionXml(parts),
+        answerWithinMs: COMPLETED_WITHIN_MS,
+      },
       [200, 400, 404],
     );
     const answer = await response.text();
@@ -68,11 +112,19 @@ export class S3Multipart implements MultipartUploads {
       [204, 200, 404],
     );
   }
+
+  async *list(): AsyncIterable<UnfinishedUpload> {
+    for await (const { key, text } of listS3(this.#client, MULTIPART_UPLOADS, OWN_PREFIX)) {
+      const uploadId = text("UploadId");
+      const initiatedAt = new Date(text("Initiated") ?? Number.NaN);
+      if (!isOwnKey(key) || uploadId === null || Number.isNaN(initiatedAt.getTime())) continue;
+      yield { key, uploadId, initiatedAt };
+    }
+  }
 }
 
-/** Equal parts and a rest; larger ones where there would be too many. */
-export function partSizes(sizeBytes: number, wantedBytes: number): number[] {
-  const partBytes = Math.max(wantedBytes, Math.ceil(sizeBytes / MAX_PARTS));
+/** Equal parts and a rest. */
+export function partSizes(sizeBytes: number, partBytes: number): number[] {
   const count = Math.max(1, Math.ceil(sizeBytes / partBytes));
   return Array.from({ length: count }, (_, index) => Math.min(partBytes, sizeBytes - index * partBytes));
 }

@@ -31,6 +31,13 @@ async function send(
   return fetch(url, body === undefined ? { method, headers: others } : { method, headers: others, body });
 }
 
+async function begin(sizeBytes: number) {
+  const uploadId = await store.multipart.create({ key: KEY });
+  const partBytes = store.multipart.partBytesFor(sizeBytes) ?? 0;
+  const request = { key: KEY, uploadId, sizeBytes, partBytes, expiresInSeconds: 60 };
+  return { uploadId, ...(await store.multipart.presignParts(request)) };
+}
+
 test("the example of Amazon's documentation: a presigned GET has their signature", async () => {
   const settings = {
     endpoint: "https://s3.amazonaws.com",
@@ -125,6 +132,11 @@ test("a store that repeats checksums without checking them is not believed", asy
   expect((await send("PUT", put.url, other, put.headers)).status).toBe(200);
   expect(await store.head(KEY)).toEqual({ sizeBytes: 100, sha256: null });
   expect(await store.hash(KEY)).toEqual({ sizeBytes: 100, sha256: sha256(other) });
+  expect(await store.head(KEY)).toEqual({ sizeBytes: 100, sha256: sha256(other) });
+  // What was read is remembered with the ETag of what was read.
+  const replaced = randomBytes(100);
+  expect((await send("PUT", put.url, replaced, put.headers)).status).toBe(200);
+  expect(await store.head(KEY)).toEqual({ sizeBytes: 100, sha256: null });
   expect([...server.objects.keys()]).toEqual([KEY]);
 });
 
@@ -146,7 +158,7 @@ test("multipart: parts by their own URLs, completed once or twice, vouched for o
     partBytes: 5 * MIB,
   });
   const bytes = randomBytes(12 * MIB);
-  const upload = await store.multipart.create({ key: KEY, sizeBytes: bytes.length, expiresInSeconds: 60 });
+  const upload = await begin(bytes.length);
   expect(upload.parts.map((part) => part.sizeBytes)).toEqual([5 * MIB, 5 * MIB, 2 * MIB]);
   const parts = [];
   for (const part of upload.parts) {
@@ -163,26 +175,27 @@ test("multipart: parts by their own URLs, completed once or twice, vouched for o
 });
 
 test("multipart: abandoned, unknown, and with a part that is not there", async () => {
-  const upload = await store.multipart.create({ key: KEY, sizeBytes: 10, expiresInSeconds: 60 });
+  const upload = await begin(10);
   const missing = {
     key: KEY,
     uploadId: upload.uploadId,
     parts: [{ partNumber: 1, etag: `"${"0".repeat(64)}"` }],
   };
   await expect(store.multipart.complete(missing)).rejects.toMatchObject({ code: "unavailable" });
-  const second = await store.multipart.create({ key: KEY, sizeBytes: 10, expiresInSeconds: 60 });
+  const second = await begin(10);
   for (const _ of [1, 2]) await store.multipart.abort({ key: KEY, uploadId: second.uploadId });
   expect(await store.multipart.complete({ ...missing, uploadId: second.uploadId })).toBe(false);
   expect(server.uploads.size).toBe(0);
 });
 
-test("parts: equal, a rest, never over ten thousand", () => {
+test("parts: equal, a rest, larger ones rather than too many, and never larger than S3 takes", () => {
   expect(partSizes(10, 4)).toEqual([4, 4, 2]);
   expect(partSizes(8, 4)).toEqual([4, 4]);
-  expect(partSizes(0, 4)).toEqual([0]);
-  const many = partSizes(1_000_001, 10);
-  expect(many.length).toBeLessThanOrEqual(10_000);
-  expect(many.reduce((sum, size) => sum + size, 0)).toBe(1_000_001);
+  const gib = 1024 ** 3;
+  expect(store.multipart.partBytesFor(6 * gib)).toBe(512 * MIB);
+  expect(store.multipart.partBytesFor(5 * 1024 * gib)).toBe(5 * gib);
+  expect(partSizes(5 * 1024 * gib, 5 * gib)).toHaveLength(1024);
+  expect(store.multipart.partBytesFor(5 * 1024 * gib + 1)).toBeNull();
 });
 
 test("what passes is tried again; what lasts is unavailable, and says nothing of the store", async () => {

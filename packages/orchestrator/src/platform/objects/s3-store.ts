@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Logger } from "../logging/logger.ts";
-import { requireObjectKey } from "./object-key.ts";
+import { isOwnKey, requireObjectKey } from "./object-key.ts";
 import type {
   ListedObject,
   MultipartUploads,
@@ -10,11 +10,15 @@ import type {
   PutRequest,
   StoredObject,
 } from "./object-store.ts";
+import { probeChecksums } from "./s3-checksums.ts";
 import { S3Client } from "./s3-client.ts";
+import { listS3, OBJECTS } from "./s3-listing.ts";
 import { S3Multipart } from "./s3-multipart.ts";
+import { bucketLocksObjects, protectObject } from "./s3-object-lock.ts";
+import type { ObjectLock } from "./s3-object-lock.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
-import { xmlElements, xmlText } from "./s3-xml.ts";
+import { removeObject } from "./s3-removal.ts";
 
 export interface S3StoreOptions extends S3Settings {
   log: Logger;
@@ -22,8 +26,14 @@ export interface S3StoreOptions extends S3Settings {
   singlePutLimitBytes?: number | undefined;
   /** Size of a part above that, 512 MiB unless told. */
   partBytes?: number | undefined;
+  /** What backups are locked with when they are registered; nothing unless told. */
+  objectLock?: ObjectLock | undefined;
 }
 
+type Digest = { sizeBytes: number; sha256: string };
+
+/** More than are ever between the reading of an object and its registration. */
+const REMEMBERED_DIGESTS = 10_000;
 const SHA256_BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 
 /** Any store with the S3 interface. Agents speak to it directly, with the URLs signed here. */
@@ -32,15 +42,23 @@ export class S3Store implements ObjectStore {
   readonly multipart: MultipartUploads;
   readonly #settings: S3Settings;
   readonly #client: S3Client;
+  readonly #log: Logger;
+  readonly #objectLock: ObjectLock | undefined;
+  readonly #reading = new Map<string, Promise<Digest | null>>();
+  /** Of objects that were read, by key and ETag, oldest first. */
+  readonly #digests = new Map<string, string>();
   #checksums: Promise<boolean> | null = null;
 
   constructor({
     log,
     singlePutLimitBytes = 5 * 1024 ** 3,
     partBytes = 512 * 1024 ** 2,
+    objectLock,
     ...settings
   }: S3StoreOptions) {
     this.#settings = settings;
+    this.#log = log;
+    this.#objectLock = objectLock;
     this.#client = new S3Client(settings, log);
     this.singlePutLimitBytes = singlePutLimitBytes;
     this.multipart = new S3Multipart(settings, this.#client, partBytes);
@@ -76,14 +94,24 @@ export class S3Store implements ObjectStore {
     const response = await this.#client.call({ method: "HEAD", key, headers }, [200, 404]);
     if (response.status === 404) return null;
     const sizeBytes = Number(response.headers.get("content-length"));
+    const read = this.#digests.get(digestName(key, response.headers));
+    if (read !== undefined) return { sizeBytes, sha256: read };
     // A composite checksum of a multipart upload ends in the number of its parts, and is not that of the bytes.
     const checksum = response.headers.get("x-amz-checksum-sha256") ?? "";
     const isVouchedFor = SHA256_BASE64.test(checksum) && (await this.#verifiesChecksums());
     return { sizeBytes, sha256: isVouchedFor ? Buffer.from(checksum, "base64").toString("hex") : null };
   }
 
-  async hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null> {
+  hash(key: string): Promise<Digest | null> {
     requireObjectKey(key);
+    const running = this.#reading.get(key);
+    if (running !== undefined) return running;
+    const reading = this.#read(key).finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
+  }
+
+  async #read(key: string): Promise<Digest | null> {
     const response = await this.#client.call({ method: "GET", key }, [200, 404]);
     if (response.status === 404) return null;
     const hash = createHash("sha256");
@@ -92,55 +120,50 @@ export class S3Store implements ObjectStore {
       hash.update(chunk);
       sizeBytes += chunk.length;
     }
-    return { sizeBytes, sha256: hash.digest("hex") };
+    const sha256 = hash.digest("hex");
+    // The ETag names the bytes that came: another object under this key has another one.
+    if (response.headers.has("etag")) this.#digests.set(digestName(key, response.headers), sha256);
+    const [oldest] = this.#digests.keys();
+    if (this.#digests.size > REMEMBERED_DIGESTS && oldest !== undefined) this.#digests.delete(oldest);
+    return { sizeBytes, sha256 };
   }
 
-  async delete(key: string): Promise<void> {
+  async remove(key: string): Promise<"removed" | "retained"> {
     requireObjectKey(key);
-    await this.#client.call({ method: "DELETE", key }, [200, 204, 404]);
+    return removeObject(this.#client, key, this.#log);
   }
 
-  async *list(prefix: string): AsyncIterable<ListedObject> {
-    for (let token: string | null = ""; token !== null;) {
-      const query = {
-        "list-type": "2",
-        "encoding-type": "url",
-        prefix,
-        ...(token === "" ? {} : { "continuation-token": token }),
-      };
-      const response = await this.#client.call({ method: "GET", key: "", query }, [200]);
-      const xml = await response.text();
-      for (const element of xmlElements(xml, "Contents")) {
-        const key = decodeURIComponent((xmlText(element, "Key") ?? "").replaceAll("+", " "));
-        const modifiedAt = new Date(xmlText(element, "LastModified") ?? 0);
-        yield { key, sizeBytes: Number(xmlText(element, "Size")), modifiedAt };
-      }
-      token = xmlText(xml, "IsTruncated") === "true" ? xmlText(xml, "NextContinuationToken") : null;
+  async protect(key: string): Promise<void> {
+    requireObjectKey(key);
+    if (this.#objectLock !== undefined) await protectObject(this.#client, key, this.#objectLock, new Date());
+  }
+
+  /** Whether the bucket locks objects; null where the store cannot be asked right now. */
+  locksObjects(): Promise<boolean | null> {
+    return bucketLocksObjects(this.#client);
+  }
+
+  async *list(prefix = ""): AsyncIterable<ListedObject> {
+    for await (const { key, text } of listS3(this.#client, OBJECTS, prefix)) {
+      const modifiedAt = new Date(text("LastModified") ?? Number.NaN);
+      // What the store tells no time of is taken for new: the age of an object decides about its removal.
+      const isDated = !Number.isNaN(modifiedAt.getTime());
+      if (isOwnKey(key))
+        yield { key, sizeBytes: Number(text("Size")), modifiedAt: isDated ? modifiedAt : new Date() };
     }
   }
 
-  /**
-   * Some stores repeat the SHA-256 that they were told without looking at the bytes. So the first time that it matters the store is
-   * offered an object with a right one and then with a wrong one: only a store that takes the first and refuses the second is believed.
-   */
   #verifiesChecksums(): Promise<boolean> {
-    this.#checksums ??= this.#probeChecksums().catch((error: unknown) => {
+    this.#checksums ??= probeChecksums(this.#client, (key) => this.remove(key)).catch((error: unknown) => {
       this.#checksums = null;
       throw error;
     });
     return this.#checksums;
   }
+}
 
-  async #probeChecksums(): Promise<boolean> {
-    const key = `checksum-probe/${randomBytes(8).toString("hex")}`;
-    const put = async (hashed: string): Promise<number> => {
-      const headers = { "x-amz-checksum-sha256": createHash("sha256").update(hashed).digest("base64") };
-      return (await this.#client.call({ method: "PUT", key, headers, body: "probe" }, [200, 400])).status;
-    };
-    const [right, wrong] = [await put("probe"), await put("other bytes")];
-    await this.delete(key);
-    return right === 200 && wrong === 400;
-  }
+function digestName(key: string, headers: Headers): string {
+  return `${key} ${headers.get("content-length")} ${headers.get("etag")}`;
 }
 
 function after(time: Date, seconds: number): Date {

@@ -108,10 +108,15 @@ function object(
       return { status: 200 };
     }
     case "GET":
-      return stored === undefined ? error(404, "NoSuchKey") : { status: 200, body: stored.bytes };
+      return stored === undefined
+        ? error(404, "NoSuchKey")
+        : { status: 200, body: stored.bytes, headers: { etag: `"${sha256(stored.bytes)}"` } };
     case "HEAD": {
       if (stored === undefined) return { status: 404 };
-      const headers: Record<string, string> = { "content-length": String(stored.bytes.length) };
+      const headers: Record<string, string> = {
+        "content-length": String(stored.bytes.length),
+        etag: `"${sha256(stored.bytes)}"`,
+      };
       if (stored.sha256 !== null && request.headers["x-amz-checksum-mode"] === "ENABLED") {
         headers["x-amz-checksum-sha256"] = Buffer.from(stored.sha256, "hex").toString("base64");
       }
@@ -172,7 +177,10 @@ function list(state: S3TestServer, url: URL): Reply {
   );
   const more = from + 2 < keys.length;
   const next = more ? `<NextContinuationToken>${from + 2}</NextContinuationToken>` : "";
-  return { status: 200, body: `<r><IsTruncated>${more}</IsTruncated>${next}${contents.join("")}</r>` };
+  return {
+    status: 200,
+    body: `<r><EncodingType>url</EncodingType><IsTruncated>${more}</IsTruncated>${next}${contents.join("")}</r>`,
+  };
 }
 
 /** Signature Version 4, in the query or in the Authorization header; payload unsigned. */

@@ -1,0 +1,54 @@
+import { Cron } from "croner";
+import type { Database } from "../../platform/database/schema.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { isUploadAlive } from "./store.ts";
+
+interface AbandonedUploads {
+  db: Database;
+  objects: ObjectStore;
+  logger: Logger;
+}
+
+/** How long nobody has asked for URLs of an upload in parts before its parts, which cost money and are in no list, are removed. */
+const ABANDONED_AFTER_MS = 24 * 3_600_000;
+
+/** Aborts abandoned uploads once an hour, until `signal`. What fails is left for the next hour. */
+export function startAbandonedUploads({
+  signal,
+  ...options
+}: AbandonedUploads & { signal: AbortSignal }): Cron {
+  const { logger } = options;
+  const job = new Cron("41 * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {
+    if (signal.aborted) return;
+    try {
+      const aborted = await abortAbandonedUploads(options, new Date());
+      if (aborted > 0) logger.info({ aborted }, "aborted uploads that nobody went on with");
+    } catch (error) {
+      logger.warn(
+        { reason: errorMessage(error) },
+        "abandoned uploads could not be aborted; trying again in an hour",
+      );
+    }
+  });
+  signal.addEventListener("abort", () => job.stop(), { once: true });
+  return job;
+}
+
+/**
+ * Goes by the store's own list, so an upload is found whose beginning a crash kept from being recorded. Several replicas may do it at
+ * once. An agent that goes on after all gets 404 from the store and begins anew.
+ * @returns how many were aborted
+ */
+export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, now: Date): Promise<number> {
+  if (objects.multipart === null) return 0;
+  const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
+  let aborted = 0;
+  for await (const { key, uploadId, initiatedAt } of objects.multipart.list()) {
+    if (initiatedAt >= before || (await isUploadAlive(db, key, before))) continue;
+    await objects.multipart.abort({ key, uploadId });
+    aborted += 1;
+  }
+  return aborted;
+}

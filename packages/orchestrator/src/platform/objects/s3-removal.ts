@@ -1,0 +1,53 @@
+import { unavailable } from "../http/errors.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { S3Client } from "./s3-client.ts";
+import { listS3, VERSIONS } from "./s3-listing.ts";
+import { readLock } from "./s3-object-lock.ts";
+import { xmlText } from "./s3-xml.ts";
+
+/** What stores say when a lock is the reason: AWS and versitygw, MinIO and Ceph. */
+const LOCKED = /object lock|WORM/i;
+
+/**
+ * Removes an object. In a bucket with versions a plain DELETE hides the object and keeps (and bills) its bytes, whatever its lock: there each
+ * version is removed by its id. The current one goes last but for delete markers, so that what is cut off is found again by a
+ * repeat, and what is locked stays readable.
+ */
+export async function removeObject(
+  client: S3Client,
+  key: string,
+  log: Logger,
+): Promise<"removed" | "retained"> {
+  const { headers, status } = await client.call({ method: "HEAD", key }, [200, 404, 405]);
+  if (status === 200 && readLock(headers, new Date()) !== null) return "retained";
+  const hasVersions = headers.has("x-amz-version-id") || headers.get("x-amz-delete-marker") === "true";
+  if (hasVersions) return removeVersions(client, key, log);
+  return status === 200 ? removeOne(client, key, {}, log) : "removed";
+}
+
+async function removeVersions(client: S3Client, key: string, log: Logger): Promise<"removed" | "retained"> {
+  const versions: { id: string; isLatest: boolean }[] = [];
+  for await (const entry of listS3(client, VERSIONS, key)) {
+    if (entry.key !== key) continue;
+    versions.push({ id: entry.text("VersionId") ?? "null", isLatest: entry.text("IsLatest") === "true" });
+  }
+  for (const { id } of versions.toSorted((a, b) => Number(a.isLatest) - Number(b.isLatest))) {
+    if ((await removeOne(client, key, { versionId: id }, log)) === "retained") return "retained";
+  }
+  return "removed";
+}
+
+async function removeOne(
+  client: S3Client,
+  key: string,
+  query: Record<string, string>,
+  log: Logger,
+): Promise<"removed" | "retained"> {
+  const response = await client.call({ method: "DELETE", key, query }, [200, 204, 400, 403, 404]);
+  if (response.status !== 400 && response.status !== 403) return "removed";
+  const answer = await response.text();
+  if (LOCKED.test(answer)) return "retained";
+  const problem = `${response.status} ${xmlText(answer, "Code") ?? ""}`;
+  log.error({ method: "DELETE", key, problem }, "the object store failed");
+  throw unavailable("The object store does not let the service remove an object.");
+}
