@@ -4,15 +4,18 @@ import type { Command } from "./command.ts";
 export const COMMANDS: readonly Command[] = [
   {
     name: "init",
-    summary: "make a root, and attach this host to an organisation",
-    flags: ["service", "caFile", "caSha256", "authKeyFile", "name", "recipient", "json", "root"],
+    summary: "make a root, and attach this host to an organisation, or make it stand alone",
+    flags: [
+      ...(["service", "caFile", "caSha256", "authKeyFile", "name", "recipient"] as const),
+      ...(["standalone", "storage", "s3Endpoint", "s3Region", "json", "root"] as const),
+    ],
     makesRoot: true,
     load: async () => (await import("./init.ts")).init,
   },
   {
     name: "backup",
     summary: "back a source up, encrypted, and put a signed receipt into the log",
-    flags: ["source", "wait", "json", "root"],
+    flags: ["source", "maxRate", "wait", "json", "root"],
     load: async () => (await import("./backup.ts")).backup,
   },
   {
@@ -30,14 +33,23 @@ export const COMMANDS: readonly Command[] = [
   {
     name: "run",
     summary: "serve: heartbeat, run what the service asks for, submit receipts, watch the log",
-    flags: ["root"],
+    flags: ["maxRate", "root"],
     load: async () => (await import("./run-agent.ts")).runAgent,
   },
   {
     name: "sync",
     summary: "upload and submit now what waits for the service",
-    flags: ["wait", "json", "root"],
+    flags: ["maxRate", "wait", "json", "root"],
     load: async () => (await import("./sync.ts")).sync,
+  },
+  {
+    name: "prune",
+    summary: "standalone: remove the backups that no keep rule names, never the newest that is proven",
+    flags: [
+      ...(["keepLast", "keepDays", "keepDaily", "keepWeekly", "keepMonthly", "keepYearly"] as const),
+      ...(["source", "dryRun", "yes", "wait", "json", "root"] as const),
+    ],
+    load: async () => (await import("./prune.ts")).prune,
   },
   {
     name: "status",

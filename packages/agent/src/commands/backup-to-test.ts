@@ -1,20 +1,11 @@
-import type { DownloadUrl, SourceMetadata } from "@attestore/contract";
+import type { DownloadUrl } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
 import { backupById, newestBackup } from "../receipts/receipt-history.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { resolveSourceId } from "../service/resolve-source.ts";
-
-/** A stored backup: what it must be, and where it can be had for the next 15 minutes. */
-export interface StoredBackup {
-  readonly id: string;
-  readonly sourceId: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly sourceMetadata: SourceMetadata;
-  readonly downloadUrl: string;
-}
+import type { StoredBackup } from "./home.ts";
 
 /**
  * The backup that a restore is to be made of: the one that is named, or the newest of the source that this agent made.
@@ -44,10 +35,21 @@ export async function findStoredBackup(
   const found = own === null ? fromService(id, answer) : { ...ownRecord(own.statement), id };
   if (found.sourceId !== sourceId)
     throw new UserError("backup_unknown", `${id} is a backup of another source than ${source.slug}`);
-  return { ...found, downloadUrl: answer.download_url };
+  return {
+    ...found,
+    download: (file, options) =>
+      service.download({
+        // Good for 15 minutes.
+        url: answer.download_url,
+        file,
+        expectedBytes: found.sizeBytes,
+        signal: options.signal,
+        onProgress: (bytes) => options.onProgress?.(bytes, found.sizeBytes),
+      }),
+  };
 }
 
-type Known = Omit<StoredBackup, "downloadUrl">;
+type Known = Omit<StoredBackup, "download">;
 
 function ownRecord({
   subject,

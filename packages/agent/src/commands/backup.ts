@@ -1,21 +1,23 @@
 import { formatBytes, formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
-import { ServiceError } from "../service/service-error.ts";
 import { listPending } from "../spool/pending-backup.ts";
-import { submitWaiting } from "../spool/submit-waiting.ts";
+import type { Config } from "../root/config.ts";
+import { UserError } from "../root/user-error.ts";
+import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
-import { chosenSource, openAttachedRoot } from "./open-root.ts";
+import type { Home } from "./home.ts";
+import { chosenSource, openHome } from "./open-root.ts";
 import { performBackup } from "./perform-backup.ts";
-import { reportFailure } from "./report-failure.ts";
-import { submitAndFollow } from "./submitted-receipt.ts";
+import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const backup: Run = async (call) => {
   const { terminal, signal } = call;
-  const root = await openAttachedRoot(call);
-  const { attachment, config, layout, flags } = root;
+  const root = await openHome(call);
+  const { home, config, layout, flags } = root;
   const source = chosenSource(root);
   const line = terminal.progress();
+  const begun = new Date().toISOString();
   try {
     let made;
     {
@@ -24,15 +26,16 @@ export const backup: Run = async (call) => {
         wait: flags.isOn("wait", true),
         say: terminal.say,
       });
+      await deliverLeftOver(home, config, signal);
       terminal.say(`Backing up ${source.slug} (${source.engine}).`);
-      made = await performBackup(attachment, config, source, {
+      made = await performBackup(home, config, source, {
         commandId: null,
         signal,
         onProgress: line.update,
       });
     }
     line.clear();
-    const fate = await submitAndFollow(attachment, made.receipt, signal);
+    const fate = await home.settle(made.receipt, signal);
     if (flags.isOn("json")) {
       terminal.data(
         JSON.stringify({
@@ -50,38 +53,48 @@ export const backup: Run = async (call) => {
       );
     } else {
       const took = formatDuration(Date.parse(made.finishedAt) - Date.parse(made.startedAt));
-      const { good, warn } = terminal.onData;
+      const { good } = terminal.onData;
       terminal.data(
         `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
       );
-      terminal.data(
-        fate.state === "accepted"
-          ? `${good("✓")} ${fate.receiptId ?? ""}  in the log at ${fate.logIndex ?? ""}, proof verified`
-          : `${warn("!")} the receipt is ${fate.state}: ${fate.why ?? "see `attestore status`"}`,
-      );
+      sayFate(terminal, fate);
       terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }
     return fate.isWrong ? 2 : 0;
   } catch (error) {
     line.clear();
-    const isPending =
-      error instanceof ServiceError &&
-      (await listPending(layout)).some((each) => each.source === source.slug);
+    const isPending = (await listPending(layout)).some(
+      (each) => each.source === source.slug && each.finished_at >= begun,
+    );
     if (isPending) {
       terminal.say(
-        "The encrypted backup is whole and waits in blobs/. `attestore sync`, or a running `attestore run`, uploads it.",
+        "The encrypted backup is whole and waits in blobs/. `attestore sync`, or a running `attestore run`, stores it.",
       );
     } else if (error instanceof CouldNotRun && error.code !== "interrupted") {
-      await reportFailure(attachment, {
-        kind: "backup_failed",
-        source: source.slug,
-        commandId: null,
-        error,
-      });
-      await submitWaiting(attachment, { signal, once: true });
+      await home.reportFailure(
+        {
+          kind: "backup_failed",
+          source: source.slug,
+          commandId: null,
+          error,
+        },
+        signal,
+      );
     }
     throw error;
   } finally {
-    attachment.service.close();
+    home.close();
   }
 };
+
+/** What an earlier run left whole and was kept from storing; what keeps it now will keep this backup too, and is said then. */
+async function deliverLeftOver(home: Home, config: Config, signal: AbortSignal): Promise<void> {
+  for (const pending of await listPending(home.layout)) {
+    try {
+      await home.deliver(config, pending, { signal });
+    } catch (error) {
+      if (error instanceof ServiceError || error instanceof CouldNotRun || error instanceof UserError) return;
+      throw error;
+    }
+  }
+}

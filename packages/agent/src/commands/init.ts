@@ -3,7 +3,6 @@ import { hostname } from "node:os";
 import { text as readAll } from "node:stream/consumers";
 import { resolve } from "node:path";
 import { AUTH_KEY } from "@attestore/contract";
-import { ensureAgeIdentity } from "../root/age-identity.ts";
 import { readConfig, type Config } from "../root/config.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
@@ -12,13 +11,15 @@ import { ensureSigningKey } from "../root/signing-key.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
 import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
-import { writeAttachedConfig } from "../root/write-config.ts";
+import { writeRootConfig } from "../root/write-config.ts";
 import { readPinnedCa } from "../service/attachment.ts";
 import { hostFacts } from "../service/host-facts.ts";
 import { fetchPinnedCertificate } from "../service/pin-certificate.ts";
 import { openService } from "../service/service.ts";
 import { attachInteractively, attachWithKey, forgetAttach, type Attaching } from "../service/attach.ts";
 import type { Call, Run } from "./command.ts";
+import { chooseRecipients } from "./choose-recipients.ts";
+import { initStandalone } from "./init-standalone.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const init: Run = async (call) => {
@@ -34,6 +35,7 @@ export const init: Run = async (call) => {
       `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
     );
   }
+  if (flags.isOn("standalone")) return initStandalone(call, layout);
   const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
   const pinned = await pinCa(call, layout, url, before);
   const key = await ensureSigningKey(layout);
@@ -63,9 +65,8 @@ export const init: Run = async (call) => {
     await writeDurably(layout.token, `${attached.api_token}\n`);
     await writeDurably(layout.logKey, `${attached.log.verifier_key}\n`);
     // Last: a root with an agent in its config.yaml is an attached one.
-    await writeAttachedConfig(layout, {
-      url,
-      isPinned: pinned !== null,
+    await writeRootConfig(layout, {
+      home: { kind: "service", url, isPinned: pinned !== null },
       agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
       ...recipients,
     });
@@ -132,25 +133,6 @@ async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null
   else pem = await readPinnedCa(file === undefined ? (before?.service?.caFile ?? null) : resolve(cwd, file));
   if (pem !== null) await writeDurably(layout.ca, pem);
   return pem;
-}
-
-async function chooseRecipients(
-  { flags }: Call,
-  layout: Layout,
-  before: Config | null,
-): Promise<{ recipients: readonly string[]; identityFiles: readonly string[] }> {
-  const given = flags
-    .text("recipient")
-    ?.split(",")
-    .map((each) => each.trim());
-  if (given !== undefined) {
-    const wrong = given.find((each) => !/^age1[02-9ac-hj-np-z]{20,}$/.test(each));
-    if (wrong !== undefined) throw new UserError("usage", `"${wrong}" is no age recipient (age1…)`);
-    return { recipients: given, identityFiles: [] };
-  }
-  if (before !== null && before.recipients.length > 0)
-    return { recipients: before.recipients, identityFiles: before.identityFiles };
-  return { recipients: [await ensureAgeIdentity(layout.ageIdentity)], identityFiles: ["keys/age.key"] };
 }
 
 /** Never from the command line, where every process of the host could read it. Null: an interactive attach. */

@@ -3,10 +3,14 @@ import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import type { ResolvedRoot } from "../root/resolve-root.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { nearestName } from "../root/nearest-name.ts";
+import { parseRate, type UploadConfig } from "../root/upload-config.ts";
 import { UserError } from "../root/user-error.ts";
 import { openAttachment, type Attachment } from "../service/attachment.ts";
+import { attachedHome } from "./attached-home.ts";
 import type { Call } from "./command.ts";
 import type { Flags } from "./flags.ts";
+import type { Home } from "./home.ts";
+import { openStandaloneHome } from "./standalone-home.ts";
 
 export interface OpenRoot {
   readonly resolved: ResolvedRoot;
@@ -18,7 +22,29 @@ export interface OpenRoot {
 /** @throws UserError root_missing, config_invalid */
 export function openRoot({ root, flags }: Call): OpenRoot {
   if (root.config === null) throw root.problem;
-  return { resolved: root.resolved, layout: layoutOf(root.resolved.path), config: root.config, flags };
+  const config = { ...root.config, upload: pacedUpload(root.config.upload, flags) };
+  return { resolved: root.resolved, layout: layoutOf(root.resolved.path), config, flags };
+}
+
+/** `--max-rate` instead of what config.yaml says. @throws UserError usage */
+export function pacedUpload(upload: UploadConfig, flags: Flags): UploadConfig {
+  const text = flags.text("maxRate");
+  if (text === undefined) return upload;
+  const maxBytesPerSecond = parseRate(text);
+  if (maxBytesPerSecond !== null) return { ...upload, maxBytesPerSecond };
+  throw new UserError("usage", `--max-rate takes bytes a second, such as 500kB or 20MB, not "${text}"`);
+}
+
+/** A root that is ready to work in, attached or standalone. @throws UserError */
+export async function openHome(call: Call): Promise<OpenRoot & { readonly home: Home }> {
+  const root = openRoot(call);
+  const { layout, config } = root;
+  if (config.standalone === null) {
+    const attached = await openAttachedRoot(call);
+    return { ...root, home: attachedHome(attached.attachment) };
+  }
+  await makeLayout(layout);
+  return { ...root, home: await openStandaloneHome(layout, config) };
 }
 
 /** A root of an attached host, ready to work in. @throws UserError */

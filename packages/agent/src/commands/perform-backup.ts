@@ -2,10 +2,10 @@ import type { SourceMetadata } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
-import type { Attachment } from "../service/attachment.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
-import { deliverBackup, type DeliveredBackup } from "../spool/deliver-backup.ts";
+import type { DeliveredBackup } from "../spool/deliver-backup.ts";
 import { recordBackup } from "../spool/pending-backup.ts";
+import type { Home } from "./home.ts";
 
 export interface RunOptions {
   /** The service's command that asked for it; null for a person. */
@@ -22,16 +22,16 @@ export interface PerformedBackup extends DeliveredBackup {
 }
 
 /**
- * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and submits afterwards.
+ * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and settles it afterwards.
  * @throws CouldNotRun when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
  */
 export async function performBackup(
-  attachment: Attachment,
+  home: Home,
   config: Config,
   source: SourceConfig,
   { commandId, signal, onProgress }: RunOptions,
 ): Promise<PerformedBackup> {
-  const { layout } = attachment;
+  const { layout } = home;
   await requireNoLogAlarm(layout);
   if (config.recipients.length === 0) {
     throw new UserError(
@@ -60,7 +60,7 @@ export async function performBackup(
     started_at: startedAt,
     finished_at: finishedAt,
   });
-  const delivered = await deliverBackup(attachment, config, pending, {
+  const delivered = await home.deliver(config, pending, {
     signal,
     onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
   });

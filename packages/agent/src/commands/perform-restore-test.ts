@@ -7,11 +7,10 @@ import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
 import type { ReceiptFile } from "../receipts/receipt-files.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { restoreTestStatement } from "../receipts/statements.ts";
-import type { Attachment } from "../service/attachment.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 import { finishCommand } from "../spool/command-journal.ts";
-import { findStoredBackup } from "./backup-to-test.ts";
+import type { Home } from "./home.ts";
 import type { RunOptions } from "./perform-backup.ts";
 
 export interface PerformedRestoreTest extends Pick<
@@ -26,31 +25,28 @@ export interface PerformedRestoreTest extends Pick<
 
 /**
  * A restore test from the download of what the object store really holds to the signed receipt in the spool. The caller
- * holds the `work` lock and submits afterwards.
+ * holds the `work` lock and settles it afterwards.
  * @throws CouldNotRun, UserError or ServiceError when there is no result, neither passed nor failed
  */
 export async function performRestoreTest(
-  attachment: Attachment,
+  home: Home,
   config: Config,
   source: SourceConfig,
   { backupId, commandId, signal, onProgress }: RunOptions & { readonly backupId: string | undefined },
 ): Promise<PerformedRestoreTest> {
-  const { layout, key } = attachment;
+  const { layout, key } = home;
   await requireNoLogAlarm(layout);
   const identities = await readIdentities(config.identityFiles);
-  const backup = await findStoredBackup(attachment, config, source, { backupId, signal });
+  const backup = await home.find(config, source, { backupId, signal });
   const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
   const scratch = await makeScratchDirectory(layout.scratch, null);
   try {
     const startedAt = new Date().toISOString();
     const ciphertext = join(scratch.path, "ciphertext.age");
     const downloadStarted = performance.now();
-    await attachment.service.download({
-      url: backup.downloadUrl,
-      file: ciphertext,
-      expectedBytes: backup.sizeBytes,
+    await backup.download(ciphertext, {
       signal,
-      onProgress: (bytes) => onProgress("download", bytes, backup.sizeBytes),
+      onProgress: (bytes, total) => onProgress("download", bytes, total),
     });
     const download_ms = Math.round(performance.now() - downloadStarted);
     const { testRestore } = await import("../runs/test-restore.ts");
@@ -80,7 +76,7 @@ export async function performRestoreTest(
     const receipt = await signReceipt(
       layout,
       key,
-      (previous) => restoreTestStatement(attachment, backup, outcome, previous),
+      (previous) => restoreTestStatement(home, backup, outcome, previous),
       { commandId },
     );
     if (commandId !== null) await finishCommand(layout, commandId, `restore test ${result}`);

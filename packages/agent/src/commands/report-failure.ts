@@ -1,7 +1,7 @@
 import { newId, type AgentEventKind } from "@attestore/contract";
 import { CouldNotRun } from "../runs/could-not-run.ts";
+import type { Layout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
-import type { Attachment } from "../service/attachment.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { readSourceIds } from "../service/source-ids.ts";
 import { spoolEvent } from "../spool/spooled-event.ts";
@@ -16,7 +16,10 @@ export interface FailedRun {
 }
 
 /** Puts what kept a run from its result into the spool, for the log: a failure is reported as well as a success. */
-export async function reportFailure({ layout }: Attachment, failed: FailedRun): Promise<void> {
+export async function reportFailure(
+  { layout }: { readonly layout: Layout },
+  failed: FailedRun,
+): Promise<void> {
   const sourceId = (await readSourceIds(layout)).get(failed.source);
   const { reason, message } = describe(failed.error);
   await spoolEvent(layout, failed.commandId ?? newId("event"), {

@@ -1,18 +1,16 @@
 import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { ServiceError } from "../service/service-error.ts";
-import { submitWaiting } from "../spool/submit-waiting.ts";
 import type { Run } from "./command.ts";
-import { chosenSource, openAttachedRoot } from "./open-root.ts";
+import { chosenSource, openHome } from "./open-root.ts";
 import { performRestoreTest } from "./perform-restore-test.ts";
-import { reportFailure } from "./report-failure.ts";
-import { submitAndFollow } from "./submitted-receipt.ts";
+import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const restoreTest: Run = async (call) => {
   const { terminal, signal } = call;
-  const root = await openAttachedRoot(call);
-  const { attachment, config, layout, flags } = root;
+  const root = await openHome(call);
+  const { home, config, layout, flags } = root;
   const source = chosenSource(root);
   const backupId = flags.text("backup");
   const line = terminal.progress();
@@ -25,7 +23,7 @@ export const restoreTest: Run = async (call) => {
         say: terminal.say,
       });
       terminal.say(`Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`);
-      tested = await performRestoreTest(attachment, config, source, {
+      tested = await performRestoreTest(home, config, source, {
         backupId,
         commandId: null,
         signal,
@@ -33,7 +31,7 @@ export const restoreTest: Run = async (call) => {
       });
     }
     line.clear();
-    const fate = await submitAndFollow(attachment, tested.receipt, signal);
+    const fate = await home.settle(tested.receipt, signal);
     const passed = tested.result === "passed";
     if (flags.isOn("json")) {
       terminal.data(
@@ -54,7 +52,7 @@ export const restoreTest: Run = async (call) => {
         }),
       );
     } else {
-      const { good, bad, warn, faint } = terminal.onData;
+      const { good, bad, faint } = terminal.onData;
       for (const check of tested.checks) {
         const mark = check.result === "passed" ? good("✓") : bad("✗");
         terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
@@ -65,11 +63,7 @@ export const restoreTest: Run = async (call) => {
           ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
           : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
       );
-      terminal.data(
-        fate.state === "accepted"
-          ? `${good("✓")} ${fate.receiptId ?? ""}  in the log at ${fate.logIndex ?? ""}, proof verified`
-          : `${warn("!")} the receipt is ${fate.state}: ${fate.why ?? "see `attestore status`"}`,
-      );
+      sayFate(terminal, fate);
       terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
     }
     if (!passed) return 1;
@@ -80,17 +74,19 @@ export const restoreTest: Run = async (call) => {
       (error instanceof CouldNotRun && error.code !== "interrupted") ||
       (error instanceof ServiceError && error.code === "object_refused");
     if (couldNotRun) {
-      await reportFailure(attachment, {
-        kind: "restore_failed",
-        source: source.slug,
-        commandId: null,
-        backupId,
-        error,
-      });
-      await submitWaiting(attachment, { signal, once: true });
+      await home.reportFailure(
+        {
+          kind: "restore_failed",
+          source: source.slug,
+          commandId: null,
+          backupId,
+          error,
+        },
+        signal,
+      );
     }
     throw error;
   } finally {
-    attachment.service.close();
+    home.close();
   }
 };

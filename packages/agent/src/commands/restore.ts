@@ -6,9 +6,8 @@ import { UserError } from "../root/user-error.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { restoreToFile } from "../runs/restore-to-file.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
-import { findStoredBackup } from "./backup-to-test.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
-import { chosenSource, openAttachedRoot, openRoot } from "./open-root.ts";
+import { chosenSource, openHome, openRoot } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const restore: Run = async (call) => {
@@ -26,8 +25,8 @@ async function restoreLocal(call: Call, file: string): Promise<ExitCode> {
 
 async function restoreStored(call: Call): Promise<ExitCode> {
   const { terminal, signal } = call;
-  const root = await openAttachedRoot(call);
-  const { attachment, config, layout, flags } = root;
+  const root = await openHome(call);
+  const { home, config, layout, flags } = root;
   const output = flags.text("output");
   requireOutput(call, output);
   const identity = flags.text("identity");
@@ -40,19 +39,16 @@ async function restoreStored(call: Call): Promise<ExitCode> {
       wait: flags.isOn("wait", true),
       say: terminal.say,
     });
-    const backup = await findStoredBackup(attachment, config, source, {
+    const backup = await home.find(config, source, {
       backupId: flags.text("backup"),
       signal,
     });
     const scratch = await makeScratchDirectory(layout.scratch, null);
     try {
       const path = join(scratch.path, "ciphertext.age");
-      await attachment.service.download({
-        url: backup.downloadUrl,
-        file: path,
-        expectedBytes: backup.sizeBytes,
+      await backup.download(path, {
         signal,
-        onProgress: (bytes) => line.update("download", bytes, backup.sizeBytes),
+        onProgress: (bytes, total) => line.update("download", bytes, total),
       });
       line.clear();
       return await writeOut(call, output, { path, sha256: backup.sha256, identityFiles, id: backup.id });
@@ -61,7 +57,7 @@ async function restoreStored(call: Call): Promise<ExitCode> {
     }
   } finally {
     line.clear();
-    attachment.service.close();
+    home.close();
   }
 }
 

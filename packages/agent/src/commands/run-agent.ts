@@ -1,7 +1,7 @@
 import { lockOrRefuse } from "../root/lock.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 import type { Run } from "./command.ts";
-import { openAttachedRoot } from "./open-root.ts";
+import { openAttachedRoot, pacedUpload } from "./open-root.ts";
 import { agentRun } from "./run/agent-run.ts";
 import { heartbeatLoop } from "./run/heartbeat-loop.ts";
 import { recoverCommands } from "./run/recover.ts";
@@ -14,7 +14,7 @@ const LAST_WORDS_MS = 3_000;
 
 export const runAgent: Run = async (call) => {
   const { terminal, signal } = call;
-  const { attachment, config, layout } = await openAttachedRoot(call);
+  const { attachment, config, layout, flags } = await openAttachedRoot(call);
   const say = (line: string): void => terminal.say(line);
   try {
     using _ = await lockOrRefuse(layout, "run", "run");
@@ -25,7 +25,9 @@ export const runAgent: Run = async (call) => {
     }
     // A loop that fails takes the others with it: half an agent is worse than one that its supervisor restarts.
     const failed = new AbortController();
-    const run = agentRun(attachment, config, AbortSignal.any([signal, failed.signal]), say);
+    const run = agentRun(attachment, config, AbortSignal.any([signal, failed.signal]), say, (upload) =>
+      pacedUpload(upload, flags),
+    );
     say(`attestore runs as ${attachment.agentId} for ${attachment.service.url.origin}, root ${layout.root}`);
     const loops = [heartbeatLoop(run), workLoop(run), submitLoop(run)].map((loop) =>
       loop.catch((error: unknown) => {

@@ -6,18 +6,7 @@ import { receiptFileName, type ReceiptFile } from "../receipts/receipt-files.ts"
 import type { Attachment } from "../service/attachment.ts";
 import { LogAlarmError } from "../service/log-alarm.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
-
-/** Where a receipt of this run has got to. */
-export interface ReceiptFate {
-  readonly state: "accepted" | "waiting" | "refused";
-  readonly file: string;
-  readonly receiptId: string | null;
-  readonly logIndex: number | null;
-  /** Why it is not accepted. */
-  readonly why: string | null;
-  /** It was refused, or what the service said of it can't be believed: more than waiting is needed. */
-  readonly isWrong: boolean;
-}
+import type { ReceiptFate } from "./home.ts";
 
 /** Submits what waits and says what became of one receipt. Rejects only when the signal fires. */
 export async function submitAndFollow(

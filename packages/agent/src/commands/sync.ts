@@ -1,16 +1,16 @@
 import { listPending } from "../spool/pending-backup.ts";
-import { deliverBackup } from "../spool/deliver-backup.ts";
-import { submitWaiting } from "../spool/submit-waiting.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
-import { openAttachedRoot } from "./open-root.ts";
+import { openHome } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const sync: Run = async (call) => {
   const { terminal, signal } = call;
-  const { attachment, config, layout, flags } = await openAttachedRoot(call);
+  const { home, config, layout, flags } = await openHome(call);
   const line = terminal.progress();
   try {
+    // Whoever calls it means now.
+    const anyTime = { ...config, upload: { ...config.upload, windows: [] } };
     let delivered = 0;
     let blocked: ServiceError | null = null;
     if ((await listPending(layout)).length > 0) {
@@ -21,7 +21,7 @@ export const sync: Run = async (call) => {
       });
       for (const pending of await listPending(layout)) {
         try {
-          await deliverBackup(attachment, config, pending, {
+          await home.deliver(anyTime, pending, {
             signal,
             onProgress: (bytes, total) => line.update("upload", bytes, total),
           });
@@ -34,7 +34,7 @@ export const sync: Run = async (call) => {
       }
     }
     line.clear();
-    const report = await submitWaiting(attachment, { signal, once: false });
+    const report = await home.submit(signal);
     const waitingBackups = (await listPending(layout)).length;
     const stoppedBy = blocked ?? report.stoppedBy;
     if (flags.isOn("json")) {
@@ -54,6 +54,6 @@ export const sync: Run = async (call) => {
     return report.waiting + waitingBackups > 0 ? 2 : 0;
   } finally {
     line.clear();
-    attachment.service.close();
+    home.close();
   }
 };

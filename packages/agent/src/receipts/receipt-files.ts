@@ -67,6 +67,7 @@ export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
 /** The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has damaged it. */
 export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
   const value = await readJson(file.path);
+  if (typeof value === "object" && value !== null && "payload" in value) return envelopeFromJson(value);
   if (typeof value !== "object" || value === null || !("envelope" in value))
     throw new Error(`${file.path} is not a receipt's file`);
   return envelopeFromJson(value.envelope);

@@ -69,3 +69,13 @@ async function findRestoreTest(
   }
   return null;
 }
+
+/** The ids of all backups that passed a restore test of this agent. */
+export async function passedBackups(layout: Layout): Promise<Set<string>> {
+  const passed = new Set<string>();
+  await findRestoreTest(layout, ({ predicate }) => {
+    if (predicate.result === "passed") passed.add(predicate.backup_id);
+    return false;
+  });
+  return passed;
+}

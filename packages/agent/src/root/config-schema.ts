@@ -22,6 +22,53 @@ const Defaults = Type.Object(
 );
 export type Defaults = Static<typeof Defaults>;
 
+const Count = Type.Integer({ minimum: 0, maximum: 100_000 });
+const Secret = Type.String({
+  pattern: "^(env:[A-Za-z_][A-Za-z0-9_]*|credential:[A-Za-z0-9_][A-Za-z0-9._-]*|file:.+)$",
+});
+
+/** Without a service: where the backups go, and how long they stay. */
+export const StandaloneBlock = Type.Object(
+  {
+    storage: Type.Optional(
+      Type.Object(
+        {
+          path: Type.Optional(Type.String({ minLength: 1 })),
+          s3: Type.Optional(
+            Type.Object(
+              {
+                bucket: Type.String({ pattern: "^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$" }),
+                prefix: Type.Optional(Type.String({ maxLength: 512 })),
+                endpoint: Type.Optional(Type.String({ pattern: "^https://[^\\s/?#@]+/?$" })),
+                region: Type.Optional(Type.String({ pattern: "^[A-Za-z0-9-]{1,64}$" })),
+                ca_file: Type.Optional(Type.String({ minLength: 1 })),
+                access_key_id: Type.Optional(Secret),
+                secret_access_key: Type.Optional(Secret),
+              },
+              strict,
+            ),
+          ),
+        },
+        strict,
+      ),
+    ),
+    retention: Type.Optional(
+      Type.Object(
+        {
+          keep_last: Type.Optional(Count),
+          keep_days: Type.Optional(Count),
+          keep_daily: Type.Optional(Count),
+          keep_weekly: Type.Optional(Count),
+          keep_monthly: Type.Optional(Count),
+          keep_yearly: Type.Optional(Count),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
 /** config.yaml as it is written; `sources` are read one by one by `parseSourceConfig`. */
 export const ConfigFile = Type.Object(
   {
@@ -57,6 +104,17 @@ export const ConfigFile = Type.Object(
         strict,
       ),
     ),
+    standalone: Type.Optional(StandaloneBlock),
+    /** When, and how fast, ciphertexts are sent to the object store. */
+    upload: Type.Optional(
+      Type.Object(
+        {
+          max_rate: Type.Optional(Type.Union([Type.String(), Type.Integer({ minimum: 1 })])),
+          windows: Type.Optional(Type.Array(Type.String(), { minItems: 1, maxItems: 16 })),
+        },
+        strict,
+      ),
+    ),
     defaults: Type.Optional(Defaults),
     sources: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
@@ -67,6 +125,9 @@ export type ConfigFile = Static<typeof ConfigFile>;
 /** What to say where a value does not fit, by JSON Pointer; the validator's own words elsewhere. */
 export const EXPECTED: Readonly<Record<string, string>> = {
   "/service/url": "must be https://HOST or https://HOST:PORT",
+  "/standalone/storage/s3/endpoint": "must be https://HOST or https://HOST:PORT",
+  "/standalone/storage/s3/access_key_id": "must be env:NAME, file:PATH or credential:NAME",
+  "/standalone/storage/s3/secret_access_key": "must be env:NAME, file:PATH or credential:NAME",
   "/agent/id": "must be the agent's id, agent_…",
   "/agent/org_id": "must be the organisation's id, org_…",
 };

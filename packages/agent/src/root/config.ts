@@ -3,15 +3,21 @@ import { Value } from "typebox/value";
 import { LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
+import { layoutOf } from "./layout.ts";
 import { nearestName } from "./nearest-name.ts";
 import { readText } from "./read-json.ts";
 import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./source-config.ts";
+import { standaloneConfig, type StandaloneConfig } from "../standalone/storage-config.ts";
+import { uploadConfig, type UploadConfig } from "./upload-config.ts";
 import { UserError } from "./user-error.ts";
 
 /** config.yaml, validated; paths are absolute. */
 export interface Config {
   /** Null until the host is attached. */
   readonly service: { readonly url: URL; readonly caFile: string | null } | null;
+  /** Null unless there is no service, on purpose. */
+  readonly standalone: StandaloneConfig | null;
+  readonly upload: UploadConfig;
   readonly agent: { readonly id: string; readonly orgId: string; readonly name: string | null } | null;
   readonly recipients: readonly string[];
   readonly identityFiles: readonly string[];
@@ -92,9 +98,15 @@ export function parseConfig(text: string, file: string, root: string): Config {
     const near = nearestName(chosen, Object.keys(value.sources ?? {}));
     report(["defaults", "source"], `no source is named "${chosen}"${suggestion(near)}`);
   }
+  if (value.service !== undefined && value.standalone !== undefined)
+    report(["standalone"], "can't be there beside service: backups go to the one or the other");
+  const storage = value.standalone?.storage;
+  if (storage?.path !== undefined && storage.s3 !== undefined)
+    report(["standalone", "storage"], "takes path or s3, not both");
+  const upload = uploadConfig(value.upload ?? {}, (path, message) => report(["upload", ...path], message));
   if (issues.length > 0) throw new ConfigError(file, issues);
 
-  const { service, agent, encryption } = value;
+  const { service, standalone, agent, encryption } = value;
   return {
     service:
       service === undefined
@@ -103,6 +115,9 @@ export function parseConfig(text: string, file: string, root: string): Config {
             url: new URL(service.url),
             caFile: service.ca_file === undefined ? null : resolve(root, service.ca_file),
           },
+    standalone:
+      standalone === undefined ? null : standaloneConfig(standalone, root, layoutOf(root).storedBackups),
+    upload,
     agent: agent === undefined ? null : { id: agent.id, orgId: agent.org_id, name: agent.name ?? null },
     recipients: encryption?.recipients ?? [],
     identityFiles: (encryption?.identity_files ?? []).map((path) => resolve(root, path)),

@@ -58,6 +58,47 @@ export const FLAGS = {
     env: "ATTESTORE_FORGET_HEAD",
     about: "take the next head as the first",
   },
+  standalone: {
+    form: "--standalone",
+    env: "ATTESTORE_STANDALONE",
+    about: "without a service: backups and receipts stay with you",
+  },
+  storage: {
+    form: "--storage <where>",
+    env: "ATTESTORE_STORAGE",
+    about: "standalone: a directory, or s3://BUCKET/PREFIX; else blobs/stored of the root",
+  },
+  s3Endpoint: {
+    form: "--s3-endpoint <url>",
+    env: "ATTESTORE_S3_ENDPOINT",
+    about: "of a store that is not Amazon's, https://HOST[:PORT]",
+  },
+  s3Region: { form: "--s3-region <name>", env: "ATTESTORE_S3_REGION", about: "else us-east-1" },
+  keepLast: { form: "--keep-last <n>", env: "ATTESTORE_KEEP_LAST", about: "keep the newest n backups" },
+  keepDays: { form: "--keep-days <n>", env: "ATTESTORE_KEEP_DAYS", about: "keep those of the last n days" },
+  keepDaily: { form: "--keep-daily <n>", env: "ATTESTORE_KEEP_DAILY", about: "the newest of each of n days" },
+  keepWeekly: {
+    form: "--keep-weekly <n>",
+    env: "ATTESTORE_KEEP_WEEKLY",
+    about: "the newest of each of n weeks",
+  },
+  keepMonthly: {
+    form: "--keep-monthly <n>",
+    env: "ATTESTORE_KEEP_MONTHLY",
+    about: "the newest of each of n months",
+  },
+  keepYearly: {
+    form: "--keep-yearly <n>",
+    env: "ATTESTORE_KEEP_YEARLY",
+    about: "the newest of each of n years",
+  },
+  dryRun: { form: "--dry-run", env: "ATTESTORE_DRY_RUN", about: "say what would be done, and do nothing" },
+  yes: { form: "--yes", env: "ATTESTORE_YES", about: "ask nothing: take what is proposed, and do it" },
+  maxRate: {
+    form: "--max-rate <rate>",
+    env: "ATTESTORE_MAX_RATE",
+    about: "send at most this much a second to the object store: 500kB, 20MB",
+  },
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof FLAGS;

@@ -17,7 +17,9 @@ export interface Layout {
   readonly pendingAttach: string;
   /** Ciphertexts on their way to the object store, each with `<sha256>.json` once it is whole. */
   readonly blobs: string;
-  /** Accepted receipts with their proofs. */
+  /** Standalone: what is stored, and what its receipts can be tested against. */
+  readonly storedBackups: string;
+  /** Accepted receipts with their proofs; standalone: all receipts. */
   readonly receipts: string;
   readonly receiptsWaiting: string;
   readonly receiptsRefused: string;
@@ -62,6 +64,7 @@ export function layoutOf(root: string): Layout {
     logKey: join(keys, "log.vkey"),
     pendingAttach: join(keys, "attach.pending.json"),
     blobs: join(root, "blobs"),
+    storedBackups: join(root, "blobs", "stored"),
     receipts,
     receiptsWaiting: join(receipts, "waiting"),
     receiptsRefused: join(receipts, "refused"),

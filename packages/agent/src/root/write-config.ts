@@ -3,27 +3,31 @@ import { writeDurably } from "./durable-write.ts";
 import type { Layout } from "./layout.ts";
 import { readText } from "./read-json.ts";
 
-export interface AttachedSettings {
-  readonly url: URL;
-  /** Whether the service is held to keys/ca.pem. */
-  readonly isPinned: boolean;
+export interface RootSettings {
+  /** Either a service, or what `standalone:` holds. */
+  readonly home:
+    | { readonly kind: "service"; readonly url: URL; /** To keys/ca.pem. */ readonly isPinned: boolean }
+    | { readonly kind: "standalone"; readonly block: Readonly<Record<string, unknown>> };
   readonly agent: { readonly id: string; readonly orgId: string; readonly name: string };
   readonly recipients: readonly string[];
   /** Relative to the root, or absolute. */
   readonly identityFiles: readonly string[];
 }
 
-/** Writes what an attach gave into config.yaml; what somebody has written there already stays, comments and all. */
-export async function writeAttachedConfig(layout: Layout, settings: AttachedSettings): Promise<void> {
+/** Writes what `init` found out into config.yaml; what somebody has written there already stays, comments and all. */
+export async function writeRootConfig(layout: Layout, settings: RootSettings): Promise<void> {
   const before = await readText(layout.config);
   const document = before === null ? new Document({}) : parseDocument(before);
   if (document.contents === null) document.contents = document.createNode({});
   const set = (path: string[], value: unknown): void =>
     document.setIn(path, document.createNode(value, { flow: Array.isArray(value) }));
-  set(["service"], {
-    url: settings.url.origin,
-    ...(settings.isPinned ? { ca_file: "keys/ca.pem" } : {}),
-  });
+  const { home } = settings;
+  if (home.kind === "standalone") set(["standalone"], home.block);
+  else
+    set(["service"], {
+      url: home.url.origin,
+      ...(home.isPinned ? { ca_file: "keys/ca.pem" } : {}),
+    });
   set(["agent"], { id: settings.agent.id, org_id: settings.agent.orgId, name: settings.agent.name });
   set(["encryption", "recipients"], [...settings.recipients]);
   set(["encryption", "identity_files"], [...settings.identityFiles]);

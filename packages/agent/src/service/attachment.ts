@@ -19,6 +19,11 @@ export interface Attachment {
 
 /** @throws UserError not_attached, key_file */
 export async function openAttachment(layout: Layout, config: Config): Promise<Attachment> {
+  if (config.standalone !== null)
+    throw new UserError(
+      "not_attached",
+      `${layout.root} is standalone: there is no service for this. Timers take the place of \`run\` (docs/standalone.md).`,
+    );
   if (config.service === null || config.agent === null) {
     throw new UserError(
       "not_attached",

@@ -10,6 +10,8 @@ import { isTransient, ServiceError } from "./service-error.ts";
 export interface DownloadRequest {
   /** Presigned: a credential, never part of a message. */
   readonly url: string;
+  /** Made for each request anew. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** Created, or emptied. */
   readonly file: string;
   /** At most one byte more than this is taken: enough for the digest to be wrong, whatever the store sends. */
@@ -66,9 +68,9 @@ async function receive(
   url: URL,
   file: FileHandle,
   state: Received,
-  { expectedBytes, signal, onProgress }: DownloadRequest,
+  { headers: own, expectedBytes, signal, onProgress }: DownloadRequest,
 ): Promise<void> {
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { ...own?.() };
   if (state.bytes > 0) {
     headers["range"] = `bytes=${state.bytes}-`;
     if (state.etag !== null) headers["if-range"] = state.etag;

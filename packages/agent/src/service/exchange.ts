@@ -3,7 +3,7 @@ import { request, type Agent } from "node:https";
 import { ServiceError } from "./service-error.ts";
 
 export interface Exchange {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "HEAD" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;

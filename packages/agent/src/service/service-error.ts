@@ -10,7 +10,9 @@ export type ServiceErrorCode =
   /** The service said no, in the contract's error body. */
   | "refused"
   /** The object store said no to a presigned URL. */
-  | "object_refused";
+  | "object_refused"
+  /** `upload.windows` of config.yaml lets nothing be sent now. */
+  | "outside_window";
 
 /** The contract's error body with its status. `error` may be a code that this agent's version does not know. */
 export interface Refusal {
@@ -52,6 +54,7 @@ export function isTransient(error: ServiceError): boolean {
     case "timeout":
       return true;
     case "untrusted":
+    case "outside_window":
       return false;
     case "invalid_response":
     case "object_refused":

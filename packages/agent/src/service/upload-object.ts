@@ -5,16 +5,19 @@ import { retrying, type Backoff } from "./backoff.ts";
 import { connectionError } from "./exchange.ts";
 import { requireHttps } from "./object-url.ts";
 import { ServiceError } from "./service-error.ts";
+import { throttled } from "./throttle.ts";
 
 export interface UploadRequest {
   /** Presigned. It is a credential: never logged, never part of a message. */
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Or how to make them, for each try anew: a signature may hold the time. */
+  readonly headers: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
   readonly file: string;
   /** The part of the file to send. */
   readonly offset: number;
   readonly sizeBytes: number;
   readonly signal: AbortSignal;
+  readonly maxBytesPerSecond?: number | null;
   /** Bytes of this upload sent so far; starts again at 0 when a try is repeated. */
   readonly onProgress?: (sentBytes: number) => void;
 }
@@ -35,6 +38,10 @@ export async function uploadObject(
   return retrying(backoff, upload.signal, () => put(connections, url, upload));
 }
 
+function headersOf({ headers }: UploadRequest): Readonly<Record<string, string>> {
+  return typeof headers === "function" ? headers() : headers;
+}
+
 async function put(connections: Agent, url: URL, upload: UploadRequest): Promise<string | null> {
   const { sizeBytes, offset, signal } = upload;
   const outgoing = request(url, {
@@ -42,7 +49,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     agent: connections,
     signal,
     // A stream without a length would go chunked, which object stores refuse.
-    headers: { ...upload.headers, "content-length": sizeBytes },
+    headers: { ...headersOf(upload), "content-length": sizeBytes },
   });
   const answered = new Promise<{ status: number; etag: string | null }>((resolve, reject) => {
     outgoing.on("response", (incoming) => {
@@ -59,7 +66,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
   const sending = pipeline(
     body,
     async function* count(chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
+      for await (const chunk of throttled(chunks, upload.maxBytesPerSecond ?? null, signal)) {
         yield chunk;
         sent += chunk.length;
         upload.onProgress?.(sent);

@@ -2,11 +2,13 @@ import type { Config } from "../root/config.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "../receipts/receipt-files.ts";
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { backupStatement } from "../receipts/statements.ts";
+import type { Layout } from "../root/layout.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { resolveSourceId } from "../service/resolve-source.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { finishCommand } from "./command-journal.ts";
 import { dropPending, savePending, type PendingBackup } from "./pending-backup.ts";
+import { requireWindow } from "./require-window.ts";
 import { uploadBackup, type TransferOptions } from "./upload-backup.ts";
 
 export interface DeliveredBackup {
@@ -28,7 +30,7 @@ export async function deliverBackup(
   const { layout, key } = attachment;
   const registered = await register(attachment, config, pending, options);
   const receipt =
-    (await alreadySigned(attachment, registered)) ??
+    (await alreadySigned(layout, registered)) ??
     (await signReceipt(
       layout,
       key,
@@ -65,6 +67,7 @@ async function register(
       if (!(error instanceof ServiceError) || !UPLOAD_IS_GONE.has(error.refusal?.error ?? "")) throw error;
     }
   }
+  requireWindow(config.upload);
   const upload = await uploadToSource(attachment, config, pending, options);
   await savePending(attachment.layout, { ...pending, upload });
   return registerUpload(attachment, pending, upload, options.signal);
@@ -85,15 +88,16 @@ async function uploadToSource(
   options: TransferOptions,
 ): Promise<NonNullable<PendingBackup["upload"]>> {
   const { signal } = options;
+  const paced = { ...options, maxBytesPerSecond: config.upload.maxBytesPerSecond };
   const sourceId = await resolveSourceId(attachment, config, pending.source, { signal });
   try {
-    return await uploadBackup(attachment, pending, sourceId, options);
+    return await uploadBackup(attachment, pending, sourceId, paced);
   } catch (error) {
     // The id that is remembered here may be that of a source that was removed and declared again.
     if (!(error instanceof ServiceError) || error.refusal?.error !== "not_found") throw error;
     const fresh = await resolveSourceId(attachment, config, pending.source, { signal, refresh: true });
     if (fresh === sourceId) throw error;
-    return uploadBackup(attachment, pending, fresh, options);
+    return uploadBackup(attachment, pending, fresh, paced);
   }
 }
 
@@ -131,9 +135,9 @@ async function registerUpload(
 }
 
 /** The receipt that a run which was killed right after signing has left. */
-async function alreadySigned(
-  { layout }: Attachment,
-  { backupId, receiptsBefore }: Registered,
+export async function alreadySigned(
+  layout: Layout,
+  { backupId, receiptsBefore }: Pick<Registered, "backupId" | "receiptsBefore">,
 ): Promise<ReceiptFile | null> {
   for (const file of await listAllReceipts(layout)) {
     if (file.sequence <= receiptsBefore) break;

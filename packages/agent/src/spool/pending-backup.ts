@@ -19,7 +19,7 @@ export interface PendingBackup {
   readonly source_metadata: SourceMetadata;
   readonly started_at: string;
   readonly finished_at: string;
-  /** Set once the object store has all of it. */
+  /** Set once the object store has all of it; without a service, as soon as it is named. */
   readonly upload: {
     readonly id: string;
     readonly source_id: string;
@@ -27,7 +27,7 @@ export interface PendingBackup {
     readonly idempotency_key: string;
     readonly parts: readonly { readonly part_number: number; readonly etag: string }[] | null;
   } | null;
-  /** Set once the service knows it. `receipts_before`: how many receipts there were then. */
+  /** Set once the service knows it; without one, as soon as it is named. `receipts_before`: how many receipts there were then. */
   readonly registered: { readonly backup_id: string; readonly receipts_before: number } | null;
 }
 

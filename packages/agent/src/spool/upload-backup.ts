@@ -7,6 +7,7 @@ import { blobPath, type PendingBackup } from "./pending-backup.ts";
 export interface TransferOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (bytes: number, totalBytes: number) => void;
+  readonly maxBytesPerSecond?: number | null;
 }
 
 /** How often a presigned URL is asked for when the store refuses it, which it does after 15 minutes. */
@@ -38,7 +39,7 @@ async function sendParts(
   { layout, service }: Attachment,
   { sha256, size_bytes }: PendingBackup,
   target: UploadUrl,
-  { signal, onProgress }: TransferOptions,
+  { signal, onProgress, maxBytesPerSecond = null }: TransferOptions,
 ): Promise<{ part_number: number; etag: string }[] | null> {
   const file = blobPath(layout, sha256);
   if (target.parts === undefined) {
@@ -49,6 +50,7 @@ async function sendParts(
       offset: 0,
       sizeBytes: size_bytes,
       signal,
+      maxBytesPerSecond,
       onProgress: (sent) => onProgress?.(sent, size_bytes),
     });
     return null;
@@ -64,6 +66,7 @@ async function sendParts(
       offset,
       sizeBytes: part.size_bytes,
       signal,
+      maxBytesPerSecond,
       onProgress: (bytes) => onProgress?.(before + bytes, size_bytes),
     });
     if (etag === null)

@@ -79,6 +79,7 @@ function nextStep(error: ServiceError): string {
         : "the message says why";
     case "invalid_response":
     case "object_refused":
+    case "outside_window":
       return "is there a proxy in between?";
   }
 }

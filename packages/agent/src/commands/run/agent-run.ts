@@ -1,4 +1,5 @@
 import { ConfigError, readConfig, type Config } from "../../root/config.ts";
+import type { UploadConfig } from "../../root/upload-config.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -22,6 +23,7 @@ export function agentRun(
   config: Config,
   signal: AbortSignal,
   say: (line: string) => void,
+  pace: (upload: UploadConfig) => UploadConfig,
 ): AgentRun {
   const { layout } = attachment;
   let last = config;
@@ -34,7 +36,8 @@ export function agentRun(
     spool: new Wakeup(),
     config: async () => {
       try {
-        last = await readConfig(layout.config, layout.root);
+        const read = await readConfig(layout.config, layout.root);
+        last = { ...read, upload: pace(read.upload) };
         complaint = "";
       } catch (error) {
         if (!(error instanceof ConfigError)) throw error;

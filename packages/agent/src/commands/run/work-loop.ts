@@ -12,6 +12,7 @@ import {
 } from "../../spool/command-journal.ts";
 import { deliverBackup } from "../../spool/deliver-backup.ts";
 import { listPending } from "../../spool/pending-backup.ts";
+import { attachedHome } from "../attached-home.ts";
 import { performBackup } from "../perform-backup.ts";
 import { performRestoreTest } from "../perform-restore-test.ts";
 import { INTERRUPTED, reportFailure } from "../report-failure.ts";
@@ -105,11 +106,14 @@ async function perform(run: AgentRun, config: Config, command: JournaledCommand[
   const source = declaredSource(config, command.source.slug);
   const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
   if (command.kind === "backup") {
-    const { backupId } = await performBackup(run.attachment, config, source, options);
+    const { backupId } = await performBackup(attachedHome(run.attachment), config, source, options);
     return `backed up ${source.slug} as ${backupId}`;
   }
   const { backup_id: backupId } = command.params;
-  const tested = await performRestoreTest(run.attachment, config, source, { ...options, backupId });
+  const tested = await performRestoreTest(attachedHome(run.attachment), config, source, {
+    ...options,
+    backupId,
+  });
   const why = tested.reason === undefined ? "" : ` (${tested.reason})`;
   return `restore test of ${tested.backupId} ${tested.result}${why}`;
 }

@@ -1,0 +1,60 @@
+import type { SourceMetadata } from "@attestore/contract";
+import type { ReceiptFile } from "../receipts/receipt-files.ts";
+import type { Signatory } from "../receipts/statements.ts";
+import type { Config } from "../root/config.ts";
+import type { Layout } from "../root/layout.ts";
+import type { SigningKey } from "../root/signing-key.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import type { DeliveredBackup } from "../spool/deliver-backup.ts";
+import type { PendingBackup } from "../spool/pending-backup.ts";
+import type { SubmitReport } from "../spool/submit-waiting.ts";
+import type { TransferOptions } from "../spool/upload-backup.ts";
+import type { FailedRun } from "./report-failure.ts";
+
+/** A stored backup: what it must be, and how to get it. */
+export interface StoredBackup {
+  readonly id: string;
+  readonly sourceId: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly sourceMetadata: SourceMetadata;
+  /** Writes what the store really holds into a file. @throws ServiceError, CouldNotRun */
+  readonly download: (file: string, options: TransferOptions) => Promise<void>;
+}
+
+/** Where a receipt of this run has got to. */
+export interface ReceiptFate {
+  /** `kept`: on this host's disk, where it belongs when there is no service. */
+  readonly state: "accepted" | "waiting" | "refused" | "kept";
+  readonly file: string;
+  readonly receiptId: string | null;
+  readonly logIndex: number | null;
+  /** Why it is not accepted. */
+  readonly why: string | null;
+  /** It was refused, or what the service said of it can't be believed: more than waiting is needed. */
+  readonly isWrong: boolean;
+}
+
+/** Where the backups and the receipts of a root go: to a service, or to the person's own disk or bucket. */
+export interface Home extends Signatory {
+  readonly layout: Layout;
+  readonly key: SigningKey;
+  /**
+   * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call again after a crash
+   * anywhere. The caller holds the `work` lock. @throws ServiceError: the backup goes on waiting in blobs/
+   */
+  deliver(config: Config, pending: PendingBackup, options: TransferOptions): Promise<DeliveredBackup>;
+  /** The backup that is named, or the newest of the source. @throws UserError backup_unknown; ServiceError */
+  find(
+    config: Config,
+    source: SourceConfig,
+    wanted: { readonly backupId: string | undefined; readonly signal: AbortSignal },
+  ): Promise<StoredBackup>;
+  /** Takes a signed receipt, with all that waits before it, to where it belongs. */
+  settle(receipt: ReceiptFile, signal: AbortSignal): Promise<ReceiptFate>;
+  /** Takes everything that waits to where it belongs. @rejects with the signal's reason */
+  submit(signal: AbortSignal): Promise<SubmitReport>;
+  /** Records what kept a run from its result. */
+  reportFailure(failed: FailedRun, signal: AbortSignal): Promise<void>;
+  close(): void;
+}

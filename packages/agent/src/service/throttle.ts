@@ -1,0 +1,28 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+/**
+ * Passes chunks on at no more than so many bytes a second, measured over the whole of it: a pause of the network is not made up
+ * for by more than a second's worth. Null: as they come.
+ */
+export async function* throttled(
+  chunks: AsyncIterable<Buffer>,
+  maxBytesPerSecond: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  if (maxBytesPerSecond === null) {
+    yield* chunks;
+    return;
+  }
+  // When the bytes so far may have been sent at the earliest.
+  let due = performance.now();
+  for await (const chunk of chunks) {
+    const step = Math.max(1, Math.min(chunk.length, Math.floor(maxBytesPerSecond / 4)));
+    for (let at = 0; at < chunk.length; at += step) {
+      const piece = chunk.subarray(at, at + step);
+      const wait_ms = due - performance.now();
+      if (wait_ms > 0) await pause(wait_ms, undefined, { signal });
+      yield piece;
+      due = Math.max(due, performance.now() - 1000) + (piece.length / maxBytesPerSecond) * 1000;
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { moveDurably, removeDurably, writeDurably } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+import { waitForLock } from "../root/lock.ts";
+import { listReceipts, receiptFileName } from "../receipts/receipt-files.ts";
+import type { WaitingReceipt } from "../receipts/sign-receipt.ts";
+import { listEvents } from "../spool/spooled-event.ts";
+
+/**
+ * Puts what was signed and reported where it stays: without a service nobody has to accept it. A receipt's file becomes its bare
+ * DSSE envelope, which `attestore-verify` and every other DSSE tool reads. Repeatable: the waiting file goes last.
+ */
+export async function keepReceipts(layout: Layout, signal: AbortSignal): Promise<number> {
+  using _ = await waitForLock(layout, "spool", "keep receipts", { signal });
+  let kept = 0;
+  for (const file of await listReceipts(layout, "waiting")) {
+    const { envelope } = (await readJson(file.path)) as WaitingReceipt;
+    const path = join(layout.receipts, receiptFileName(file.sequence, file.kind));
+    await writeDurably(path, `${JSON.stringify(envelope)}\n`);
+    await removeDurably(file.path);
+    kept++;
+  }
+  for (const { name, path } of await listEvents(layout.eventsWaiting)) {
+    await moveDurably(path, join(layout.events, `${name}.json`));
+    kept++;
+  }
+  return kept;
+}
