@@ -8,6 +8,7 @@ import { prepareReceipts, type Prepared, type Submitter } from "./envelopes.ts";
 
 export interface LoadOrder {
   port: number;
+  path: string;
   caFile: string;
   submitters: Submitter[];
   warmUpSeconds: number;
@@ -69,7 +70,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
 
 async function flood(
   prepared: readonly Prepared[],
-  { port, connections, repeat }: LoadOrder,
+  { port, path, connections, repeat }: LoadOrder,
   agent: Agent,
   until: number,
 ): Promise<{ latencies: number[]; sample: string }> {
@@ -81,7 +82,7 @@ async function flood(
       const one = prepared[repeat ? next++ % prepared.length : next++];
       if (one === undefined) throw new Error("too few requests were prepared");
       const sent = performance.now();
-      sample = await post(one, port, agent);
+      sample = await post(one, { port, path, agent });
       latencies.push(performance.now() - sent);
     }
   };
@@ -89,21 +90,21 @@ async function flood(
   return { latencies, sample };
 }
 
-function post({ body, headers }: Prepared, port: number, agent: Agent): Promise<string> {
+function post(
+  { body, headers }: Prepared,
+  to: { port: number; path: string; agent: Agent },
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(
-      { host: "127.0.0.1", port, path: "/v1/receipts", method: "POST", agent, headers },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.once("error", reject);
-        incoming.once("end", () => {
-          const answer = Buffer.concat(chunks).toString();
-          if (incoming.statusCode === 201) resolve(answer);
-          else reject(new Error(`${incoming.statusCode} ${answer}`));
-        });
-      },
-    );
+    const outgoing = request({ ...to, host: "127.0.0.1", method: "POST", headers }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
+      incoming.once("error", reject);
+      incoming.once("end", () => {
+        const answer = Buffer.concat(chunks).toString();
+        if (incoming.statusCode === 201) resolve(answer);
+        else reject(new Error(`${incoming.statusCode} ${answer}`));
+      });
+    });
     outgoing.once("error", reject);
     outgoing.end(body);
   });
