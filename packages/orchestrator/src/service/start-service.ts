@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
 import { recordFirstCall } from "../features/agents/first-call.ts";
+import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
@@ -142,6 +143,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   await listen(app, config.listen);
   startEmission({ pool, signer, logger: log, signal: shutdown.signal });
+  startAbandonedUploads({ db, objects, logger: log, signal: shutdown.signal });
   startHousekeeping({ db, rateLimits, logger: log, signal: shutdown.signal });
   const certificate = new X509Certificate(String(tls.options.cert));
   log.info(

@@ -129,6 +129,18 @@ export const SETTINGS = {
     fallback: String(512 * MIB),
     description: "Size of a part.",
   }),
+  s3ObjectLockDays: define({
+    variable: "ATTESTORE_S3_OBJECT_LOCK_DAYS",
+    read: type.wholeNumber(1, 36_500),
+    description: "Locks each backup for so many days; the bucket must have been made with object lock.",
+  }),
+  s3ObjectLockMode: define({
+    variable: "ATTESTORE_S3_OBJECT_LOCK_MODE",
+    read: type.oneOf("governance", "compliance"),
+    fallback: "governance",
+    description:
+      "Whether somebody with a permission of their own (governance) or nobody (compliance) may end a lock.",
+  }),
   heartbeatInterval_s: define({
     variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",
     read: type.wholeNumber(1, 86_400),
