@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { FastifyPluginAsync } from "fastify";
 import type { Config } from "../platform/config/read-config.ts";
+import { UserError } from "../platform/errors/user-error.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { objectRoutes } from "../platform/objects/object-routes.ts";
@@ -13,7 +14,11 @@ export interface OpenObjects {
   routes: FastifyPluginAsync | null;
 }
 
-/** The object store of the settings: S3 if there is a bucket, or else the disk. */
+/**
+ * The object store of the settings: S3 if there is a bucket, or else the disk.
+ *
+ * @throws UserError `invalid_setting` for a bucket that cannot do what the settings ask of it
+ */
 export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logger): Promise<OpenObjects> {
   const {
     s3Bucket: bucket,
@@ -40,7 +45,20 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
     pathStyle: config.s3PathStyle ?? config.s3Endpoint !== undefined,
     singlePutLimitBytes: config.s3SinglePutLimit,
     partBytes: config.s3PartBytes,
+    objectLock:
+      config.s3ObjectLockDays === undefined
+        ? undefined
+        : {
+            mode: config.s3ObjectLockMode === "compliance" ? "COMPLIANCE" : "GOVERNANCE",
+            days: config.s3ObjectLockDays,
+          },
     log,
   });
+  // Told at the start, rather than by the first backup. A store that is away right now does not keep the service from starting.
+  if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
+    throw new UserError(
+      "invalid_setting",
+      `ATTESTORE_S3_OBJECT_LOCK_DAYS is set, and the bucket ${bucket} has no object lock. Unset it, or use a bucket that was made with object lock.`,
+    );
   return { objects, routes: null };
 }
