@@ -26,8 +26,8 @@ export function layOutTree(root: string, contents: Contents, release: Release): 
   place("usr/lib/attestore/migrate", readPackaging("migrate.sh"), 0o755);
   place(join(contents.unitDirectory, "attestore.service"), readPackaging("attestore.service"));
   place("usr/share/man/man1/attestore.1.gz", zip(readPackaging("attestore.1", release)));
-  place("usr/share/doc/attestore/changelog.gz", zip(readFileSync(join(REPOSITORY, "CHANGELOG.md"))));
-  place("usr/share/doc/attestore/copyright", contents.notices);
+  place("usr/share/doc/attestore/CHANGELOG.md.gz", zip(readFileSync(join(REPOSITORY, "CHANGELOG.md"))));
+  place("usr/share/doc/attestore/LICENCES.gz", zip(contents.notices));
 }
 
 /** A file of packaging/, with the release's version in the places marked for it. */
@@ -47,6 +47,6 @@ export function makeDirectories(path: string): void {
 }
 
 /** gzip without a time in it. */
-function zip(content: string | Buffer): Buffer {
+export function zip(content: string | Buffer): Buffer {
   return gzipSync(content, { level: 9 });
 }

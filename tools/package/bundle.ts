@@ -1,5 +1,6 @@
 import { isBuiltin } from "node:module";
 import { rolldown, type Plugin } from "rolldown";
+import { REPOSITORY } from "./release.ts";
 
 export interface Bundle {
   /** One CommonJS module, readable: an uncaught error prints a line of it. */
@@ -13,6 +14,8 @@ export async function bundle(entry: string): Promise<Bundle> {
   const missing: string[] = [];
   const build = await rolldown({
     input: entry,
+    // Paths in it are relative to this.
+    cwd: REPOSITORY,
     platform: "node",
     plugins: [builtinsWhenNeeded],
     onLog: (_, log) => missing.push(log.message),

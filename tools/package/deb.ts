@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
-import { layOutTree, makeDirectories, readPackaging } from "./artefact-tree.ts";
+import { layOutTree, makeDirectories, readPackaging, zip } from "./artefact-tree.ts";
 import type { Architecture, Release } from "./release.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -19,6 +19,8 @@ export function makeDeb(
   chmodSync(tree, 0o755);
   layOutTree(tree, { executable, notices, unitDirectory: "lib/systemd/system" }, release);
   writeInto(tree, "usr/share/lintian/overrides/attestore", readPackaging("debian/lintian-overrides"));
+  writeInto(tree, "usr/share/doc/attestore/copyright", readPackaging("debian/copyright"));
+  writeInto(tree, "usr/share/doc/attestore/changelog.gz", zip(debianChangelog(release)));
   const files = filesBelow(tree);
   const control = readPackaging("debian/control", release)
     .replace("@ARCHITECTURE@", architecture)
@@ -40,7 +42,13 @@ export function makeDeb(
   return name;
 }
 
-function writeInto(tree: string, path: string, text: string, mode = 0o644): void {
+/** Debian's own format (deb-changelog(5)), for what changed in the packaging; ours is CHANGELOG.md.gz. */
+function debianChangelog({ version, epoch_s }: Release): string {
+  const date = new Date(epoch_s * 1000).toUTCString().replace("GMT", "+0000");
+  return `attestore (${version}) stable; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- Attestore <packages@attestore.dev>  ${date}\n`;
+}
+
+function writeInto(tree: string, path: string, text: string | Buffer, mode = 0o644): void {
   makeDirectories(join(tree, path, ".."));
   writeFileSync(join(tree, path), text);
   chmodSync(join(tree, path), mode);

