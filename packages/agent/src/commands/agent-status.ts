@@ -1,11 +1,12 @@
 import { readdir } from "node:fs/promises";
+import { readRecoveryState, recoveryGap } from "../keys/recovery-state.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
 import { isLocked } from "../root/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { readLastHeartbeat } from "../service/heartbeat.ts";
-import { readLogAlarm } from "../service/log-alarm.ts";
+import { readLogAlarm, type LogAlarm } from "../service/log-alarm.ts";
 import { readSourceIds } from "../service/source-ids.ts";
 import { listEvents } from "../spool/spooled-event.ts";
 import { listPending } from "../spool/pending-backup.ts";
@@ -36,11 +37,15 @@ export interface Problem {
 export interface AgentStatus {
   readonly agent_id: string | null;
   readonly service: string | null;
+  /** Where a standalone root stores its backups; null for an attached one. */
+  readonly storage: string | null;
   readonly running: boolean;
   readonly last_heartbeat_at: string | null;
   readonly sources: readonly SourceStatus[];
   readonly waiting: { readonly backups: number; readonly receipts: number; readonly events: number };
   readonly problems: readonly Problem[];
+  /** What keeps nothing from being proven, and should be done all the same. */
+  readonly advice: readonly Problem[];
 }
 
 /** What this host knows of itself, from its own files alone: quick, and the same with the service gone. */
@@ -49,6 +54,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
   const sources: SourceStatus[] = [];
   for (const { slug, engine } of config.sources.values())
     sources.push(await sourceStatus(layout, slug, engine, ids.get(slug)));
+  const alarm = await readLogAlarm(layout);
   const running = isLocked(layout, "run");
   const heartbeat = await readLastHeartbeat(layout);
   const waiting = {
@@ -59,15 +65,17 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
   return {
     agent_id: config.agent?.id ?? null,
     service: config.service?.url.origin ?? null,
+    storage: storageOf(config),
     running,
     last_heartbeat_at: heartbeat?.at ?? null,
     sources,
     waiting,
     problems: [
-      ...(await logProblems(layout)),
-      ...(await spoolProblems(layout, running, waiting)),
-      ...sources.flatMap(sourceProblems),
+      ...(await logProblems(layout, alarm)),
+      ...(await spoolProblems(layout, { running, alarmed: alarm !== null }, waiting)),
+      ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
     ],
+    advice: await recoveryAdvice(layout, config),
   };
 }
 
@@ -102,7 +110,15 @@ async function sourceStatus(
   return { source: slug, engine, verdict, last_backup, last_test };
 }
 
-function sourceProblems({ source, verdict, last_test: test }: SourceStatus): Problem[] {
+function storageOf({ standalone }: Config): string | null {
+  if (standalone === null) return null;
+  const { storage } = standalone;
+  return storage.kind === "directory" ? storage.path : `s3://${storage.s3.bucket}/${storage.s3.prefix}`;
+}
+
+/** While an alarm stands nothing would be signed: the way to a proof goes by it. */
+function sourceProblems({ source, verdict, last_test: test }: SourceStatus, alarmed: boolean): Problem[] {
+  const after = (next: string): string => (alarmed ? `attestore alarm, and then: ${next}` : next);
   switch (verdict) {
     case "proven":
       return [];
@@ -110,21 +126,23 @@ function sourceProblems({ source, verdict, last_test: test }: SourceStatus): Pro
       return [
         {
           what: `${source}: the last restore test FAILED (${test?.reason ?? "a check did not hold"})`,
-          next: `attestore backup --source ${source} && attestore restore-test --source ${source}`,
+          next: after(`attestore backup --source ${source} && attestore restore-test --source ${source}`),
         },
       ];
     case "untested":
       return [
-        { what: `${source}: backed up, not proven`, next: `attestore restore-test --source ${source}` },
+        {
+          what: `${source}: backed up, not proven`,
+          next: after(`attestore restore-test --source ${source}`),
+        },
       ];
     case "no_backup":
-      return [{ what: `${source}: no backup yet`, next: `attestore backup --source ${source}` }];
+      return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
   }
 }
 
-async function logProblems(layout: Layout): Promise<Problem[]> {
+async function logProblems(layout: Layout, alarm: LogAlarm | null): Promise<Problem[]> {
   const problems: Problem[] = [];
-  const alarm = await readLogAlarm(layout);
   if (alarm !== null) {
     problems.push({
       what: `ALARM: the log contradicts what this agent saw of it (${alarm.reason}); nothing is signed`,
@@ -143,7 +161,7 @@ async function logProblems(layout: Layout): Promise<Problem[]> {
 
 async function spoolProblems(
   layout: Layout,
-  running: boolean,
+  { running, alarmed }: { readonly running: boolean; readonly alarmed: boolean },
   waiting: AgentStatus["waiting"],
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
@@ -159,10 +177,17 @@ async function spoolProblems(
   if (total > 0) {
     problems.push({
       what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for the service`,
-      next: running
-        ? "`attestore run` submits them; `attestore doctor` says what is in the way"
-        : "attestore sync",
+      next: alarmed
+        ? "attestore alarm: nothing is submitted before it is cleared"
+        : running
+          ? "`attestore run` submits them; `attestore doctor` says what is in the way"
+          : "attestore sync",
     });
   }
   return problems;
+}
+
+async function recoveryAdvice(layout: Layout, config: Config): Promise<Problem[]> {
+  const gap = recoveryGap(await readRecoveryState(layout), config.recipients);
+  return gap === null ? [] : [gap];
 }

@@ -10,7 +10,10 @@ export const status: Run = async (call) => {
   const { terminal } = call;
   const { layout, config, flags } = openRoot(call);
   if (config.agent === null)
-    throw new UserError("not_attached", "this host is not attached. Run `attestore init --service URL`.");
+    throw new UserError(
+      "not_attached",
+      "this host is not attached. Run `attestore init --service URL`, or `attestore init --standalone`.",
+    );
   await makeLayout(layout);
   const found = await readAgentStatus(layout, config);
   if (flags.isOn("json")) terminal.data(JSON.stringify(found));
@@ -22,16 +25,23 @@ function describe(found: AgentStatus, style: Style): string[] {
   const proven = found.sources.filter(({ verdict }) => verdict === "proven").length;
   const count = `${proven} of ${found.sources.length} sources proven`;
   const isGood = found.problems.length === 0 && proven > 0;
-  const heard =
-    found.last_heartbeat_at === null ? "not heard from yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
-  const service = `${found.service ?? ""} ${heard}${found.running ? ", agent running" : ", agent not running"}`;
-  const lines = [`${isGood ? style.good(count) : style.bad(count)}  ${style.faint(service)}`];
+  const lines = [`${isGood ? style.good(count) : style.bad(count)}  ${style.faint(describeHome(found))}`];
   const width = Math.max(0, ...found.sources.map(({ source }) => source.length));
   for (const source of found.sources) lines.push(`  ${sourceLine(source, width, style)}`);
   for (const { what, next } of found.problems)
     lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
-  if (found.sources.length === 0) lines.push("Declare what to back up under `sources:` in config.yaml.");
+  for (const { what, next } of found.advice)
+    lines.push(`${style.warn("·")} ${what}\n    ${style.strong(next)}`);
+  if (found.sources.length === 0)
+    lines.push(`Nothing is backed up yet.\n    ${style.strong("attestore source add")}`);
   return lines;
+}
+
+function describeHome(found: AgentStatus): string {
+  if (found.storage !== null) return `standalone, ${found.storage}`;
+  const heard =
+    found.last_heartbeat_at === null ? "not heard from yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
+  return `${found.service ?? ""} ${heard}${found.running ? ", agent running" : ", agent not running"}`;
 }
 
 function sourceLine(

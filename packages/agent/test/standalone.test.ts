@@ -1,0 +1,139 @@
+import { mkdtempSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { execFileSync } from "node:child_process";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { runCli, type Finished } from "./service/cli.ts";
+
+const VERIFY = fileURLToPath(new URL("../../verifier/src/main.ts", import.meta.url));
+
+let base: string;
+let root: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "attestore-standalone-"));
+  root = join(base, "root");
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const cli = (...args: string[]): Promise<Finished> =>
+  runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
+
+async function json<T = Record<string, unknown>>(args: string[], code = 0): Promise<T> {
+  const done = await cli(...args, "--json");
+  expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
+  return JSON.parse(done.stdout) as T;
+}
+
+function writeOrders(rows: number): void {
+  rmSync(join(base, "orders.db"), { force: true });
+  const database = new DatabaseSync(join(base, "orders.db"));
+  database.exec("create table orders (id integer primary key, cents integer not null)");
+  const insert = database.prepare("insert into orders (cents) values (?)");
+  for (let row = 0; row < rows; row++) insert.run(row);
+  database.close();
+}
+
+function declare(): void {
+  const file = join(root, "config.yaml");
+  writeFileSync(
+    file,
+    `${readFileSync(file, "utf8")}
+sources:
+  orders:
+    engine: sqlite
+    path: ${join(base, "orders.db")}
+    checks: [{ id: rows, query: "select count(*) as n from orders", expect: "n >= 100" }]
+`,
+  );
+}
+
+const verify = (name: string): string =>
+  execFileSync(
+    process.execPath,
+    [VERIFY, join(root, "receipts", name), "--key", join(root, "keys/agent.pub")],
+    {
+      encoding: "utf8",
+    },
+  );
+
+it("backs up, proves, restores and prunes without any service; receipts verify with the verifier alone", async () => {
+  const storage = join(base, "disk");
+  mkdirSync(storage);
+  await json(["init", "--standalone", "--storage", storage, "--name", "lone"]);
+  declare();
+  writeOrders(200);
+  expect(await json(["status"], 1)).toMatchObject({
+    storage,
+    service: null,
+    sources: [{ verdict: "no_backup" }],
+  });
+  const first = await json<{ backup_id: string }>(["backup"]);
+  expect(first).toMatchObject({ receipt: "kept" });
+  expect(readdirSync(join(storage, "orders"))).toEqual([`${first.backup_id}.age`]);
+  expect(await json(["restore-test"])).toMatchObject({ result: "passed", backup_id: first.backup_id });
+  expect((await json<{ problems: unknown[] }>(["status"])).problems).toEqual([]);
+  expect(verify("00000001-backup.json")).toContain("TRUE");
+  expect(verify("00000002-restore-test.json")).toContain("TRUE");
+
+  const restored = join(base, "restored.db");
+  await json(["restore", "--output", restored]);
+  const database = new DatabaseSync(restored, { readOnly: true });
+  expect(database.prepare("select count(*) as n from orders").get()).toEqual({ n: 200 });
+  database.close();
+
+  // An emptied source makes a backup that does not pass; pruning to one keeps it and the proven one.
+  writeOrders(3);
+  const later: string[] = [];
+  for (let round = 0; round < 2; round++)
+    later.push((await json<{ backup_id: string }>(["backup"])).backup_id);
+  expect(await json(["restore-test"], 1)).toMatchObject({ result: "failed", backup_id: later[1] });
+  const shown = await json(["prune", "--keep-last", "1", "--dry-run"]);
+  expect(shown).toMatchObject({ would_remove: [later[0]], removed: [] });
+  expect(await json(["prune", "--keep-last", "1"], 2)).toMatchObject({ error: "usage" });
+  expect(await json(["prune", "--keep-last", "1", "--yes"])).toMatchObject({ removed: [later[0]] });
+  expect(readdirSync(join(storage, "orders")).toSorted()).toEqual(
+    [first.backup_id, later[1]].map((id) => `${id}.age`).toSorted(),
+  );
+  expect(await json(["restore-test", "--backup", first.backup_id])).toMatchObject({ result: "passed" });
+  expect(await json(["restore-test", "--backup", later[0] ?? ""], 2)).toMatchObject({
+    error: "backup_unknown",
+  });
+});
+
+it("does not pass a stored file that was damaged, and cannot run where it is gone", async () => {
+  await json(["init", "--standalone"]);
+  declare();
+  writeOrders(200);
+  const { backup_id: id } = await json<{ backup_id: string }>(["backup"]);
+  const file = join(root, "blobs/stored/orders", `${id}.age`);
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  expect(await json(["restore-test"], 1)).toMatchObject({ result: "failed" });
+  rmSync(file);
+  expect(await json(["restore-test"], 2)).toMatchObject({ error: "ciphertext_unavailable" });
+  expect(readdirSync(join(root, "events")).filter((name) => name.endsWith(".json"))).toHaveLength(1);
+});
+
+it("keeps a backup that its storage can't take, and sync stores it", async () => {
+  const storage = join(base, "disk");
+  await json(["init", "--standalone", "--storage", storage]);
+  declare();
+  writeOrders(200);
+  writeFileSync(storage, "not a directory");
+  const failed = await cli("backup");
+  expect(failed.code).toBe(2);
+  expect(failed.stderr).toContain("waits in blobs/");
+  rmSync(storage);
+  expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
+  expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
+});
+
+it("says what a standalone root has no use for", async () => {
+  await json(["init", "--standalone"]);
+  const run = await cli("run");
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain("docs/standalone.md");
+});
