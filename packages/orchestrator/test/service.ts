@@ -41,6 +41,8 @@ import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
 import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
+import type { Mail } from "../src/platform/mail/mail.ts";
+import { listQueuedMail } from "../src/platform/mail/outbox.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
 import type { ConnectionSettings } from "../src/platform/postgres/connection-settings.ts";
@@ -112,6 +114,10 @@ export interface TestService extends Replica {
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
   /** A user of the organisation, or with `null` an operator, already signed in. */
   signIn(org: { id: string } | null, role?: "owner" | "admin" | "auditor"): Promise<TestUser>;
+  /** Mails that wait to be sent to an address, oldest first. */
+  mails(to: string): Promise<Mail[]>;
+  /** The one-time code of the newest of them. */
+  codeFor(email: string): Promise<string>;
   /** Queues a command as the console does; gives its id. */
   queueCommand(sourceId: string, kind: "backup" | "restore_test"): Promise<string>;
   /** Asks for an upload URL and puts these bytes there; gives the upload. */
@@ -254,6 +260,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           delete: (path, more) => call("DELETE")(path, undefined, more),
         };
       }),
+    mails: async (to) => (await listQueuedMail(database.database, sealer)).filter((mail) => mail.to === to),
+    codeFor: async (email) => {
+      const mail = (await service.mails(email)).at(-1);
+      const code = /^ {4}([A-Z0-9]{4}-[A-Z0-9]{4})$/m.exec(mail?.text ?? "")?.[1];
+      if (code === undefined) throw new Error(`no code was mailed to ${email}`);
+      return code;
+    },
     queueCommand: (sourceId, kind) =>
       inTransaction.execute(async (tx) => {
         const source = await requireSource(tx, null, sourceId);

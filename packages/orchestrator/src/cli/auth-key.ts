@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "../features/auth-keys/create-auth-key.ts";
+import { installCommand } from "../features/auth-keys/install-command.ts";
 import { revokeAuthKey } from "../features/auth-keys/revoke-auth-key.ts";
 import { type AuthKey, listActiveKeys, listAllKeys } from "../features/auth-keys/store.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
@@ -74,16 +75,15 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       createdBy: "console",
     }),
   }));
-  // Without the key: what is typed ends up in a shell's history and in the list of processes.
-  const installCommand = `attestore init --service ${console.publicUrl}`;
+  const command = installCommand(console.publicUrl);
   return {
-    json: { ...authKeyJson(record), auth_key: plaintext, install_command: installCommand },
+    json: { ...authKeyJson(record), auth_key: plaintext, install_command: command },
     talk: [
       `An auth key of "${org.name}", good until ${record.expires_at.toISOString()}. It is shown this once:`,
       "",
     ],
     result: plaintext,
-    next: `on the host, and give it the key when it asks:\n  ${installCommand}`,
+    next: `on the host, and give it the key when it asks:\n  ${command}`,
   };
 }
 

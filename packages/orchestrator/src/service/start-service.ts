@@ -24,6 +24,8 @@ import { createSealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { loadServiceKeys } from "../platform/keys/service-keys.ts";
 import type { Logger } from "../platform/logging/logger.ts";
+import { deliverMail } from "../platform/mail/deliver-mail.ts";
+import { openMailTransport } from "../platform/mail/open-transport.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { loadServerTls } from "../platform/tls/server-tls.ts";
 import { Cleanup } from "./cleanup.ts";
@@ -97,6 +99,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     default: { ...RATE_LIMITS.default, ...config.rateDefault },
     attach_failures: { ...RATE_LIMITS.attach_failures, ...config.rateAttachFailures },
     bootstrap_start: { ...RATE_LIMITS.bootstrap_start, ...config.rateBootstrapStart },
+    signup_address: { ...RATE_LIMITS.signup_address, ...config.rateSignupAddress },
+    signup_email: { ...RATE_LIMITS.signup_email, ...config.rateSignupEmail },
+    login_address: { ...RATE_LIMITS.login_address, ...config.rateLoginAddress },
+    login_email: { ...RATE_LIMITS.login_email, ...config.rateLoginEmail },
+    verify_email: { ...RATE_LIMITS.verify_email, ...config.rateVerifyEmail },
   };
   const app = buildApp({
     db,
@@ -125,6 +132,9 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   app.register(tlogTilesRoutes({ pool, signer }));
   if (objectRoutes !== null) app.register(objectRoutes);
 
+  const transport = openMailTransport(config, (text) => void process.stderr.write(text));
+  cleanup.add(async () => transport.close());
+
   const renewal = setInterval(() => {
     void loadServerTls(tlsSettings, log).then(
       ({ options }) => {
@@ -144,6 +154,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   await listen(app, config.listen);
   startEmission({ pool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db, objects, logger: log, signal: shutdown.signal });
+  const delivery = deliverMail({ db, sealer, transport, logger: log }, shutdown.signal);
+  cleanup.add(async () => {
+    shutdown.abort();
+    await delivery;
+  });
   startHousekeeping({ db, rateLimits, logger: log, signal: shutdown.signal });
   const certificate = new X509Certificate(String(tls.options.cert));
   log.info(

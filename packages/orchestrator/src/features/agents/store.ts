@@ -1,5 +1,6 @@
 import type { Insertable } from "kysely";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Page } from "../../platform/http/listing.ts";
 
 export interface Agent {
   id: string;
@@ -8,6 +9,8 @@ export interface Agent {
   hostname: string;
   platform: string;
   agent_version: string;
+  /** 32 raw bytes (Ed25519) or 91 bytes of SubjectPublicKeyInfo (ECDSA P-256). */
+  public_key: Buffer;
   key_fingerprint: string;
   status: "active" | "revoked";
   created_at: Date;
@@ -22,6 +25,7 @@ const COLUMNS = [
   "hostname",
   "platform",
   "agent_version",
+  "public_key",
   "key_fingerprint",
   "status",
   "created_at",
@@ -40,6 +44,51 @@ export async function findAgent(db: Database, id: string): Promise<Agent | null>
 
 export async function listAgents(db: Database, orgId: string): Promise<Agent[]> {
   return db.selectFrom("agents").select(COLUMNS).where("org_id", "=", orgId).orderBy("id").execute();
+}
+
+export async function findAgentOf(db: Database, orgId: string, id: string): Promise<Agent | null> {
+  const row = await db
+    .selectFrom("agents")
+    .select(COLUMNS)
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Newest first, and one more than the page holds. */
+export async function listAgentPage(
+  db: Database,
+  orgId: string,
+  filters: { page: Page; from: Date | null; to: Date | null; status: Agent["status"] | null },
+): Promise<Agent[]> {
+  const { page, from, to, status } = filters;
+  let query = db.selectFrom("agents").select(COLUMNS).where("org_id", "=", orgId);
+  if (status !== null) query = query.where("status", "=", status);
+  if (page.before !== null) query = query.where("id", "<", page.before);
+  if (from !== null) query = query.where("created_at", ">=", from);
+  if (to !== null) query = query.where("created_at", "<", to);
+  return query
+    .orderBy("id", "desc")
+    .limit(page.limit + 1)
+    .execute();
+}
+
+/** Null where the organisation has no such agent. */
+export async function renameAgent(
+  tx: DatabaseTransaction,
+  orgId: string,
+  id: string,
+  name: string,
+): Promise<Agent | null> {
+  const row = await tx
+    .updateTable("agents")
+    .set({ name })
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): Promise<void> {

@@ -1,6 +1,7 @@
 import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
 import type { AuthKeysTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Page } from "../../platform/http/listing.ts";
 
 export interface AuthKey {
   id: string;
@@ -66,6 +67,26 @@ export async function isBurned(tx: DatabaseTransaction, id: string): Promise<boo
 
 /** Those that still let agents in. */
 export async function listActiveKeys(db: Database, orgId: string): Promise<AuthKey[]> {
+  return activeKeys(db, orgId).orderBy("id").execute();
+}
+
+/** The same, newest first, and one more than the page holds. */
+export async function listActiveKeyPage(
+  db: Database,
+  orgId: string,
+  { page, from, to }: { page: Page; from: Date | null; to: Date | null },
+): Promise<AuthKey[]> {
+  let query = activeKeys(db, orgId);
+  if (page.before !== null) query = query.where("id", "<", page.before);
+  if (from !== null) query = query.where("created_at", ">=", from);
+  if (to !== null) query = query.where("created_at", "<", to);
+  return query
+    .orderBy("id", "desc")
+    .limit(page.limit + 1)
+    .execute();
+}
+
+function activeKeys(db: Database, orgId: string) {
   return db
     .selectFrom("auth_keys")
     .select(COLUMNS)
@@ -73,9 +94,17 @@ export async function listActiveKeys(db: Database, orgId: string): Promise<AuthK
     .where("revoked_at", "is", null)
     .where("wrong_attempts", "<", MAX_WRONG_ATTEMPTS)
     .where("expires_at", ">", sql<Date>`now()`)
-    .where((key) => key.or([key("max_uses", "is", null), key("uses", "<", key.ref("max_uses"))]))
-    .orderBy("id")
-    .execute();
+    .where((key) => key.or([key("max_uses", "is", null), key("uses", "<", key.ref("max_uses"))]));
+}
+
+export async function keyIsOf(db: Database, orgId: string, id: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("auth_keys")
+    .select("id")
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function listAllKeys(db: Database, orgId: string): Promise<AuthKey[]> {

@@ -14,13 +14,21 @@ export interface Decision {
   decidedBy: string;
 }
 
-/** What a person compares with what the agent prints before letting it in. Throws `not_found`. */
+/**
+ * What a person compares with what the agent prints before letting it in. Throws `not_found`, also for one that another organisation
+ * than `orgId` decided, and then `attach_expired` for one that nobody decided in time.
+ */
 export async function reviewBootstrap(
   db: Database,
   code: string,
+  orgId?: string,
 ): Promise<Bootstrap & { fingerprint: string }> {
   const bootstrap = await findByCode(db, codeHash(code));
   if (bootstrap === null) throw unknownCode();
+  if (orgId !== undefined) {
+    if (isOfAnother(bootstrap, orgId)) throw unknownCode();
+    if (bootstrap.status === "pending") assertInTime(bootstrap);
+  }
   return { ...bootstrap, fingerprint: fingerprintOf(bootstrap) };
 }
 
@@ -33,23 +41,23 @@ export async function approveBootstrap(
   sealer: Sealer,
   { code, orgId, decidedBy }: Decision,
 ): Promise<{ bootstrap: Bootstrap; agentId: string }> {
-  const bootstrap = await lockPending(tx, code);
+  const pending = await lockPending(tx, code, orgId);
   const { agentId, apiToken } = await mintAgent(tx, {
     orgId,
-    name: bootstrap.name,
-    hostname: bootstrap.hostname,
-    platform: bootstrap.platform,
-    agentVersion: bootstrap.agent_version,
-    publicKey: publicKeyFromBytes(bootstrap.public_key),
+    name: pending.name,
+    hostname: pending.hostname,
+    platform: pending.platform,
+    agentVersion: pending.agent_version,
+    publicKey: publicKeyFromBytes(pending.public_key),
     actorId: decidedBy,
   });
-  await setDecision(tx, bootstrap.id, {
+  const bootstrap = await setDecision(tx, pending.id, {
     status: "approved",
     decided_at: new Date(),
     decided_by: decidedBy,
     org_id: orgId,
     agent_id: agentId,
-    sealed_token: sealer.seal(Buffer.from(apiToken), tokenPurpose(bootstrap.id)),
+    sealed_token: sealer.seal(Buffer.from(apiToken), tokenPurpose(pending.id)),
   });
   return { bootstrap, agentId };
 }
@@ -59,8 +67,8 @@ export async function denyBootstrap(
   tx: DatabaseTransaction,
   { code, orgId, decidedBy }: Decision,
 ): Promise<Bootstrap> {
-  const bootstrap = await lockPending(tx, code);
-  await setDecision(tx, bootstrap.id, {
+  const pending = await lockPending(tx, code, orgId);
+  return setDecision(tx, pending.id, {
     status: "denied",
     decided_at: new Date(),
     decided_by: decidedBy,
@@ -68,7 +76,6 @@ export async function denyBootstrap(
     agent_id: null,
     sealed_token: null,
   });
-  return bootstrap;
 }
 
 export function fingerprintOf(bootstrap: { public_key: Buffer }): string {
@@ -86,14 +93,23 @@ export function tokenPurpose(bootstrapId: string): string {
   return `bootstrap:${bootstrapId}`;
 }
 
-async function lockPending(tx: DatabaseTransaction, code: string): Promise<Bootstrap> {
+async function lockPending(tx: DatabaseTransaction, code: string, orgId: string): Promise<Bootstrap> {
   const bootstrap = await lockByCode(tx, codeHash(code));
-  if (bootstrap === null) throw unknownCode();
+  if (bootstrap === null || isOfAnother(bootstrap, orgId)) throw unknownCode();
   if (bootstrap.status !== "pending")
     throw new ApiError("conflict", `This attach is ${bootstrap.status} already.`);
-  if (bootstrap.expires_at <= new Date())
-    throw new ApiError("attach_expired", "This attach is past its 15 minutes. Start it again on the host.");
+  assertInTime(bootstrap);
   return bootstrap;
+}
+
+function assertInTime({ expires_at }: Bootstrap): void {
+  if (expires_at <= new Date())
+    throw new ApiError("attach_expired", "This attach is past its 15 minutes. Start it again on the host.");
+}
+
+/** One that waits is nobody's yet. */
+function isOfAnother({ org_id }: Bootstrap, orgId: string): boolean {
+  return org_id !== null && org_id !== orgId;
 }
 
 function unknownCode(): ApiError {

@@ -14,6 +14,8 @@ export interface Bootstrap {
   expires_at: Date;
   org_id: string | null;
   agent_id: string | null;
+  decided_at: Date | null;
+  decided_by: string | null;
   sealed_token: Buffer | null;
 }
 
@@ -30,6 +32,8 @@ const COLUMNS = [
   "expires_at",
   "org_id",
   "agent_id",
+  "decided_at",
+  "decided_by",
   "sealed_token",
 ] as const;
 
@@ -90,8 +94,13 @@ export async function setDecision(
     agent_id: string | null;
     sealed_token: Buffer | null;
   },
-): Promise<void> {
-  await tx.updateTable("bootstraps").set(decision).where("id", "=", id).execute();
+): Promise<Bootstrap> {
+  return tx
+    .updateTable("bootstraps")
+    .set(decision)
+    .where("id", "=", id)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
 }
 
 /** After this a poll no longer gives the agent's token. */

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { createLog } from "../../log/locked-log.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -9,24 +10,38 @@ const MAX_SLUG = 63;
 
 /**
  * Creates an organisation and its empty log, whose origin is `<log host>/<org id>`. Throws `invalid_request` for a name that
- * can't be one and `already_exists` where another organisation has the slug.
+ * can't be one. Where another organisation has the slug: `already_exists`, or with `anySlug` one with a few characters more.
  */
 export async function createOrg(
   tx: DatabaseTransaction,
-  { name, logHost }: { name: string; logHost: string },
+  { name, logHost, anySlug = false }: { name: string; logHost: string; anySlug?: boolean },
 ): Promise<Org> {
   const slug = slugOf(name);
-  if (slug === "" || name.length > MAX_NAME || name !== name.trim() || /\p{Cc}/u.test(name))
-    throw invalidRequest(
-      "An organisation's name has 1 to 100 characters, and a letter or digit of a-z 0-9.",
-      [{ path: "/name", message: "is not a name" }],
-    );
+  assertOrgName(name);
   const at = new Date();
-  const org = await insertOrg(tx, { id: newId("org", at.getTime()), name, slug, created_at: at });
-  if (org === null)
+  const org = { id: newId("org", at.getTime()), name, slug, created_at: at };
+  const inserted =
+    (await insertOrg(tx, org)) ??
+    (anySlug
+      ? await insertOrg(tx, { ...org, slug: `${slug.slice(0, MAX_SLUG - 9)}-${randomSuffix()}` })
+      : null);
+  if (inserted === null)
     throw new ApiError("already_exists", `There is already an organisation "${slug}".`, { slug });
-  await createLog(tx, logHost, org.id);
-  return org;
+  await createLog(tx, logHost, inserted.id);
+  return inserted;
+}
+
+/** Throws `invalid_request` for what is no name of an organisation. */
+export function assertOrgName(name: string, path = "/name"): void {
+  if (slugOf(name) !== "" && name.length <= MAX_NAME && name === name.trim() && !/\p{Cc}/u.test(name)) return;
+  throw invalidRequest("An organisation's name has 1 to 100 characters, and a letter or digit of a-z 0-9.", [
+    { path, message: "is not a name" },
+  ]);
+}
+
+/** Enough that nobody else has it. */
+function randomSuffix(): string {
+  return randomBytes(4).toString("hex");
 }
 
 /** `Café Ünlü GmbH` becomes `cafe-unlu-gmbh`. Empty where nothing of the name is left. */

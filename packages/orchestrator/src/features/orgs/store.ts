@@ -1,4 +1,5 @@
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Page } from "../../platform/http/listing.ts";
 
 export interface Org {
   id: string;
@@ -30,4 +31,33 @@ export async function findOrg(db: Database, idOrSlug: string): Promise<Org | nul
   const column = idOrSlug.includes("_") ? "id" : "slug";
   const row = await db.selectFrom("orgs").select(COLUMNS).where(column, "=", idOrSlug).executeTakeFirst();
   return row ?? null;
+}
+
+/** Those that somebody may see, all of them or one: newest first, and one more than the page holds. */
+export async function listOrgPage(
+  db: Database,
+  { only, page, from, to }: { only: string | null; page: Page; from: Date | null; to: Date | null },
+): Promise<Org[]> {
+  let query = db.selectFrom("orgs").select(COLUMNS);
+  if (only !== null) query = query.where("id", "=", only);
+  if (page.before !== null) query = query.where("id", "<", page.before);
+  if (from !== null) query = query.where("created_at", ">=", from);
+  if (to !== null) query = query.where("created_at", "<", to);
+  return query
+    .orderBy("id", "desc")
+    .limit(page.limit + 1)
+    .execute();
+}
+
+export async function updateOrg(
+  tx: DatabaseTransaction,
+  id: string,
+  change: { name?: string; public_log?: boolean },
+): Promise<Org> {
+  return tx.updateTable("orgs").set(change).where("id", "=", id).returning(COLUMNS).executeTakeFirstOrThrow();
+}
+
+/** Locked until the transaction ends; foreign keys to the row are not held up by it. */
+export async function lockOrgRow(tx: DatabaseTransaction, id: string): Promise<void> {
+  await tx.selectFrom("orgs").select("id").where("id", "=", id).forNoKeyUpdate().execute();
 }

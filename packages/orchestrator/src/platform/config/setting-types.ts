@@ -11,6 +11,14 @@ export interface ListenAddress {
   port: number;
 }
 
+export interface SmtpServer {
+  host: string;
+  port: number;
+  /** TLS from the first byte. */
+  implicitTls: boolean;
+  auth: { user: string; password: string } | null;
+}
+
 export interface RateLimitSetting {
   limit: number;
   window_s: number;
@@ -98,6 +106,43 @@ export const endpointUrl: ReadValue<string> = (value) => {
 export const postgresUrl: ReadValue<string> = (value) => {
   if (/^postgres(ql)?:\/\//.test(value) && URL.canParse(value)) return value;
   throw new InvalidValue("a connection URL, postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+};
+
+/** `smtp://` (STARTTLS where the server has it, always with a password) or `smtps://`; the port is 587 or 465 unless told. */
+export const smtpUrl: ReadValue<SmtpServer> = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === "" || !/^\/?$/.test(url.pathname))
+    throw new InvalidValue(SMTP_FORM);
+  if (url.search !== "" || url.hash !== "" || (url.username === "") !== (url.password === ""))
+    throw new InvalidValue(SMTP_FORM);
+  const implicitTls = url.protocol === "smtps:";
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ""),
+    port: url.port === "" ? (implicitTls ? 465 : 587) : Number(url.port),
+    implicitTls,
+    auth:
+      url.username === ""
+        ? null
+        : { user: percentDecoded(url.username), password: percentDecoded(url.password) },
+  };
+};
+
+const SMTP_FORM =
+  "an address such as smtps://USER:PASSWORD@mail.example.org or smtp://localhost:25, with nothing after it";
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new InvalidValue(SMTP_FORM);
+  }
+}
+
+/** `address@host` or `Name <address@host>`. */
+export const mailbox: ReadValue<string> = (value) => {
+  if (/^[^<>@\s]+@[^<>@\s]+$/.test(value) || /^[^<>@\p{Cc}"]* <[^<>@\s]+@[^<>@\s]+>$/u.test(value))
+    return value;
+  throw new InvalidValue("an address such as attestore@example.org, or Name <attestore@example.org>");
 };
 
 /** `hits/seconds`. */

@@ -165,6 +165,48 @@ export const SETTINGS = {
     fallback: "30/3600",
     description: "Interactive attaches begun by one address.",
   }),
+  smtpUrl: define({
+    variable: "ATTESTORE_SMTP_URL",
+    read: type.smtpUrl,
+    secret: true,
+    description:
+      "Mail server, smtps://USER:PASSWORD@HOST or smtp://HOST:25; without one, mails are shown on the console and kept in mail/.",
+  }),
+  mailFrom: define({
+    variable: "ATTESTORE_MAIL_FROM",
+    read: type.mailbox,
+    description: "Sender of mails; attestore@ the public URL's host.",
+  }),
+  rateSignupAddress: define({
+    variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",
+    read: type.rateLimit,
+    fallback: "10/3600",
+    description: "Signups of one address of the network.",
+  }),
+  rateSignupEmail: define({
+    variable: "ATTESTORE_RATE_SIGNUP_EMAIL",
+    read: type.rateLimit,
+    fallback: "3/3600",
+    description: "Signups of one e-mail address.",
+  }),
+  rateLoginAddress: define({
+    variable: "ATTESTORE_RATE_LOGIN_ADDRESS",
+    read: type.rateLimit,
+    fallback: "30/3600",
+    description: "Login codes asked for from one address of the network.",
+  }),
+  rateLoginEmail: define({
+    variable: "ATTESTORE_RATE_LOGIN_EMAIL",
+    read: type.rateLimit,
+    fallback: "10/3600",
+    description: "Login codes asked for one e-mail address.",
+  }),
+  rateVerifyEmail: define({
+    variable: "ATTESTORE_RATE_VERIFY_EMAIL",
+    read: type.rateLimit,
+    fallback: "10/900",
+    description: "Codes tried for one e-mail address.",
+  }),
   trustProxy: define({
     variable: "ATTESTORE_TRUST_PROXY",
     read: type.listOf(type.addressOrNetwork),

@@ -9,6 +9,8 @@ export interface Schema {
   orgs: OrgsTable;
   users: UsersTable;
   sessions: SessionsTable;
+  one_time_codes: OneTimeCodesTable;
+  mail_outbox: MailOutboxTable;
   agents: AgentsTable;
   agent_witnesses: AgentWitnessesTable;
   auth_keys: AuthKeysTable;
@@ -78,6 +80,28 @@ export interface SessionsTable {
   operator_id: Nullable<string>;
   operator_session: Nullable<Buffer>;
   reason: Nullable<string>;
+  /** The session that somebody signed in with, where this one was given in its place. */
+  continues: Nullable<Buffer>;
+}
+
+export interface OneTimeCodesTable {
+  purpose: "signup" | "login";
+  email: string;
+  code_sha256: Buffer;
+  org_name: Nullable<string>;
+  wrong_tries: Generated<number>;
+  created_at: DefaultedTimestamp;
+  expires_at: Timestamp;
+  used_at: NullableTimestamp;
+}
+
+export interface MailOutboxTable {
+  id: Generated<number>;
+  sealed: Buffer;
+  attempts: Generated<number>;
+  next_attempt_at: DefaultedTimestamp;
+  expires_at: Timestamp;
+  created_at: DefaultedTimestamp;
 }
 
 export interface AgentsTable {

@@ -12,9 +12,10 @@ import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { mountRoute } from "./mount-route.ts";
-import { DatabaseRateLimits, MemoryRateLimits } from "./rate-limit-store.ts";
+import { CountedRateLimits } from "./rate-limit-store.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
 import { newRequestState } from "./request-state.ts";
+import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
 import { unknownPath } from "./unknown-path.ts";
@@ -64,7 +65,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const audit = new AuditLog(db, logger);
   const limiting = {
     table: options.rateLimits ?? RATE_LIMITS,
-    stores: { memory: new MemoryRateLimits(), database: new DatabaseRateLimits(db) },
+    stores: { counted: new CountedRateLimits(db), reserved: new ReservedRateLimits(db) },
   };
   const deps = {
     db,

@@ -21,7 +21,7 @@ let org: TestOrg;
 let agent: TestAgent;
 let sourceId: string;
 let backupId: string;
-const unlimited = { limit: 1e6, window_s: 3600, counts: "calls", kept: "memory" } as const;
+const unlimited = { limit: 1e6, window_s: 3600, counts: "calls", kept: "reserved" } as const;
 beforeAll(async () => {
   service = await startTestService({
     rateLimits: {

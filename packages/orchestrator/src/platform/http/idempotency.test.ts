@@ -17,7 +17,7 @@ let sourceId: string;
 beforeAll(async () => {
   service = await startTestService({
     rateLimits: {
-      bootstrap_start: { limit: 1000, window_s: 3600, per: "address", counts: "calls", kept: "database" },
+      bootstrap_start: { limit: 1000, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
     },
   });
   org = await service.addOrg();

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
+import type { RateLimit } from "./rate-limits.ts";
 
 /** Hits of one bucket in the running window. */
 export interface WindowCount {
@@ -8,50 +9,23 @@ export interface WindowCount {
   resets_s: number;
 }
 
-/** Counts hits in fixed windows that start at whole multiples of their length. */
+export type Window = Pick<RateLimit, "limit" | "window_s">;
+
+/** Counts hits in fixed windows that start at whole multiples of their length, by the database's clock. */
 export interface RateLimitStore {
-  add(bucket: string, window_s: number): Promise<WindowCount>;
-  read(bucket: string, window_s: number): Promise<WindowCount>;
+  add(bucket: string, limit: Window): Promise<WindowCount>;
+  read(bucket: string, limit: Window): Promise<WindowCount>;
 }
 
-const MAX_BUCKETS = 200_000;
-
-/** Each process's own counts. Forgotten at a restart. */
-export class MemoryRateLimits implements RateLimitStore {
-  readonly #counts = new Map<string, { start_s: number; hits: number }>();
-
-  add(bucket: string, window_s: number): Promise<WindowCount> {
-    return Promise.resolve(this.#count(bucket, window_s, 1));
-  }
-
-  read(bucket: string, window_s: number): Promise<WindowCount> {
-    return Promise.resolve(this.#count(bucket, window_s, 0));
-  }
-
-  #count(bucket: string, window_s: number, more: number): WindowCount {
-    const now_s = Date.now() / 1000;
-    const start_s = Math.floor(now_s / window_s) * window_s;
-    let count = this.#counts.get(bucket);
-    if (count === undefined || count.start_s !== start_s) {
-      // Emptying it all is rare and errs towards letting calls through; the limits that must hold are in the database.
-      if (this.#counts.size >= MAX_BUCKETS) this.#counts.clear();
-      count = { start_s, hits: 0 };
-      this.#counts.set(bucket, count);
-    }
-    count.hits += more;
-    return { hits: count.hits, resets_s: Math.max(1, Math.ceil(start_s + window_s - now_s)) };
-  }
-}
-
-/** Counts that hold across replicas and restarts, by the database's clock. */
-export class DatabaseRateLimits implements RateLimitStore {
+/** Writes each hit down. */
+export class CountedRateLimits implements RateLimitStore {
   readonly #db: Database;
 
   constructor(db: Database) {
     this.#db = db;
   }
 
-  async add(bucket: string, window_s: number): Promise<WindowCount> {
+  async add(bucket: string, { window_s }: Window): Promise<WindowCount> {
     const { rows } = await sql<WindowCount>`
       insert into rate_limits as counted (bucket, window_start, hits)
       values (${bucket}, ${windowStart(window_s)}, 1)
@@ -60,7 +34,7 @@ export class DatabaseRateLimits implements RateLimitStore {
     return counted(rows[0]);
   }
 
-  async read(bucket: string, window_s: number): Promise<WindowCount> {
+  async read(bucket: string, { window_s }: Window): Promise<WindowCount> {
     const { rows } = await sql<WindowCount>`
       select coalesce(
           (select hits from rate_limits where bucket = ${bucket} and window_start = ${windowStart(window_s)}), 0

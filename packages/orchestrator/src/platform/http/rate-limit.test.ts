@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { heartbeat, startTestService, type TestService } from "../../../test/service.ts";
 import { clientNetwork } from "./client-network.ts";
-import { DatabaseRateLimits, MemoryRateLimits, type RateLimitStore } from "./rate-limit-store.ts";
+import { CountedRateLimits } from "./rate-limit-store.ts";
+import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import { removeExpired } from "./remove-expired.ts";
 import { RATE_LIMITS } from "./rate-limits.ts";
 
@@ -48,31 +49,83 @@ test("an unknown token counts against nobody", async () => {
   }
 });
 
-test.each<[string, () => RateLimitStore]>([
-  ["memory", () => new MemoryRateLimits()],
-  ["database", () => new DatabaseRateLimits(service.database)],
-])("%s counts each hit once, however many at a time, and reading counts none", async (name, create) => {
-  const store = create();
-  const counts = await Promise.all(Array.from({ length: 40 }, () => store.add(`test:${name}`, 86_400)));
+const DAY = { limit: 1000, window_s: 86_400 };
+
+test("each hit is counted once, however many at a time, and reading counts none", async () => {
+  const store = new CountedRateLimits(service.database);
+  const counts = await Promise.all(Array.from({ length: 40 }, () => store.add("test:counted", DAY)));
   expect(counts.map(({ hits }) => hits).sort((a, b) => a - b)).toEqual(
     Array.from({ length: 40 }, (_, n) => n + 1),
   );
-  expect((await store.read(`test:${name}`, 86_400)).hits).toBe(40);
-  expect((await store.read(`test:${name}`, 86_400)).hits).toBe(40);
-  expect((await store.read("test:another", 86_400)).hits).toBe(0);
+  expect((await store.read("test:counted", DAY)).hits).toBe(40);
+  expect((await store.read("test:counted", DAY)).hits).toBe(40);
+  expect((await store.read("test:another", DAY)).hits).toBe(0);
   for (const { resets_s } of counts) expect(resets_s).toBeGreaterThanOrEqual(1);
 });
 
+test("reserved hits are counted once, in order for whoever waits, with few statements", async () => {
+  const statements = countingStatements();
+  const store = new ReservedRateLimits(service.database);
+  for (let n = 1; n <= 500; n++) expect((await store.add("test:reserved", DAY)).hits).toBe(n);
+  expect(statements()).toBeLessThan(50);
+  const together = await Promise.all(Array.from({ length: 40 }, () => store.add("test:together", DAY)));
+  expect(together.map(({ hits }) => hits)).toEqual(Array.from({ length: 40 }, (_, n) => n + 1));
+});
+
+/** A statement of Kysely takes a connection of the pool each time. */
+function countingStatements(): () => number {
+  const spy = vi.spyOn(service.pool, "connect");
+  const before = spy.mock.calls.length;
+  return () => spy.mock.calls.length - before;
+}
+
+test("of several replicas at once never more than the limit let through, and the last ones one by one", async () => {
+  const replicas = Array.from({ length: 4 }, () => new ReservedRateLimits(service.database));
+  const limit = { limit: 300, window_s: 86_400 };
+  const through = async (bucket: string, calls: number, of: (n: number) => number): Promise<number> => {
+    let admitted = 0;
+    const one = async (n: number) => {
+      const { hits } = (await replicas[of(n)]?.add(bucket, limit)) ?? { hits: Infinity };
+      if (hits <= limit.limit) admitted += 1;
+    };
+    for (let n = 0; n < calls; n += 25)
+      await Promise.all(Array.from({ length: 25 }, (_, more) => one(n + more)));
+    return admitted;
+  };
+  expect(await through("test:replicas", 800, (n) => n % 4)).toBe(300);
+  // Calls that all move to another replica leave behind what the first had reserved: at most 16.
+  await through("test:moved", 100, () => 0);
+  const rest = await through("test:moved", 400, () => 1);
+  expect(rest).toBeLessThanOrEqual(200);
+  expect(rest).toBeGreaterThanOrEqual(200 - 16);
+  // A restart forgets what was reserved, and no hit.
+  expect(await new ReservedRateLimits(service.database).add("test:moved", limit)).toMatchObject({
+    hits: expect.toSatisfy((hits: number) => hits > 300),
+  });
+});
+
+test("a refused credential costs the database nothing more", async () => {
+  const store = new ReservedRateLimits(service.database);
+  const limit = { limit: 5, window_s: 86_400 };
+  for (let n = 0; n < 6; n++) await store.add("test:over", limit);
+  const statements = countingStatements();
+  for (let n = 0; n < 100; n++) expect((await store.add("test:over", limit)).hits).toBeGreaterThan(5);
+  expect(statements()).toBe(0);
+});
+
 test("a window of one second ends", async () => {
-  for (const store of [new MemoryRateLimits(), new DatabaseRateLimits(service.database)]) {
-    await store.add("test:short", 1);
-    await expect.poll(async () => (await store.read("test:short", 1)).hits, { timeout: 3000 }).toBe(0);
-  }
+  const second = { limit: 1, window_s: 1 };
+  const counted = new CountedRateLimits(service.database);
+  await counted.add("test:short", second);
+  await expect.poll(async () => (await counted.read("test:short", second)).hits, { timeout: 3000 }).toBe(0);
+  const reserved = new ReservedRateLimits(service.database);
+  while ((await reserved.add("test:brief", second)).hits <= 1);
+  await expect.poll(async () => (await reserved.add("test:brief", second)).hits, { timeout: 3000 }).toBe(1);
 });
 
 test("what is past its time is removed, and nothing else", async () => {
-  const store = new DatabaseRateLimits(service.database);
-  await store.add("test:kept", 3600);
+  const store = new CountedRateLimits(service.database);
+  await store.add("test:kept", { limit: 1, window_s: 3600 });
   await service.pool.query("insert into rate_limits values ('test:ended', now() - interval '3 hours', 5)");
   await service.pool.query(
     "insert into idempotency_keys values ('a', 'a', 200, 'x', null, null, false, now(), now() - interval '1 s'), ('b', 'b', 200, 'x', null, null, false, now(), now() + interval '1 h')",

@@ -29,7 +29,7 @@ export async function applyRateLimits(
     const store = limiting.stores[limit.kept];
     const bucket = bucketOf(name, limit, state);
     const onlyRead = limit.counts === "failures";
-    const count = await (onlyRead ? store.read(bucket, limit.window_s) : store.add(bucket, limit.window_s));
+    const count = await (onlyRead ? store.read(bucket, limit) : store.add(bucket, limit));
     describe(reply, name, limit, count);
     if (onlyRead ? count.hits >= limit.limit : count.hits > limit.limit) throw rateLimited(reply, count);
   }
@@ -45,7 +45,7 @@ export async function countEmail(
   const limit = limiting.table[name];
   // A hash: the address itself does not belong into a table of counters.
   const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
-  const count = await limiting.stores[limit.kept].add(`${name}:${whose}`, limit.window_s);
+  const count = await limiting.stores[limit.kept].add(`${name}:${whose}`, limit);
   describe(reply, name, limit, count);
   if (count.hits > limit.limit) throw rateLimited(reply, count);
 }
@@ -60,7 +60,7 @@ export async function countFailure(
   for (const name of route.rateLimits) {
     const limit = limiting.table[name];
     if (limit.counts !== "failures") continue;
-    const count = await limiting.stores[limit.kept].add(bucketOf(name, limit, state), limit.window_s);
+    const count = await limiting.stores[limit.kept].add(bucketOf(name, limit, state), limit);
     describe(reply, name, limit, count);
   }
 }
@@ -73,11 +73,19 @@ function bucketOf(name: RateLimitName, limit: RateLimit, state: RequestState): s
   return `${name}:${whose}`;
 }
 
-/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4. */
+/** `RateLimit-Policy` and `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4: an item for each limit. */
 function describe(reply: FastifyReply, name: RateLimitName, limit: RateLimit, count: WindowCount): void {
   const left = Math.max(0, limit.limit - count.hits);
-  reply.header("ratelimit-policy", `"${name}";q=${limit.limit};w=${limit.window_s}`);
-  reply.header("ratelimit", `"${name}";r=${left};t=${count.resets_s}`);
+  setItem(reply, "ratelimit-policy", `"${name}"`, `q=${limit.limit};w=${limit.window_s}`);
+  setItem(reply, "ratelimit", `"${name}"`, `r=${left};t=${count.resets_s}`);
+}
+
+function setItem(reply: FastifyReply, header: string, name: string, parameters: string): void {
+  const before = reply.getHeader(header);
+  const others = (typeof before === "string" ? before.split(", ") : []).filter(
+    (item) => !item.startsWith(`${name};`),
+  );
+  reply.header(header, [...others, `${name};${parameters}`].join(", "));
 }
 
 function rateLimited(reply: FastifyReply, count: WindowCount): ApiError {

@@ -6,8 +6,11 @@ export interface RateLimit {
   per: "address" | "credential" | "email";
   /** Every call, or only those that end in 401 or 403. */
   counts: "calls" | "failures";
-  /** `database` holds across replicas and restarts; `memory` is each process's own count and costs nothing. */
-  kept: "database" | "memory";
+  /**
+   * Both hold across replicas and restarts. `counted`: each hit is written down. `reserved`: a replica takes hits some at a time, which
+   * costs the database little; never more than the limit get through, and a few less where calls move between replicas.
+   */
+  kept: "counted" | "reserved";
 }
 
 export type RateLimitName =
@@ -23,12 +26,12 @@ export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
 /** The limits of the service (contract, sections 5 and 6). A heartbeat names none. */
 export const RATE_LIMITS: RateLimitTable = {
-  signup_address: { limit: 10, window_s: 3600, per: "address", counts: "calls", kept: "database" },
-  signup_email: { limit: 3, window_s: 3600, per: "email", counts: "calls", kept: "database" },
-  login_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "database" },
-  login_email: { limit: 10, window_s: 3600, per: "email", counts: "calls", kept: "database" },
-  verify_email: { limit: 10, window_s: 900, per: "email", counts: "calls", kept: "database" },
-  attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "database" },
-  bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "database" },
-  default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "memory" },
+  signup_address: { limit: 10, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
+  signup_email: { limit: 3, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
+  login_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
+  login_email: { limit: 10, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
+  verify_email: { limit: 10, window_s: 900, per: "email", counts: "calls", kept: "counted" },
+  attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "counted" },
+  bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
+  default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

@@ -6,14 +6,20 @@ import type { RateLimitTable } from "./rate-limits.ts";
 const BATCH = 5000;
 
 /**
- * Removes remembered answers past their time and rate limit windows that ended; for the service's housekeeping. Safe at any time
- * and on several replicas at once: what is past its time counts for nothing already.
+ * Removes remembered answers and one-time codes past their time, rate limit windows that ended, and sessions that have been over for a
+ * month; for the service's housekeeping. Safe at any time and on several replicas at once: what is past its time counts for nothing
+ * already. For that month a session's token is told that it is over.
  *
  * @returns how many rows went
  */
 export async function removeExpired(db: Database, table: RateLimitTable): Promise<number> {
   const longest_s = Math.max(...Object.values(table).map(({ window_s }) => window_s));
   let removed = await removeEndedWindows(db, longest_s);
+  for (const gone of [
+    await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db),
+    await sql`delete from sessions where expires_at < now() - interval '30 days'`.execute(db),
+  ])
+    removed += Number(gone.numAffectedRows ?? 0n);
   for (;;) {
     // Some at a time, so that no transaction grows with what piled up.
     const { numAffectedRows = 0n } = await sql`

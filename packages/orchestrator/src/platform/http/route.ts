@@ -34,7 +34,7 @@ export interface Call<
    * Counts the call against a limit per e-mail address, which only the body tells: for `prepare`, before anything else.
    * Throws `rate_limited`.
    */
-  countAgainst(name: RateLimitName, email: string): Promise<void>;
+  countAgainst: (name: RateLimitName, email: string) => Promise<void>;
 }
 
 /** A call about an organisation, by one of its users. */

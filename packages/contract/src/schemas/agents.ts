@@ -1,0 +1,86 @@
+import { Type, type Static } from "typebox";
+import { Count, Id, Label, PublicKeyWire, strict, Timestamp } from "./scalars.ts";
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+
+export const AgentStatus = Type.Union([Type.Literal("active"), Type.Literal("revoked")]);
+
+/** The record of an agent (contract, section 10). */
+export const AgentRecord = Type.Object(
+  {
+    id: Id("agent"),
+    created_at: Timestamp,
+    org_id: Id("org"),
+    name: Type.String(),
+    hostname: Type.String(),
+    platform: Type.String(),
+    agent_version: Type.String(),
+    public_key: PublicKeyWire,
+    key_fingerprint: Type.String(),
+    status: AgentStatus,
+    last_seen_at: nullable(Timestamp),
+    revoked_at: nullable(Timestamp),
+  },
+  strict,
+);
+export type AgentRecord = Static<typeof AgentRecord>;
+
+/** Body of `PATCH /api/orgs/{orgID}/agents/{agentID}`. */
+export const RenameAgentRequest = Type.Object({ name: Label(100) }, strict);
+
+const authKey = {
+  id: Id("authKey"),
+  created_at: Timestamp,
+  org_id: Id("org"),
+  name: nullable(Type.String()),
+  created_by: Type.String(),
+  expires_at: Timestamp,
+  last_used_at: nullable(Timestamp),
+  max_uses: nullable(Count),
+  uses: Count,
+  wrong_attempts: Count,
+  revoked_at: nullable(Timestamp),
+};
+
+/** The record of an auth key; never its secret. `created_by` is a user's id, or `console`. */
+export const AuthKeyRecord = Type.Object(authKey, strict);
+export type AuthKeyRecord = Static<typeof AuthKeyRecord>;
+
+/** 201 of `POST /api/orgs/{orgID}/auth-keys`: the only time that the key is shown. */
+export const AuthKeyMinted = Type.Object(
+  { ...authKey, auth_key: Type.String(), install_command: Type.String() },
+  strict,
+);
+
+/** Body of `POST /api/orgs/{orgID}/auth-keys`; seven days unless told, 90 at most. */
+export const MintAuthKeyRequest = Type.Object(
+  {
+    name: Type.Optional(Label(100)),
+    expires_in_s: Type.Optional(Type.Integer({ minimum: 1, maximum: 90 * 24 * 3600 })),
+    max_uses: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  },
+  strict,
+);
+
+/** An interactive attach, as a person reviews it: `key_fingerprint` is what the host prints. */
+export const BootstrapRecord = Type.Object(
+  {
+    id: Id("bootstrap"),
+    created_at: Timestamp,
+    name: Type.String(),
+    hostname: Type.String(),
+    platform: Type.String(),
+    agent_version: Type.String(),
+    address: Type.String(),
+    public_key: PublicKeyWire,
+    key_fingerprint: Type.String(),
+    status: Type.Union([Type.Literal("pending"), Type.Literal("approved"), Type.Literal("denied")]),
+    expires_at: Timestamp,
+    decided_at: nullable(Timestamp),
+    decided_by: nullable(Type.String()),
+    agent_id: nullable(Id("agent")),
+  },
+  strict,
+);
+export type BootstrapRecord = Static<typeof BootstrapRecord>;

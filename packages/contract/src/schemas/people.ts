@@ -1,0 +1,106 @@
+import { Type, type Static } from "typebox";
+import { Id, Label, strict, Timestamp } from "./scalars.ts";
+
+/** An address of mail: a local part without quotes (RFC 5321 section 4.1.2) at a domain. Its letters' case makes no other address. */
+export const EmailAddress = Type.String({
+  maxLength: 254,
+  pattern:
+    "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*$",
+  examples: ["ada@example.org"],
+});
+
+/** A one-time code as somebody types it; what cannot be one is a wrong one. */
+const TypedCode = Type.String({ minLength: 1, maxLength: 32 });
+
+/** What somebody may do in an organisation. */
+export const OrgRole = Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("auditor")]);
+export type OrgRole = Static<typeof OrgRole>;
+
+/** The record of an organisation (contract, section 10). */
+export const OrgRecord = Type.Object(
+  {
+    id: Id("org"),
+    created_at: Timestamp,
+    name: Type.String(),
+    slug: Type.String(),
+    public_log: Type.Boolean(),
+  },
+  strict,
+);
+export type OrgRecord = Static<typeof OrgRecord>;
+
+/** The record of a user (contract, section 10); an operator has no organisation. */
+export const UserRecord = Type.Object(
+  {
+    id: Id("user"),
+    created_at: Timestamp,
+    org_id: Type.Optional(Id("org")),
+    email: Type.String(),
+    name: Type.Optional(Type.String()),
+    role: Type.Union([OrgRole, Type.Literal("operator")]),
+  },
+  strict,
+);
+export type UserRecord = Static<typeof UserRecord>;
+
+/** Body of `POST /api/auth/signup`. */
+export const SignupRequest = Type.Object({ email: EmailAddress, org_name: Label(100) }, strict);
+/** Body of `POST /api/auth/login`. */
+export const LoginRequest = Type.Object({ email: EmailAddress }, strict);
+/** Body of `POST /api/auth/signup/verify` and of `POST /api/auth/verify`. */
+export const VerifyRequest = Type.Object({ email: EmailAddress, code: TypedCode }, strict);
+
+/** 202 of signup and login: the same whether or not the address is known. */
+export const CodeSent = Type.Object(
+  { status: Type.Literal("code_sent"), expires_in_s: Type.Integer({ minimum: 1 }) },
+  strict,
+);
+
+/** 200 of what begins a session; `org` is null for an operator. The token is set as a cookie too. */
+export const SessionStarted = Type.Object(
+  {
+    session_token: Type.String(),
+    expires_at: Timestamp,
+    user: UserRecord,
+    org: Type.Union([OrgRecord, Type.Null()]),
+  },
+  strict,
+);
+
+/** 200 of `GET /api/auth/me`; `impersonated_by` is the operator who acts as the user. */
+export const Me = Type.Object(
+  {
+    user: UserRecord,
+    org: Type.Union([OrgRecord, Type.Null()]),
+    impersonated_by: Type.Union([UserRecord, Type.Null()]),
+  },
+  strict,
+);
+
+/** 200 of `POST /api/auth/logout`. */
+export const SignedOut = Type.Object({ status: Type.Literal("signed_out") }, strict);
+
+/** Body of `POST /api/auth/impersonate`. The organisation's log shows the reason. */
+export const ImpersonateRequest = Type.Object({ user_id: Id("user"), reason: Label(500) }, strict);
+
+/** Body of `POST /api/orgs`. */
+export const CreateOrgRequest = Type.Object(
+  { name: Label(100), owner_email: Type.Optional(EmailAddress) },
+  strict,
+);
+/** Body of `PATCH /api/orgs/{orgID}`. */
+export const ChangeOrgRequest = Type.Object(
+  { name: Type.Optional(Label(100)), public_log: Type.Optional(Type.Boolean()) },
+  { ...strict, minProperties: 1 },
+);
+
+/** Body of `POST /api/orgs/{orgID}/users`. */
+export const InviteUserRequest = Type.Object(
+  { email: EmailAddress, role: OrgRole, name: Type.Optional(Label(100)) },
+  strict,
+);
+/** Body of `PATCH /api/orgs/{orgID}/users/{userID}`; a name of null takes it away. */
+export const ChangeUserRequest = Type.Object(
+  { role: Type.Optional(OrgRole), name: Type.Optional(Type.Union([Label(100), Type.Null()])) },
+  { ...strict, minProperties: 1 },
+);

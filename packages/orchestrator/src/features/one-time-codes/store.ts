@@ -1,0 +1,57 @@
+import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
+import { sql, type Insertable } from "kysely";
+import type { Database, DatabaseTransaction, OneTimeCodesTable } from "../../platform/database/schema.ts";
+
+type Purpose = OneTimeCodesTable["purpose"];
+
+/** An address's newest code of a purpose takes the place of the one before. */
+export async function putCode(
+  tx: DatabaseTransaction,
+  code: Required<
+    Pick<Insertable<OneTimeCodesTable>, "purpose" | "email" | "code_sha256" | "org_name" | "expires_at">
+  >,
+): Promise<void> {
+  const { purpose, email, ...rest } = code;
+  const fresh = { ...rest, wrong_tries: 0, used_at: null, created_at: sql<Date>`now()` };
+  await tx
+    .insertInto("one_time_codes")
+    .values({ purpose, email, ...fresh })
+    .onConflict((conflict) => conflict.columns(["purpose", "email"]).doUpdateSet(fresh))
+    .execute();
+}
+
+/** Counts a wrong try against the address's code, if there is one that could be right. One statement, so none is missed. */
+export async function countWrongTry(
+  db: Database,
+  { purpose, email, tried }: { purpose: Purpose; email: string; tried: Buffer },
+): Promise<void> {
+  await db
+    .updateTable("one_time_codes")
+    .set((code) => ({ wrong_tries: code("wrong_tries", "+", 1) }))
+    .where("purpose", "=", purpose)
+    .where("email", "=", email)
+    .where("code_sha256", "<>", tried)
+    .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", sql<Date>`now()`)
+    .execute();
+}
+
+/** Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. */
+export async function takeCode(
+  tx: DatabaseTransaction,
+  { purpose, email, tried }: { purpose: Purpose; email: string; tried: Buffer },
+): Promise<{ org_name: string | null } | null> {
+  const row = await tx
+    .updateTable("one_time_codes")
+    .set({ used_at: sql<Date>`now()` })
+    .where("purpose", "=", purpose)
+    .where("email", "=", email)
+    .where("code_sha256", "=", tried)
+    .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", sql<Date>`now()`)
+    .returning("org_name")
+    .executeTakeFirst();
+  return row ?? null;
+}

@@ -1,0 +1,17 @@
+import type { OrgRecord } from "@attestore/contract";
+import type { Database } from "../../platform/database/schema.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { presentOrg } from "./present.ts";
+import { findOrg, type Org } from "./store.ts";
+
+/** Throws `not_found`. */
+export async function requireOrg(db: Database, id: string): Promise<Org> {
+  const org = await findOrg(db, id);
+  if (org === null) throw notFound("organisation");
+  return org;
+}
+
+/** The record of a person's organisation; null for an operator. */
+export async function orgRecord(db: Database, id: string | null): Promise<OrgRecord | null> {
+  return id === null ? null : presentOrg(await requireOrg(db, id));
+}

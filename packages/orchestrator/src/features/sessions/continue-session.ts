@@ -1,0 +1,16 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { beginSession, type StartedSession } from "./start-session.ts";
+import { endSession, readOrigin } from "./store.ts";
+
+/** Another token for somebody who is signed in; the absolute end stays. */
+export async function continueSession(
+  tx: DatabaseTransaction,
+  { userId, session }: { userId: string; session: Buffer },
+): Promise<StartedSession> {
+  const { token: continues, expiresAt } = await readOrigin(tx, session);
+  return beginSession(tx, { userId, expiresAt, continues });
+}
+
+export async function endOne(tx: DatabaseTransaction, token: Buffer): Promise<void> {
+  await endSession(tx, token);
+}

@@ -1,0 +1,15 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { UserPrincipal } from "../../platform/http/principal.ts";
+import { endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
+
+/** Signs somebody out: the session, those given in its place, and impersonations begun with any of them. */
+export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
+  const own = principal.impersonator?.session ?? principal.credential;
+  await endSession(tx, principal.credential);
+  await endContinued(tx, (await readOrigin(tx, own)).token);
+}
+
+/** Ends all sessions of a user, also those in which an operator acts as them. */
+export async function endSessionsOf(tx: DatabaseTransaction, userId: string): Promise<void> {
+  await endAllOfUser(tx, userId);
+}

@@ -1,0 +1,107 @@
+import {
+  CODE_LIFETIME_S,
+  CodeSent,
+  LoginRequest,
+  Me,
+  SessionStarted,
+  SignedOut,
+  VerifyRequest,
+} from "@attestore/contract";
+import type { Database } from "../../platform/database/schema.ts";
+import { unauthenticated } from "../../platform/http/bearer.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import type { Sealer } from "../../platform/http/sealer.ts";
+import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
+import { queueMail } from "../../platform/mail/outbox.ts";
+import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
+import { orgRecord } from "../orgs/require-org.ts";
+import { userByEmail, userRecord } from "../users/find-user.ts";
+import { signOut } from "./end-sessions.ts";
+import { sessionAnswer } from "./session-answer.ts";
+import { startSession } from "./start-session.ts";
+
+export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Route[] {
+  const login = writeRoute({
+    method: "POST",
+    path: "/api/auth/login",
+    summary: "Ask for a login code by mail",
+    action: "session.start",
+    credential: "anonymous",
+    body: LoginRequest,
+    answers: { 202: CodeSent },
+    rateLimits: ["login_address", "login_email"],
+    prepare: ({ body, countAgainst }) => countAgainst("login_email", body.email),
+    // For an unknown address the same work is done, and the mail that is queued goes to nobody.
+    async handle({ body }, tx) {
+      const user = await userByEmail(tx, body.email);
+      const { code, expiresAt } = await issueCode(tx, { purpose: "login", email: body.email });
+      const mail = { to: user?.email ?? null, subject: "Your Attestore login code", text: loginText(code) };
+      await queueMail(tx, sealer, mail, expiresAt);
+      return { status: 202, body: { status: "code_sent", expires_in_s: CODE_LIFETIME_S } };
+    },
+  });
+
+  const verify = writeRoute({
+    method: "POST",
+    path: "/api/auth/verify",
+    summary: "Exchange a login code for a session",
+    action: "session.start",
+    credential: "anonymous",
+    body: VerifyRequest,
+    answers: { 200: SessionStarted },
+    errors: ["code_invalid"],
+    rateLimits: ["verify_email"],
+    secret: true,
+    async prepare({ body, countAgainst }) {
+      await countAgainst("verify_email", body.email);
+      await weighCode(db, { purpose: "login", ...body });
+    },
+    async handle({ body }, tx) {
+      await useCode(tx, { purpose: "login", ...body });
+      const user = await userByEmail(tx, body.email);
+      if (user === null) throw codeInvalid();
+      return sessionAnswer(tx, user, await startSession(tx, user.id));
+    },
+  });
+
+  const me = readRoute({
+    method: "GET",
+    path: "/api/auth/me",
+    summary: "The user who is signed in, their organisation, and the operator who acts as them",
+    action: "session.read",
+    credential: "user",
+    answers: { 200: Me },
+    rateLimits: ["default"],
+    async handle({ principal: { id, orgId, impersonator } }) {
+      const user = await userRecord(db, id);
+      // Removed since the session was looked up.
+      if (user === null) throw unauthenticated();
+      const impersonated_by = impersonator === null ? null : await userRecord(db, impersonator.id);
+      return { status: 200, body: { user, org: await orgRecord(db, orgId), impersonated_by } };
+    },
+  });
+
+  const logout = writeRoute({
+    method: "POST",
+    path: "/api/auth/logout",
+    summary: "Sign out; an impersonation and the operator's own session end together",
+    action: "session.end",
+    credential: "user",
+    answers: { 200: SignedOut },
+    rateLimits: ["default"],
+    async handle({ principal }, tx) {
+      await signOut(tx, principal);
+      return { status: 200, headers: { "set-cookie": CLEAR_SESSION_COOKIE }, body: { status: "signed_out" } };
+    },
+  });
+
+  return [login, verify, me, logout];
+}
+
+const loginText = (code: string): string => `Your code to sign in to Attestore:
+
+    ${code}
+
+Type it within 15 minutes. It works once, and only the newest code does.
+If you did not ask for it, somebody else typed your address: do nothing, and give the code to nobody.
+`;

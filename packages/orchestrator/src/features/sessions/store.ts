@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface NewSession {
+  tokenSha256: Buffer;
+  userId: string;
+  expiresAt: Date;
+  /** Of an impersonation: the operator, and their own session. */
+  operator?: { id: string; session: Buffer; reason: string };
+  /** The session that the operator signed in with, where this one is given in its place. */
+  continues?: Buffer;
+}
+
+export async function insertSession(tx: DatabaseTransaction, session: NewSession): Promise<void> {
+  const { tokenSha256, userId, expiresAt, operator, continues } = session;
+  const now = new Date();
+  await tx
+    .insertInto("sessions")
+    .values({
+      token_sha256: tokenSha256,
+      user_id: userId,
+      created_at: now,
+      last_used_at: now,
+      expires_at: expiresAt,
+      operator_id: operator?.id ?? null,
+      operator_session: operator?.session ?? null,
+      reason: operator?.reason ?? null,
+      continues: continues ?? null,
+    })
+    .execute();
+}
+
+/** The session that a session goes back to: the one that somebody signed in with. */
+export async function readOrigin(db: Database, token: Buffer): Promise<{ token: Buffer; expiresAt: Date }> {
+  const row = await db
+    .selectFrom("sessions")
+    .select(["token_sha256", "continues", "expires_at"])
+    .where("token_sha256", "=", token)
+    .executeTakeFirstOrThrow();
+  return { token: row.continues ?? row.token_sha256, expiresAt: row.expires_at };
+}
+
+export async function endSession(tx: DatabaseTransaction, token: Buffer): Promise<void> {
+  await tx
+    .updateTable("sessions")
+    .set({ ended_at: sql<Date>`now()` })
+    .where("token_sha256", "=", token)
+    .where("ended_at", "is", null)
+    .execute();
+}
+
+/** Ends a session and all that were given in its place. Impersonations of any of them end with it. */
+export async function endContinued(tx: DatabaseTransaction, origin: Buffer): Promise<void> {
+  await tx
+    .updateTable("sessions")
+    .set({ ended_at: sql<Date>`now()` })
+    .where((session) => session.or([session("token_sha256", "=", origin), session("continues", "=", origin)]))
+    .where("ended_at", "is", null)
+    .execute();
+}
+
+/** Those in which somebody acts as the user, too. */
+export async function endAllOfUser(tx: DatabaseTransaction, userId: string): Promise<void> {
+  await tx
+    .updateTable("sessions")
+    .set({ ended_at: sql<Date>`now()` })
+    .where("user_id", "=", userId)
+    .where("ended_at", "is", null)
+    .execute();
+}

@@ -1,0 +1,92 @@
+import { CODE_LIFETIME_S, CodeSent, SessionStarted, SignupRequest, VerifyRequest } from "@attestore/contract";
+import type { Database } from "../../platform/database/schema.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { type Route, writeRoute } from "../../platform/http/route.ts";
+import type { Sealer } from "../../platform/http/sealer.ts";
+import { queueMail } from "../../platform/mail/outbox.ts";
+import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
+import { assertOrgName, createOrg } from "../orgs/create-org.ts";
+import { sessionAnswer } from "../sessions/session-answer.ts";
+import { startSession } from "../sessions/start-session.ts";
+import { userByEmail } from "../users/find-user.ts";
+import { addUser } from "../users/invite-user.ts";
+
+export interface SignupDeps {
+  sealer: Sealer;
+  logHost: string;
+  publicUrl: string;
+}
+
+/** How people join on their own. What is mailed names nothing that whoever typed the address chose. */
+export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: SignupDeps): Route[] {
+  const signup = writeRoute({
+    method: "POST",
+    path: "/api/auth/signup",
+    summary: "Ask for a signup code by mail",
+    action: "session.start",
+    credential: "anonymous",
+    body: SignupRequest,
+    answers: { 202: CodeSent },
+    rateLimits: ["signup_address", "signup_email"],
+    prepare: ({ body, countAgainst }) => countAgainst("signup_email", body.email),
+    // For a known address the same work is done; its code is mailed to nobody.
+    async handle({ body }, tx) {
+      assertOrgName(body.org_name, "/org_name");
+      const known = await userByEmail(tx, body.email);
+      const { email, org_name: orgName } = body;
+      const { code, expiresAt } = await issueCode(tx, { purpose: "signup", email, orgName });
+      const mail =
+        known === null
+          ? { to: email, subject: "Your Attestore signup code", text: codeText(code) }
+          : { to: known.email, subject: "You have an Attestore account already", text: knownText(publicUrl) };
+      await queueMail(tx, sealer, mail, expiresAt);
+      return { status: 202, body: { status: "code_sent", expires_in_s: CODE_LIFETIME_S } };
+    },
+  });
+
+  const verify = writeRoute({
+    method: "POST",
+    path: "/api/auth/signup/verify",
+    summary: "Exchange a signup code for an organisation and a session",
+    action: "session.start",
+    credential: "anonymous",
+    body: VerifyRequest,
+    answers: { 200: SessionStarted },
+    errors: ["code_invalid", "already_exists"],
+    rateLimits: ["verify_email"],
+    secret: true,
+    async prepare({ body, countAgainst }) {
+      await countAgainst("verify_email", body.email);
+      await weighCode(db, { purpose: "signup", ...body });
+    },
+    async handle({ body }, tx) {
+      const { orgName } = await useCode(tx, { purpose: "signup", ...body });
+      if (orgName === null) throw codeInvalid();
+      // A name that others have too is no reason to refuse: it would tell who is here.
+      const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });
+      await scopeToOrg(tx, org.id);
+      const user = await addUser(tx, { orgId: org.id, email: body.email, role: "owner", name: null });
+      return sessionAnswer(tx, user, await startSession(tx, user.id));
+    },
+  });
+
+  return [signup, verify];
+}
+
+const codeText = (code: string): string => `Your code to sign up for Attestore:
+
+    ${code}
+
+Type it within 15 minutes. It works once, and only the newest code does.
+If you did not ask for it, somebody else typed your address: do nothing.
+`;
+
+const knownText = (
+  publicUrl: string,
+): string => `Somebody, perhaps you, asked to sign up for Attestore with this address.
+It has an account already. Sign in with it:
+
+    ${publicUrl}/login
+
+If it was not you, do nothing: nothing has changed.
+`;

@@ -1,0 +1,59 @@
+import type { OrgRole } from "@attestore/contract";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+import type { UserPrincipal } from "../../platform/http/principal.ts";
+import { lockOrg } from "../orgs/lock-org.ts";
+import { endSessionsOf } from "../sessions/end-sessions.ts";
+import { countOwners, findUser, setRemoved, updateUser, type User } from "./store.ts";
+
+interface OfOrg {
+  by: UserPrincipal;
+  orgId: string;
+  userId: string;
+}
+
+/** Changes a user's role or name. Throws `not_found`, `forbidden` and `conflict`. */
+export async function changeUser(
+  tx: DatabaseTransaction,
+  { by, orgId, userId }: OfOrg,
+  change: { role?: OrgRole; name?: string | null },
+): Promise<User> {
+  const user = await lockUser(tx, orgId, userId);
+  if (change.role !== undefined && change.role !== user.role) {
+    assertMayGive(by, user.role, change.role);
+    if (user.role === "owner") await assertAnotherOwner(tx, orgId);
+  }
+  return updateUser(tx, user.id, change);
+}
+
+/** Removes a user: their sessions end with it, on every replica. The address is free again. Throws as changing does. */
+export async function removeUser(tx: DatabaseTransaction, { by, orgId, userId }: OfOrg): Promise<User> {
+  const user = await lockUser(tx, orgId, userId);
+  assertMayGive(by, user.role, null);
+  if (user.role === "owner") await assertAnotherOwner(tx, orgId);
+  await setRemoved(tx, user.id);
+  await endSessionsOf(tx, user.id);
+  return user;
+}
+
+/** Only owners make, change and remove owners: an admin could become one otherwise. */
+export function assertMayGive(by: UserPrincipal, from: User["role"] | null, to: OrgRole | null): void {
+  if ((from !== "owner" && to !== "owner") || by.role === "owner" || by.role === "operator") return;
+  throw new ApiError("forbidden", "Only an owner makes, changes or removes an owner.");
+}
+
+/** The organisation's row orders what changes its users: of two owners who go at once the second one stays. */
+async function lockUser(tx: DatabaseTransaction, orgId: string, userId: string): Promise<User> {
+  await lockOrg(tx, orgId);
+  const user = await findUser(tx, userId);
+  if (user === null || user.org_id !== orgId) throw notFound("user");
+  return user;
+}
+
+async function assertAnotherOwner(tx: DatabaseTransaction, orgId: string): Promise<void> {
+  if ((await countOwners(tx, orgId)) > 1) return;
+  throw new ApiError(
+    "conflict",
+    "An organisation has at least one owner. Make somebody else an owner first.",
+  );
+}

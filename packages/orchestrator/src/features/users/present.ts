@@ -1,0 +1,14 @@
+import type { UserRecord } from "@attestore/contract";
+import type { User } from "./store.ts";
+
+/** The record of a user as calls answer it. */
+export function presentUser(user: User): UserRecord {
+  return {
+    id: user.id,
+    created_at: user.created_at.toISOString(),
+    ...(user.org_id === null ? {} : { org_id: user.org_id }),
+    email: user.email,
+    ...(user.name === null ? {} : { name: user.name }),
+    role: user.role,
+  };
+}

@@ -1,0 +1,108 @@
+import { sql } from "kysely";
+import type { OrgRole } from "@attestore/contract";
+import type { Database, DatabaseTransaction, UsersTable } from "../../platform/database/schema.ts";
+import type { Page } from "../../platform/http/listing.ts";
+
+export interface User {
+  id: string;
+  org_id: string | null;
+  email: string;
+  name: string | null;
+  role: UsersTable["role"];
+  created_at: Date;
+}
+
+const COLUMNS = ["id", "org_id", "email", "name", "role", "created_at"] as const;
+
+/** Null, and nothing written, where a user or an operator has the address, whatever its case. */
+export async function insertUser(
+  tx: DatabaseTransaction,
+  user: { id: string; org_id: string; email: string; name: string | null; role: OrgRole; created_at: Date },
+): Promise<User | null> {
+  const row = await tx
+    .insertInto("users")
+    .values(user)
+    .onConflict((conflict) =>
+      conflict
+        .expression(sql`lower(email)`)
+        .where("removed_at", "is", null)
+        .doNothing(),
+    )
+    .returning(COLUMNS)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** By an address in lower case. Operators too; nobody who was removed. */
+export async function findUserByEmail(db: Database, email: string): Promise<User | null> {
+  const row = await db
+    .selectFrom("users")
+    .select(COLUMNS)
+    .where(sql`lower(email)`, "=", email)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Operators too; nobody who was removed. */
+export async function findUser(db: Database, id: string): Promise<User | null> {
+  const row = await db
+    .selectFrom("users")
+    .select(COLUMNS)
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Newest first, and one more than the page holds. */
+export async function listUsers(
+  db: Database,
+  orgId: string,
+  { page, from, to }: { page: Page; from: Date | null; to: Date | null },
+): Promise<User[]> {
+  let query = db
+    .selectFrom("users")
+    .select(COLUMNS)
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null);
+  if (page.before !== null) query = query.where("id", "<", page.before);
+  if (from !== null) query = query.where("created_at", ">=", from);
+  if (to !== null) query = query.where("created_at", "<", to);
+  return query
+    .orderBy("id", "desc")
+    .limit(page.limit + 1)
+    .execute();
+}
+
+export async function countOwners(tx: DatabaseTransaction, orgId: string): Promise<number> {
+  const { count } = await tx
+    .selectFrom("users")
+    .select((users) => users.fn.countAll<number>().as("count"))
+    .where("org_id", "=", orgId)
+    .where("role", "=", "owner")
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function updateUser(
+  tx: DatabaseTransaction,
+  id: string,
+  change: { role?: OrgRole; name?: string | null },
+): Promise<User> {
+  return tx
+    .updateTable("users")
+    .set(change)
+    .where("id", "=", id)
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow();
+}
+
+export async function setRemoved(tx: DatabaseTransaction, id: string): Promise<void> {
+  await tx
+    .updateTable("users")
+    .set({ removed_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .execute();
+}

@@ -1,0 +1,163 @@
+import { sql } from "kysely";
+import type { Database } from "../database/schema.ts";
+import type { RateLimitStore, Window, WindowCount } from "./rate-limit-store.ts";
+
+const MAX_BUCKETS = 200_000;
+const MOST_AT_ONCE = 16;
+/** A reservation is at most this part of what is left, so that near the limit hits are taken one by one. */
+const PART_OF_REST = 20;
+
+/** What is known of one bucket in one window. */
+interface Bucket {
+  /** When the window ends at the latest, by `performance.now()`. */
+  ends_ms: number;
+  /** Hits of all replicas, as of the last reservation. */
+  total: number;
+  /** Of them, those that this replica has reserved and not spent. */
+  left: number;
+  /** How many the last reservation was of. */
+  reserved: number;
+}
+
+interface Waiting {
+  limit: Window;
+  done: ((count: WindowCount) => void)[];
+  failed: ((error: unknown) => void)[];
+}
+
+/**
+ * Reserves hits in the bucket's row and spends them here. What is reserved is counted, so that all replicas together never let more
+ * than the limit through; a hit that one of them has reserved and not spent is none for the others. Reservations grow with
+ * use: 1, 2, 4 … 16, and shrink near the limit. Those that are asked for while one is on its way go together in one statement.
+ */
+export class ReservedRateLimits implements RateLimitStore {
+  readonly #db: Database;
+  readonly #buckets = new Map<string, Bucket>();
+  #waiting = new Map<string, Waiting>();
+  #reserving = false;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  add(bucket: string, limit: Window): Promise<WindowCount> {
+    const known = this.#running(bucket);
+    if (known !== null && known.left > 0) {
+      known.left -= 1;
+      return Promise.resolve(countOf(known));
+    }
+    // Hits of a window only grow: over the limit it stays.
+    if (known !== null && known.total >= limit.limit)
+      return Promise.resolve({ ...countOf(known), hits: known.total + 1 });
+    return new Promise((done, failed) => {
+      const waiting = this.#waiting.get(bucket);
+      if (waiting === undefined) this.#waiting.set(bucket, { limit, done: [done], failed: [failed] });
+      else {
+        waiting.done.push(done);
+        waiting.failed.push(failed);
+      }
+      void this.#reserve();
+    });
+  }
+
+  read(bucket: string): Promise<WindowCount> {
+    throw new Error(`a limit on failures is not reserved: ${bucket}`);
+  }
+
+  #running(bucket: string): Bucket | null {
+    const known = this.#buckets.get(bucket);
+    return known === undefined || known.ends_ms <= performance.now() ? null : known;
+  }
+
+  /** One statement at a time; never rejects. */
+  async #reserve(): Promise<void> {
+    if (this.#reserving) return;
+    this.#reserving = true;
+    while (this.#waiting.size > 0) {
+      const batch = [...this.#waiting].map(([bucket, waiting]) => ({
+        bucket,
+        ...waiting,
+        wanted: this.#wanted(bucket, waiting),
+      }));
+      this.#waiting = new Map();
+      const askedAt_ms = performance.now();
+      try {
+        const rows = await reserveHits(this.#db, batch);
+        for (const { bucket, wanted, done } of batch) {
+          const row = rows.get(bucket);
+          if (row === undefined) throw new Error("a reservation of a rate limit gave no row");
+          this.#take(bucket, { wanted, done, ...row, ends_ms: askedAt_ms + row.rest_ms });
+        }
+      } catch (error) {
+        for (const { failed } of batch) for (const fail of failed) fail(error);
+      }
+    }
+    this.#reserving = false;
+  }
+
+  #wanted(bucket: string, { limit, done }: Waiting): number {
+    const known = this.#running(bucket);
+    const grown = known === null ? 1 : Math.min(MOST_AT_ONCE, known.reserved * 2);
+    const rest = limit.limit - (known?.total ?? 0);
+    return Math.max(done.length, Math.min(grown, Math.floor(rest / PART_OF_REST)));
+  }
+
+  #take(
+    bucket: string,
+    taken: {
+      wanted: number;
+      total: number;
+      ends_ms: number;
+      done: readonly ((count: WindowCount) => void)[];
+    },
+  ): void {
+    const { wanted, total, ends_ms, done } = taken;
+    const before = this.#running(bucket);
+    // Emptied rather than evicted one by one: what was reserved is lost to its callers, and no more than the limit gets through.
+    if (this.#buckets.size >= MAX_BUCKETS) this.#buckets.clear();
+    const known = { ends_ms, total, left: wanted + (before?.left ?? 0), reserved: wanted };
+    this.#buckets.set(bucket, known);
+    for (const answer of done) {
+      known.left -= 1;
+      answer(countOf(known));
+    }
+  }
+}
+
+function countOf({ total, left, ends_ms }: Bucket): WindowCount {
+  return { hits: total - left, resets_s: Math.max(1, Math.ceil((ends_ms - performance.now()) / 1000)) };
+}
+
+interface Reservation {
+  total: number;
+  /** Until the window ends, seen from before the statement was sent: never longer than it is. */
+  rest_ms: number;
+}
+
+/**
+ * Adds hits to rows, in one statement. It does not wait for the disk: a crash of the database's machine may forget the hits of its last
+ * moments, which a limit over a minute can bear. The rows are taken in order, so that two replicas never wait for each other.
+ */
+async function reserveHits(
+  db: Database,
+  batch: readonly { bucket: string; limit: Window; wanted: number }[],
+): Promise<Map<string, Reservation>> {
+  const ordered = [...batch].sort((a, b) => (a.bucket < b.bucket ? -1 : 1));
+  const buckets = ordered.map(({ bucket }) => bucket);
+  const windows = ordered.map(({ limit }) => limit.window_s);
+  const hits = ordered.map(({ wanted }) => wanted);
+  const { rows } = await sql<{ bucket: string; total: number; rest_ms: number }>`
+    with relaxed as materialized (select set_config('synchronous_commit', 'off', true)),
+    asked as materialized (
+      select bucket, window_s, hits, extract(epoch from statement_timestamp()) as now_s
+      from unnest(${buckets}::text[], ${windows}::int[], ${hits}::int[]) as asked (bucket, window_s, hits), relaxed
+      order by bucket),
+    counted as (
+      insert into rate_limits as counted (bucket, window_start, hits)
+      select bucket, to_timestamp(floor(now_s / window_s) * window_s), hits from asked order by bucket
+      on conflict (bucket, window_start) do update set hits = counted.hits + excluded.hits
+      returning counted.bucket, counted.hits)
+    select bucket, counted.hits as total, floor((window_s - mod(now_s, window_s)) * 1000)::int as rest_ms
+    from counted join asked using (bucket)`.execute(db);
+  return new Map(rows.map(({ bucket, ...row }) => [bucket, row]));
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { createTransport } from "nodemailer";
+import { makeDirectory, replaceFile } from "../files/durable-write.ts";
+import type { Mail, MailTransport } from "./mail.ts";
+import { messageOf } from "./message.ts";
+
+/**
+ * Where there is no mail server: shows mails on the service's console and keeps each as a file of its own, `DIRECTORY/<id>.eml`,
+ * readable by the service's user alone. What is shown goes beside the structured log, which others collect: it holds codes.
+ */
+export function consoleTransport(
+  { directory, from }: { directory: string; from: string },
+  print: (text: string) => void,
+): MailTransport {
+  const compose = createTransport({ streamTransport: true, buffer: true, newline: "unix" });
+  return {
+    async send(mail, id) {
+      const { message } = await compose.sendMail(messageOf(mail, { from, id }));
+      if (!Buffer.isBuffer(message)) throw new Error("a mail was composed into no buffer");
+      await makeDirectory(directory);
+      const file = join(directory, `${id}.eml`);
+      await replaceFile(file, message);
+      print(shown(mail, file));
+    },
+    close: () => compose.close(),
+  };
+}
+
+function shown({ to, subject, text }: Mail, file: string): string {
+  const lines = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => `  ${line}`.trimEnd());
+  return [`--- mail to ${to}: ${subject} (${file})`, ...lines, "---", ""].join("\n");
+}

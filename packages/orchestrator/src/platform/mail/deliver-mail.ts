@@ -1,0 +1,80 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Database } from "../database/schema.ts";
+import { errorMessage } from "../errors/errno.ts";
+import type { Sealer } from "../http/sealer.ts";
+import type { Logger } from "../logging/logger.ts";
+import type { Mail, MailTransport } from "./mail.ts";
+import { forgetMail, postponeMail, takeDueMail, type QueuedMail } from "./outbox.ts";
+
+const LOOK_EVERY_MS = 1000;
+const AT_ONCE = 5;
+/** One attempt takes less, or it is given up: a mail is nobody else's meanwhile. */
+const SEND_WITHIN_MS = 60_000;
+const LEASE_S = 90;
+const FIRST_PAUSE_S = 5;
+const LONGEST_PAUSE_S = 3600;
+
+export interface DeliveryDeps {
+  db: Database;
+  sealer: Sealer;
+  transport: MailTransport;
+  logger: Logger;
+}
+
+/** Sends what is queued until `signal`; any number of replicas may. Resolves when the last attempt that runs has ended. */
+export async function deliverMail(deps: DeliveryDeps, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let sent = 0;
+    try {
+      sent = await deliverDue(deps);
+    } catch (error) {
+      deps.logger.warn({ reason: errorMessage(error) }, "the queue of mails could not be read");
+    }
+    if (sent === 0) await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * Tries what is due, some at a time. What fails is tried again later and later, until it is of no use any more.
+ *
+ * @returns how many were tried
+ */
+export async function deliverDue(deps: DeliveryDeps): Promise<number> {
+  const due = await takeDueMail(deps.db, deps.sealer, { count: AT_ONCE, lease_s: LEASE_S });
+  await Promise.all(due.map((queued) => deliver(deps, queued)));
+  return due.length;
+}
+
+async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMail): Promise<void> {
+  const { id, mail, attempts, expired } = queued;
+  try {
+    if (mail !== null && !expired) await sendInTime(transport, mail, `mail-${id}`);
+    if (mail !== null && expired)
+      logger.error({ mail: id, attempts }, "a mail could not be sent and is given up");
+  } catch (error) {
+    const pause_s = Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** Math.min(attempts - 1, 20));
+    // The server's words, never the mail's: they may name the recipient, which the operator may know.
+    logger.warn(
+      { mail: id, attempts, pause_s, reason: errorMessage(error) },
+      "a mail could not be sent; trying again",
+    );
+    await postponeMail(db, id, pause_s);
+    return;
+  }
+  // A crash before this sends it once more, which a reader can tell by its Message-ID.
+  await forgetMail(db, id);
+}
+
+async function sendInTime(transport: MailTransport, mail: Mail, id: string): Promise<void> {
+  const late = new AbortController();
+  try {
+    await Promise.race([
+      transport.send(mail, id),
+      delay(SEND_WITHIN_MS, undefined, { signal: late.signal }).then(() => {
+        throw new Error(`the mail server did not take it within ${SEND_WITHIN_MS / 1000} s`);
+      }),
+    ]);
+  } finally {
+    late.abort();
+  }
+}

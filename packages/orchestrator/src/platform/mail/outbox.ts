@@ -1,0 +1,86 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../database/schema.ts";
+import type { Sealer } from "../http/sealer.ts";
+import type { Mail } from "./mail.ts";
+
+const PURPOSE = "mail";
+
+/**
+ * Queues a mail in the transaction of what it tells of: it is sent if, and only if, that commits. It may arrive twice, after a crash
+ * between sending and forgetting it. After `expiresAt` it is given up. Without a recipient it costs the same and is sent to nobody.
+ */
+export async function queueMail(
+  tx: DatabaseTransaction,
+  sealer: Sealer,
+  mail: Omit<Mail, "to"> & { to: string | null },
+  expiresAt: Date,
+): Promise<void> {
+  const attachments = (mail.attachments ?? []).map((attachment) => ({
+    ...attachment,
+    content: attachment.content.toString("base64"),
+  }));
+  const sealed = sealer.seal(Buffer.from(JSON.stringify({ ...mail, attachments })), PURPOSE);
+  await tx.insertInto("mail_outbox").values({ sealed, expires_at: expiresAt }).execute();
+}
+
+export interface QueuedMail {
+  id: number;
+  /** Null for one that nobody gets. */
+  mail: Mail | null;
+  /** How often it was tried, this time included. */
+  attempts: number;
+  expired: boolean;
+}
+
+/**
+ * Takes mails that are due, for `lease_s`: of several replicas each mail goes to one. One whose taker dies is due again after that
+ * time.
+ */
+export async function takeDueMail(
+  db: Database,
+  sealer: Sealer,
+  { count, lease_s }: { count: number; lease_s: number },
+): Promise<QueuedMail[]> {
+  const { rows } = await sql<{ id: number; sealed: Buffer; attempts: number; expired: boolean }>`
+    update mail_outbox set attempts = attempts + 1, next_attempt_at = now() + make_interval(secs => ${lease_s}::int)
+    where id in (
+      select id from mail_outbox where next_attempt_at <= now()
+      order by next_attempt_at limit ${count}::int for update skip locked)
+    returning id, sealed, attempts, expires_at <= now() as expired`.execute(db);
+  return rows
+    .map(({ sealed, ...row }) => ({ ...row, mail: openMail(sealer, sealed) }))
+    .sort((a, b) => a.id - b.id);
+}
+
+export async function forgetMail(db: Database, id: number): Promise<void> {
+  await db.deleteFrom("mail_outbox").where("id", "=", id).execute();
+}
+
+export async function postponeMail(db: Database, id: number, by_s: number): Promise<void> {
+  await db
+    .updateTable("mail_outbox")
+    .set({ next_attempt_at: sql<Date>`now() + make_interval(secs => ${by_s}::int)` })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** What waits, oldest first. */
+export async function listQueuedMail(db: Database, sealer: Sealer): Promise<Mail[]> {
+  const rows = await db.selectFrom("mail_outbox").select("sealed").orderBy("id").execute();
+  return rows.flatMap(({ sealed }) => openMail(sealer, sealed) ?? []);
+}
+
+interface Sealed {
+  to: string | null;
+  subject: string;
+  text: string;
+  attachments: { filename: string; contentType: string; content: string }[];
+}
+
+function openMail(sealer: Sealer, sealed: Buffer): Mail | null {
+  // What this service sealed has the form that it gave it.
+  const { to, attachments, ...mail } = JSON.parse(sealer.open(sealed, PURPOSE).toString()) as Sealed;
+  if (to === null) return null;
+  const opened = attachments.map((one) => ({ ...one, content: Buffer.from(one.content, "base64") }));
+  return { to, ...mail, ...(opened.length === 0 ? {} : { attachments: opened }) };
+}

@@ -1,0 +1,33 @@
+import { createTransport } from "nodemailer";
+import type { SmtpServer } from "../config/setting-types.ts";
+import type { MailTransport } from "./mail.ts";
+import { messageOf } from "./message.ts";
+
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 30_000;
+
+/**
+ * Hands mails to an SMTP server: with TLS from the first byte (`smtps`), or else with STARTTLS where the server has it. A password
+ * never goes over a connection without it.
+ */
+export function smtpTransport(server: SmtpServer, from: string): MailTransport {
+  const { host, port, implicitTls, auth } = server;
+  const transport = createTransport({
+    host,
+    port,
+    secure: implicitTls,
+    requireTLS: auth !== null && !implicitTls,
+    ...(auth === null ? {} : { auth: { user: auth.user, pass: auth.password } }),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // Without a password STARTTLS is taken as it comes: who could put another certificate there could take STARTTLS away as well.
+    tls: { minVersion: "TLSv1.2", rejectUnauthorized: implicitTls || auth !== null },
+  });
+  return {
+    async send(mail, id) {
+      await transport.sendMail(messageOf(mail, { from, id }));
+    },
+    close: () => transport.close(),
+  };
+}
