@@ -21,6 +21,8 @@ const PREFIXES = {
 /** What an identifier names. */
 export type IdKind = keyof typeof PREFIXES;
 
+export const ID_KINDS = Object.keys(PREFIXES) as readonly IdKind[];
+
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 /** What 10 bits are spelled as. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
@@ -31,9 +33,10 @@ export function idPattern(kind: IdKind): string {
   return `^${PREFIXES[kind]}_${SUFFIX_PATTERN}$`;
 }
 
-const compiled = Object.fromEntries(
-  Object.keys(PREFIXES).map((kind) => [kind, new RegExp(idPattern(kind as IdKind))]),
-) as Record<IdKind, RegExp>;
+const compiled = Object.fromEntries(ID_KINDS.map((kind) => [kind, new RegExp(idPattern(kind))])) as Record<
+  IdKind,
+  RegExp
+>;
 
 /** Whether `text` is exactly one identifier of the kind. */
 export function isId(kind: IdKind, text: string): boolean {

@@ -97,9 +97,9 @@ export type LogHead = Static<typeof LogHead>;
 /** Query of `GET /v1/log/proof`; numbers arrive as text and are read strictly as decimals. */
 export const LogProofQuery = Type.Object(
   {
-    leaf: Type.String({ pattern: "^(0|[1-9][0-9]{0,15}|[0-9a-f]{64})$" }),
-    tree_size: Type.String({ pattern: "^[1-9][0-9]{0,15}$" }),
-    from: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,15}$" })),
+    leaf: Type.String({ pattern: "^(0|[1-9][0-9]{0,15}|[0-9a-f]{64})$", examples: ["41"] }),
+    tree_size: Type.String({ pattern: "^[1-9][0-9]{0,15}$", examples: ["42"] }),
+    from: Type.Optional(Type.String({ pattern: "^[1-9][0-9]{0,15}$", examples: ["7"] })),
   },
   strict,
 );

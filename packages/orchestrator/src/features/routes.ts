@@ -2,24 +2,30 @@ import type { Pool } from "pg";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
-import { agentRoutes } from "./agents/routes.ts";
+import { withApiDocs } from "./api-docs/routes.ts";
 import { apiLogRoutes } from "./api-logs/routes.ts";
-import { authKeyRoutes } from "./auth-keys/routes.ts";
 import { backupReadingRoutes } from "./backups/dashboard-routes.ts";
+import { agentRoutes } from "./agents/routes.ts";
+import { authKeyRoutes } from "./auth-keys/routes.ts";
 import { backupRoutes } from "./backups/routes.ts";
 import { bootstrapReviewRoutes } from "./bootstrap/review-routes.ts";
 import { bootstrapRoutes } from "./bootstrap/routes.ts";
 import type { BootstrapDeps } from "./bootstrap/settings.ts";
+import { commandRoutes } from "./commands/routes.ts";
 import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
 import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
-import { impersonationRoutes } from "./impersonation/routes.ts";
 import { logReadingRoutes } from "./log/dashboard-routes.ts";
+import { impersonationRoutes } from "./impersonation/routes.ts";
 import { logRoutes } from "./log/routes.ts";
-import { orgRoutes } from "./orgs/routes.ts";
 import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
+import { orgRoutes } from "./orgs/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
+import { retentionRoutes } from "./retention/routes.ts";
+import { sourceHistoryRoutes } from "./sources/history-routes.ts";
+import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { signupRoutes } from "./signup/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -30,30 +36,38 @@ export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
   pool: Pool;
   sequencer: Sequencer;
   objects: ObjectStore;
+  clock: Clock;
 }
 
 /** Every call that the service answers. */
 export function featureRoutes(deps: FeatureDeps): Route[] {
   const logHost = deps.signer.identity.host;
-  return [
-    ...signupRoutes(deps.db, { ...deps, logHost }),
-    ...sessionRoutes(deps.db, deps),
-    ...impersonationRoutes(),
-    ...orgRoutes(deps.db, { ...deps, logHost }),
-    ...userRoutes(deps),
-    ...agentRoutes(),
-    ...authKeyRoutes(deps),
-    ...bootstrapReviewRoutes(deps),
-    ...bootstrapRoutes(deps.db, deps),
-    ...heartbeatRoutes(deps),
-    ...backupRoutes(deps.db, deps.objects),
-    ...receiptRoutes(deps),
-    ...eventRoutes(deps),
-    ...logRoutes(deps),
-    ...receiptReadingRoutes(deps),
-    ...backupReadingRoutes(deps),
-    ...eventReadingRoutes(),
-    ...logReadingRoutes(deps),
-    ...apiLogRoutes(),
-  ];
+  return withApiDocs(
+    [
+      ...signupRoutes(deps.db, { ...deps, logHost }),
+      ...sessionRoutes(deps.db, deps),
+      ...impersonationRoutes(),
+      ...orgRoutes(deps.db, { ...deps, logHost }),
+      ...userRoutes(deps),
+      ...agentRoutes(),
+      ...authKeyRoutes(deps),
+      ...bootstrapReviewRoutes(deps),
+      ...bootstrapRoutes(deps.db, deps),
+      ...heartbeatRoutes(deps),
+      ...backupRoutes(deps.db, deps.objects),
+      ...receiptRoutes(deps),
+      ...eventRoutes(deps),
+      ...logRoutes(deps),
+      ...receiptReadingRoutes(deps),
+      ...backupReadingRoutes(deps),
+      ...eventReadingRoutes(),
+      ...logReadingRoutes(deps),
+      ...apiLogRoutes(),
+      ...sourceRoutes(deps),
+      ...sourceHistoryRoutes(),
+      ...retentionRoutes(deps),
+      ...commandRoutes(),
+    ],
+    deps.publicUrl,
+  );
 }

@@ -19,7 +19,7 @@ export function apiLogRoutes(): Route[] {
         ...period,
         agent_id: Type.Optional(Id("agent")),
         kind: Type.Optional(ApiLogActorKind),
-        status: Type.Optional(Type.String({ pattern: "^[1-5]\\d\\d$" })),
+        status: Type.Optional(Type.String({ pattern: "^[1-5]\\d\\d$", examples: ["403"] })),
       }),
       answers: { 200: listOf(ApiLogRecord) },
       rateLimits: ["default"],

@@ -91,7 +91,9 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
     answers: { 200: Attached, 202: AttachPending },
     errors: ["attach_denied", "attach_expired"],
     credential: "anonymous",
-    params: Type.Object({ poll_token: Type.String({ pattern: POLL_TOKEN.source }) }),
+    params: Type.Object({
+      poll_token: Type.String({ pattern: POLL_TOKEN.source, examples: [`atp_${"A".repeat(43)}`] }),
+    }),
     rateLimits: ["default"],
     handle: ({ params, signal }) => pollBootstrap(db, deps, params.poll_token, signal),
   });

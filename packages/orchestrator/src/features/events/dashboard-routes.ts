@@ -19,7 +19,7 @@ export function eventReadingRoutes(): Route[] {
         ...period,
         source_id: Type.Optional(Id("source")),
         agent_id: Type.Optional(Id("agent")),
-        kind: Type.Optional(Type.String({ pattern: "^[a-z_]{1,64}$" })),
+        kind: Type.Optional(Type.String({ pattern: "^[a-z_]{1,64}$", examples: ["backup_failed"] })),
       }),
       answers: { 200: listOf(EventRecord) },
       rateLimits: ["default"],

@@ -1,0 +1,875 @@
+// Made from the service's OpenAPI document: npm run client. Not to be edited.
+
+export interface Schemas {
+  AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed";
+  AgentRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    name: string;
+    hostname: string;
+    platform: string;
+    agent_version: string;
+    public_key: string;
+    key_fingerprint: string;
+    status: "active" | "revoked";
+    last_seen_at: string | null;
+    revoked_at: string | null;
+  };
+  ApiLogActorKind: "agent" | "user" | "operator" | "auth_key" | "anonymous" | "console";
+  ApiLogRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    actor: {
+      kind: Schemas["ApiLogActorKind"];
+      id: string | null;
+    };
+    impersonator?: {
+      kind: "operator";
+      id: string;
+    };
+    method: string;
+    route: string;
+    path: string;
+    status: number;
+    duration_ms: number;
+    address: string;
+    user_agent: string | null;
+    request_id: string;
+    idempotency_key?: string;
+  };
+  AttachPending: {
+    status: "pending";
+  };
+  AttachRequest: {
+    name: string;
+    public_key: string;
+    hostname: string;
+    platform: string;
+    agent_version: string;
+  };
+  Attached: {
+    agent_id: string;
+    org_id: string;
+    api_token: string;
+    log: Schemas["LogIdentity"];
+    heartbeat_interval_s: number;
+  };
+  AuthKeyMinted: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    name: string | null;
+    created_by: string;
+    expires_at: string;
+    last_used_at: string | null;
+    max_uses: number | null;
+    uses: number;
+    wrong_attempts: number;
+    revoked_at: string | null;
+    auth_key: string;
+    install_command: string;
+  };
+  AuthKeyRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    name: string | null;
+    created_by: string;
+    expires_at: string;
+    last_used_at: string | null;
+    max_uses: number | null;
+    uses: number;
+    wrong_attempts: number;
+    revoked_at: string | null;
+  };
+  BackupRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    source_id: string;
+    agent_id: string;
+    sha256: string;
+    size_bytes: number;
+    cipher: Schemas["Cipher"];
+    source_metadata: Schemas["SourceMetadata"];
+    status: "available" | "expired";
+    proven_at: string | null;
+    expires_at: string | null;
+  };
+  BootstrapRecord: {
+    id: string;
+    created_at: string;
+    name: string;
+    hostname: string;
+    platform: string;
+    agent_version: string;
+    address: string;
+    public_key: string;
+    key_fingerprint: string;
+    status: "pending" | "approved" | "denied";
+    expires_at: string;
+    decided_at: string | null;
+    decided_by: string | null;
+    agent_id: string | null;
+  };
+  BootstrapStarted: {
+    code: string;
+    poll_token: string;
+    attach_url: string;
+    expires_at: string;
+    interval_s: number;
+  };
+  ChangeOrgRequest: {
+    name?: string;
+    public_log?: boolean;
+  };
+  ChangeUserRequest: {
+    role?: "owner" | "admin" | "auditor";
+    name?: string | null;
+  };
+  Cipher: {
+    name: "age-v1";
+    recipients: string[];
+  };
+  CodeSent: {
+    status: "code_sent";
+    expires_in_s: number;
+  };
+  CommandKind: "backup" | "restore_test";
+  ConsistencyProof: {
+    from: number;
+    to: number;
+    hashes: string[];
+  };
+  CreateOrgRequest: {
+    name: string;
+    owner_email?: string;
+  };
+  DeclaredSource: {
+    slug: string;
+    engine: string;
+    name?: string;
+  };
+  DeliveredCommand: {
+    id: string;
+    kind: Schemas["CommandKind"];
+    source: {
+      id: string;
+      slug: string;
+      engine: string;
+    };
+    params: {
+      backup_id?: string;
+    };
+    issued_at: string;
+    attempt: number;
+  };
+  DownloadUrl: {
+    download_url: string;
+    expires_at: string;
+    backup?: Schemas["DownloadedBackup"];
+  };
+  DownloadedBackup: {
+    id: string;
+    source_id: string;
+    sha256: string;
+    size_bytes: number;
+    cipher: Schemas["Cipher"];
+    source_metadata: Schemas["SourceMetadata"];
+  };
+  Envelope: {
+    payloadType: string;
+    payload: string;
+    signatures: {
+      keyid?: string;
+      sig: string;
+    }[];
+  };
+  EnvelopeRequest: {
+    payloadType: string;
+    payload: string;
+    signatures: {
+      keyid?: string;
+      sig: string;
+    }[];
+  };
+  ErrorBody: {
+    error: string;
+    message: string;
+    request_id: string;
+    details: {
+      [name: string]: unknown;
+    };
+  };
+  EventAccepted: {
+    event_id: string;
+    log_index: number;
+    leaf: Schemas["Leaf"];
+    leaf_hash: string;
+    log_id: string;
+    inclusion_proof: Schemas["InclusionProof"];
+    checkpoint: string;
+  };
+  EventActor: {
+    kind: "agent" | "user" | "auth_key" | "service";
+    id: string;
+  };
+  EventRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: string;
+    source_id?: string;
+    backup_id?: string;
+    command_id?: string;
+    actor: Schemas["EventActor"];
+    occurred_at: string;
+    detail: {
+      [name: string]: unknown;
+    };
+    log_index: number;
+    leaf_hash: string;
+  };
+  EventRequest: {
+    kind: Schemas["AgentEventKind"];
+    source_id?: string;
+    backup_id?: string;
+    command_id?: string;
+    occurred_at: string;
+    detail: {
+      [name: string]: unknown;
+    };
+  };
+  HeartbeatRequest: {
+    agent_version: string;
+    hostname: string;
+    platform: string;
+    uptime_s: number;
+    sources: Schemas["DeclaredSource"][];
+    acks: Schemas["TriggerAccepted"][];
+    log_head?: string;
+    cosignature?: string;
+  };
+  HeartbeatResponse: {
+    server_time: string;
+    next_interval_s: number;
+    commands: Schemas["DeliveredCommand"][];
+    log_head: string;
+    sources?: Schemas["RegisteredSource"][];
+  };
+  ImpersonateRequest: {
+    user_id: string;
+    reason: string;
+  };
+  InclusionProof: {
+    log_index: number;
+    tree_size: number;
+    hashes: string[];
+  };
+  InviteUserRequest: {
+    email: string;
+    role: "owner" | "admin" | "auditor";
+    name?: string;
+  };
+  Leaf: {
+    v: 1;
+    kind: string;
+    org_id: string;
+    id: string;
+    actor_id: string;
+    recorded_at: string;
+    body_sha256: string;
+    signature?: string;
+  };
+  LogHead: {
+    log_id: string;
+    tree_size: number;
+    root_hash: string;
+    timestamp: string;
+    checkpoint: string;
+  };
+  LogIdentity: {
+    origin: string;
+    verifier_key: string;
+  };
+  LogProof: {
+    inclusion: Schemas["InclusionProof"];
+    consistency: Schemas["ConsistencyProof"] | null;
+    checkpoint: string;
+  };
+  LoginRequest: {
+    email: string;
+  };
+  Me: {
+    user: Schemas["UserRecord"];
+    org: Schemas["OrgRecord"] | null;
+    impersonated_by: Schemas["UserRecord"] | null;
+  };
+  MintAuthKeyRequest: {
+    name?: string;
+    expires_in_s?: number;
+    max_uses?: number;
+  };
+  OrgRecord: {
+    id: string;
+    created_at: string;
+    name: string;
+    slug: string;
+    public_log: boolean;
+  };
+  ReceiptAccepted: {
+    receipt_id: string;
+    log_index: number;
+    leaf: Schemas["Leaf"];
+    leaf_hash: string;
+    log_id: string;
+    inclusion_proof: Schemas["InclusionProof"];
+    checkpoint: string;
+  };
+  ReceiptBundle: {
+    envelope: Schemas["Envelope"];
+    public_key: string;
+    leaf: Schemas["Leaf"];
+    inclusion_proof: Schemas["InclusionProof"];
+    checkpoint: string;
+    log: Schemas["LogIdentity"];
+  };
+  ReceiptDetail: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: Schemas["CommandKind"];
+    source_id: string;
+    agent_id: string;
+    backup_id: string;
+    result: Schemas["ReceiptResult"] | null;
+    log_index: number;
+    leaf_hash: string;
+    envelope: Schemas["Envelope"];
+  };
+  ReceiptRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: Schemas["CommandKind"];
+    source_id: string;
+    agent_id: string;
+    backup_id: string;
+    result: Schemas["ReceiptResult"] | null;
+    log_index: number;
+    leaf_hash: string;
+  };
+  ReceiptResult: "passed" | "failed";
+  RegisterBackupRequest: {
+    upload_id: string;
+    source_id: string;
+    created_at: string;
+    cipher: Schemas["Cipher"];
+    source_metadata: Schemas["SourceMetadata"];
+    command_id?: string;
+    sha256?: string;
+    size_bytes?: number;
+    parts?: {
+      part_number: number;
+      etag: string;
+    }[];
+  };
+  RegisteredSource: {
+    id: string;
+    slug: string;
+  };
+  RenameAgentRequest: {
+    name: string;
+  };
+  SessionStarted: {
+    session_token: string;
+    expires_at: string;
+    user: Schemas["UserRecord"];
+    org: Schemas["OrgRecord"] | null;
+  };
+  SignedOut: {
+    status: "signed_out";
+  };
+  SignupRequest: {
+    email: string;
+    org_name: string;
+  };
+  SourceMetadata: {
+    engine: string;
+    engine_version: string;
+    dump_format: string;
+    schema_hash: string;
+    [name: string]: unknown;
+  };
+  TriggerAccepted: {
+    command_id: string;
+  };
+  UploadPart: {
+    part_number: number;
+    upload_url: string;
+    size_bytes: number;
+  };
+  UploadUrl: {
+    upload_id: string;
+    object_key: string;
+    upload_url: string;
+    method: "PUT";
+    headers: {
+      [name: string]: string;
+    };
+    expires_at: string;
+    parts?: Schemas["UploadPart"][];
+  };
+  UploadUrlRequest: {
+    source_id: string;
+    sha256: string;
+    size_bytes: number;
+    upload_id?: string;
+  };
+  UserRecord: {
+    id: string;
+    created_at: string;
+    org_id?: string;
+    email: string;
+    name?: string;
+    role: "owner" | "admin" | "auditor" | "operator";
+  };
+  VerifyRequest: {
+    email: string;
+    code: string;
+  };
+}
+
+/** By path and method: what a call takes, and the body of each answer by status. */
+export interface Paths {
+  "/api/auth/signup": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["SignupRequest"];
+      answers: { 202: Schemas["CodeSent"] };
+    };
+  };
+  "/api/auth/signup/verify": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["VerifyRequest"];
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/auth/login": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["LoginRequest"];
+      answers: { 202: Schemas["CodeSent"] };
+    };
+  };
+  "/api/auth/verify": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["VerifyRequest"];
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/auth/me": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["Me"] };
+    };
+  };
+  "/api/auth/logout": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SignedOut"] };
+    };
+  };
+  "/api/auth/impersonate": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["ImpersonateRequest"];
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/auth/end-impersonate": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/orgs": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["CreateOrgRequest"];
+      answers: { 201: Schemas["OrgRecord"] };
+    };
+    get: {
+      path: undefined;
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["OrgRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}": {
+    get: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["OrgRecord"] };
+    };
+    patch: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["ChangeOrgRequest"];
+      answers: { 200: Schemas["OrgRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/users": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["InviteUserRequest"];
+      answers: { 201: Schemas["UserRecord"] };
+    };
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["UserRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/users/{userID}": {
+    patch: {
+      path: { orgID: string; userID: string };
+      query: undefined;
+      body: Schemas["ChangeUserRequest"];
+      answers: { 200: Schemas["UserRecord"] };
+    };
+    delete: {
+      path: { orgID: string; userID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["UserRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/agents": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; status?: "active" | "revoked" };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["AgentRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/agents/{agentID}": {
+    get: {
+      path: { orgID: string; agentID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["AgentRecord"] };
+    };
+    patch: {
+      path: { orgID: string; agentID: string };
+      query: undefined;
+      body: Schemas["RenameAgentRequest"];
+      answers: { 200: Schemas["AgentRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/agents/{agentID}/revoke": {
+    post: {
+      path: { orgID: string; agentID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["AgentRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/auth-keys": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["MintAuthKeyRequest"];
+      answers: { 201: Schemas["AuthKeyMinted"] };
+    };
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["AuthKeyRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/auth-keys/{id}/revoke": {
+    post: {
+      path: { orgID: string; id: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["AuthKeyRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/bootstraps/{code}": {
+    get: {
+      path: { orgID: string; code: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BootstrapRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/bootstraps/{code}/approve": {
+    post: {
+      path: { orgID: string; code: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BootstrapRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/bootstraps/{code}/deny": {
+    post: {
+      path: { orgID: string; code: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BootstrapRecord"] };
+    };
+  };
+  "/api/bootstrap/attach": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["AttachRequest"];
+      answers: { 201: Schemas["Attached"] };
+    };
+  };
+  "/api/bootstrap/start": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["AttachRequest"];
+      answers: { 201: Schemas["BootstrapStarted"] };
+    };
+  };
+  "/api/bootstrap/{poll_token}": {
+    get: {
+      path: { poll_token: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["Attached"]; 202: Schemas["AttachPending"] };
+    };
+  };
+  "/v1/heartbeat": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["HeartbeatRequest"];
+      answers: { 200: Schemas["HeartbeatResponse"] };
+    };
+  };
+  "/v1/backups/upload-url": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["UploadUrlRequest"];
+      answers: { 201: Schemas["UploadUrl"] };
+    };
+  };
+  "/v1/backups": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["RegisterBackupRequest"];
+      answers: { 201: Schemas["BackupRecord"] };
+    };
+  };
+  "/v1/backups/{id}/download-url": {
+    post: {
+      path: { id: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["DownloadUrl"] };
+    };
+  };
+  "/v1/receipts": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["EnvelopeRequest"];
+      answers: { 201: Schemas["ReceiptAccepted"] };
+    };
+  };
+  "/v1/events": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["EventRequest"];
+      answers: { 201: Schemas["EventAccepted"] };
+    };
+  };
+  "/v1/log/head": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["LogHead"] };
+    };
+  };
+  "/v1/log/proof": {
+    get: {
+      path: undefined;
+      query: { leaf: string; tree_size: string; from?: string };
+      body: undefined;
+      answers: { 200: Schemas["LogProof"] };
+    };
+  };
+  "/api/orgs/{orgID}/receipts": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; source_id?: string; agent_id?: string; backup_id?: string; kind?: Schemas["CommandKind"]; result?: Schemas["ReceiptResult"] };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["ReceiptRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/receipts/{receiptID}": {
+    get: {
+      path: { receiptID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ReceiptDetail"] };
+    };
+  };
+  "/api/receipts/{receiptID}/bundle": {
+    get: {
+      path: { receiptID: string };
+      query: { format?: "sigstore" | "tlog-proof" };
+      body: undefined;
+      answers: { 200: Schemas["ReceiptBundle"] };
+    };
+  };
+  "/api/orgs/{orgID}/backups": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; source_id?: string; agent_id?: string; status?: "available" | "expired" };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["BackupRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/backups/{backupID}": {
+    get: {
+      path: { backupID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BackupRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/backups/{backupID}/download-url": {
+    post: {
+      path: { orgID: string; backupID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["DownloadUrl"] };
+    };
+  };
+  "/api/orgs/{orgID}/events": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; source_id?: string; agent_id?: string; kind?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["EventRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/events/{eventID}": {
+    get: {
+      path: { eventID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["EventRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/log/head": {
+    get: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["LogHead"] };
+    };
+  };
+  "/api/orgs/{orgID}/log/proof": {
+    get: {
+      path: { orgID: string };
+      query: { leaf: string; tree_size: string; from?: string };
+      body: undefined;
+      answers: { 200: Schemas["LogProof"] };
+    };
+  };
+  "/api/orgs/{orgID}/api-logs": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; agent_id?: string; kind?: Schemas["ApiLogActorKind"]; status?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["ApiLogRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/api-logs/{logID}": {
+    get: {
+      path: { logID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ApiLogRecord"] };
+    };
+  };
+  "/api/openapi.json": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: string };
+    };
+  };
+  "/api/docs": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: string };
+    };
+  };
+  "/api/docs.css": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: string };
+    };
+  };
+}
