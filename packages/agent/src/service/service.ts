@@ -29,6 +29,9 @@ import { objectConnections, serviceConnections } from "./tls-trust.ts";
 import { downloadObject, type DownloadRequest } from "./download-object.ts";
 import { uploadObject, type UploadRequest } from "./upload-object.ts";
 
+/** A URL for each of a thousand parts, with a session token in each. */
+const MAX_URLS_BYTES = 4 * 1024 * 1024;
+
 export interface ServiceOptions {
   readonly url: URL;
   /** PEM that the service's certificate has to lead to; null for the public CAs. */
@@ -85,6 +88,7 @@ export function openService(options: ServiceOptions): Service {
     body?: unknown;
     expected: Readonly<Record<number, Schema>>;
     timeout_ms?: number;
+    maxResponseBytes?: number;
   }
 
   interface Answered<Schema extends TSchema> {
@@ -117,7 +121,7 @@ export function openService(options: ServiceOptions): Service {
         ...(what.body === undefined ? {} : { body: JSON.stringify(what.body) }),
         connections,
         timeout_ms: what.timeout_ms ?? timeout_ms,
-        maxResponseBytes: MAX_BODY_BYTES,
+        maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
         signal,
       });
       return { ...readAnswer(url.host, answer, what.expected), date: answer.headers.date };
@@ -156,7 +160,14 @@ export function openService(options: ServiceOptions): Service {
       return status === 202 ? null : (value as Attached);
     },
     heartbeat: (body, options) => post("/v1/heartbeat", body, { 200: HeartbeatResponse }, options),
-    uploadUrl: (body, options) => post("/v1/backups/upload-url", body, { 201: UploadUrl }, options),
+    uploadUrl: async (body, options) => {
+      const path = "/v1/backups/upload-url";
+      const expected = { 200: UploadUrl, 201: UploadUrl };
+      const maxResponseBytes = MAX_URLS_BYTES;
+      return (
+        await call({ method: "POST", path, credential: token, body, expected, maxResponseBytes }, options)
+      ).value;
+    },
     registerBackup: (body, options) => post("/v1/backups", body, { 201: BackupRecord }, options),
     downloadUrl: (backupId, options) =>
       post(`/v1/backups/${backupId}/download-url`, {}, { 200: DownloadUrl, 201: DownloadUrl }, options),

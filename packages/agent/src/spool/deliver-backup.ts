@@ -10,6 +10,8 @@ import { finishCommand } from "./command-journal.ts";
 import { dropPending, savePending, type PendingBackup } from "./pending-backup.ts";
 import { requireWindow } from "./require-window.ts";
 import { uploadBackup, type TransferOptions } from "./upload-backup.ts";
+import { dropProgress } from "./upload-progress.ts";
+import { whileVerifying } from "./while-verifying.ts";
 
 export interface DeliveredBackup {
   readonly backupId: string;
@@ -65,6 +67,7 @@ async function register(
     } catch (error) {
       // An upload of an earlier attempt that the service no longer takes is made once more.
       if (!(error instanceof ServiceError) || !UPLOAD_IS_GONE.has(error.refusal?.error ?? "")) throw error;
+      await dropProgress(attachment.layout, pending.sha256);
     }
   }
   requireWindow(config.upload);
@@ -108,19 +111,19 @@ async function registerUpload(
   signal: AbortSignal,
 ): Promise<Registered> {
   const { sha256, size_bytes, cipher, source_metadata, command_id } = pending;
-  const record = await service.registerBackup(
-    {
-      upload_id: upload.id,
-      source_id: upload.source_id,
-      created_at: pending.finished_at,
-      cipher,
-      source_metadata,
-      sha256,
-      size_bytes,
-      ...(command_id === null ? {} : { command_id }),
-      ...(upload.parts === null ? {} : { parts: [...upload.parts] }),
-    },
-    { signal, idempotencyKey: upload.idempotency_key },
+  const request = {
+    upload_id: upload.id,
+    source_id: upload.source_id,
+    created_at: pending.finished_at,
+    cipher,
+    source_metadata,
+    sha256,
+    size_bytes,
+    ...(command_id === null ? {} : { command_id }),
+    ...(upload.parts === null ? {} : { parts: [...upload.parts] }),
+  };
+  const record = await whileVerifying(() =>
+    service.registerBackup(request, { signal, idempotencyKey: upload.idempotency_key }),
   );
   if (record.sha256 !== sha256 || record.source_id !== upload.source_id)
     throw new ServiceError("invalid_response", "the service registered another backup than it was told");

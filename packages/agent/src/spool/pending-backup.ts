@@ -4,6 +4,7 @@ import type { Cipher, SourceMetadata } from "@attestore/contract";
 import { removeDurably, writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
+import { dropProgress } from "./upload-progress.ts";
 
 /**
  * A whole ciphertext on its way to the store, in `blobs/<sha256>.json`: how far it has come. Each step is written down
@@ -62,6 +63,7 @@ export function blobPath(layout: Layout, sha256: string): string {
 /** Removes the ciphertext, and then what was known of it: the other way round would leave bytes that nobody names. */
 export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Promise<void> {
   await removeDurably(blobPath(layout, sha256));
+  await dropProgress(layout, sha256);
   await removeDurably(join(layout.blobs, `${sha256}.json`));
 }
 

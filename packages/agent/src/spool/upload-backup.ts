@@ -1,8 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { UploadUrl } from "@attestore/contract";
+import type { UploadPart, UploadUrl } from "@attestore/contract";
 import type { Attachment } from "../service/attachment.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { blobPath, type PendingBackup } from "./pending-backup.ts";
+import {
+  dropProgress,
+  readProgress,
+  saveProgress,
+  type SentPart,
+  type UploadProgress,
+} from "./upload-progress.ts";
 
 export interface TransferOptions {
   readonly signal: AbortSignal;
@@ -10,71 +17,124 @@ export interface TransferOptions {
   readonly maxBytesPerSecond?: number | null;
 }
 
-/** How often a presigned URL is asked for when the store refuses it, which it does after 15 minutes. */
+/** How often URLs are asked for, when the store refuses them as it does after 15 minutes, without a part getting there. */
 const URLS = 3;
 
-/** Sends a ciphertext to the object store. @throws ServiceError */
+/**
+ * Sends a ciphertext to the object store. One in parts goes on where an earlier try was interrupted, in this process or another, and
+ * may take longer than its URLs are valid. The caller holds the `work` lock. @throws ServiceError
+ */
 export async function uploadBackup(
   attachment: Attachment,
   pending: PendingBackup,
   sourceId: string,
   options: TransferOptions,
 ): Promise<NonNullable<PendingBackup["upload"]>> {
-  const { service } = attachment;
-  for (let asked = 1; ; asked++) {
-    const { sha256, size_bytes } = pending;
-    // A fresh key each time: a replayed answer would hold a URL that has run out.
-    const target = await service.uploadUrl({ source_id: sourceId, sha256, size_bytes }, options);
+  const { layout } = attachment;
+  let begun = await readProgress(layout, pending.sha256);
+  if (begun?.source_id !== sourceId) begun = null;
+  for (let fruitless = 1; ; fruitless++) {
+    const target = await askForUrls(attachment, pending, sourceId, begun, options);
+    if (begun?.upload_id !== target.upload_id)
+      begun = { v: 1, upload_id: target.upload_id, source_id: sourceId, parts: [] };
+    const before = begun.parts.length;
     try {
-      const parts = await sendParts(attachment, pending, target, options);
+      const parts =
+        target.parts === undefined
+          ? await sendWhole(attachment, pending, target, options)
+          : await sendParts(attachment, pending, target.parts, begun, options);
       return { id: target.upload_id, source_id: sourceId, idempotency_key: randomUUID(), parts };
     } catch (error) {
-      const ranOut = error instanceof ServiceError && error.code === "object_refused" && error.status === 403;
-      if (!ranOut || asked >= URLS) throw error;
+      if (!(error instanceof ServiceError) || error.code !== "object_refused") throw error;
+      const isGone = error.status === 404 && target.parts !== undefined;
+      if (error.status !== 403 && !isGone) throw error;
+      begun = isGone ? null : await readProgress(layout, pending.sha256);
+      if (isGone) await dropProgress(layout, pending.sha256);
+      if ((begun?.parts.length ?? 0) > before) fruitless = 0;
+      if (fruitless >= URLS) throw error;
     }
   }
+}
+
+/** URLs of the upload that was begun, or of a new one where the service does not go on with it. */
+async function askForUrls(
+  { service, layout }: Attachment,
+  { sha256, size_bytes }: PendingBackup,
+  sourceId: string,
+  begun: UploadProgress | null,
+  options: TransferOptions,
+): Promise<UploadUrl> {
+  const request = { source_id: sourceId, sha256, size_bytes };
+  // A fresh idempotency key each time: a replayed answer would hold a URL that has run out.
+  if (begun === null || begun.parts.length === 0) return service.uploadUrl(request, options);
+  try {
+    return await service.uploadUrl({ ...request, upload_id: begun.upload_id }, options);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !NO_LONGER.has(error.refusal?.error ?? "")) throw error;
+    await dropProgress(layout, sha256);
+    return service.uploadUrl(request, options);
+  }
+}
+
+const NO_LONGER = new Set([
+  "not_found",
+  "forbidden",
+  "already_exists",
+  "conflict",
+  "object_mismatch",
+  "invalid_request",
+]);
+
+async function sendWhole(
+  { layout, service }: Attachment,
+  { sha256, size_bytes }: PendingBackup,
+  target: UploadUrl,
+  { signal, onProgress, maxBytesPerSecond = null }: TransferOptions,
+): Promise<null> {
+  await service.upload({
+    url: target.upload_url,
+    headers: target.headers,
+    file: blobPath(layout, sha256),
+    offset: 0,
+    sizeBytes: size_bytes,
+    signal,
+    maxBytesPerSecond,
+    onProgress: (sent) => onProgress?.(sent, size_bytes),
+  });
+  return null;
 }
 
 async function sendParts(
   { layout, service }: Attachment,
   { sha256, size_bytes }: PendingBackup,
-  target: UploadUrl,
+  parts: readonly UploadPart[],
+  begun: UploadProgress,
   { signal, onProgress, maxBytesPerSecond = null }: TransferOptions,
-): Promise<{ part_number: number; etag: string }[] | null> {
-  const file = blobPath(layout, sha256);
-  if (target.parts === undefined) {
-    await service.upload({
-      url: target.upload_url,
-      headers: target.headers,
-      file,
-      offset: 0,
-      sizeBytes: size_bytes,
-      signal,
-      maxBytesPerSecond,
-      onProgress: (sent) => onProgress?.(sent, size_bytes),
-    });
-    return null;
-  }
-  const sent: { part_number: number; etag: string }[] = [];
-  let offset = 0;
-  for (const part of target.parts) {
-    const before = offset;
-    const etag = await service.upload({
-      url: part.upload_url,
-      headers: {},
-      file,
-      offset,
-      sizeBytes: part.size_bytes,
-      signal,
-      maxBytesPerSecond,
-      onProgress: (bytes) => onProgress?.(before + bytes, size_bytes),
-    });
-    if (etag === null)
-      throw new ServiceError("invalid_response", "the object store gave no ETag for a part of the upload");
-    sent.push({ part_number: part.part_number, etag });
-    offset += part.size_bytes;
-  }
-  if (offset !== size_bytes)
+): Promise<readonly SentPart[]> {
+  if (parts.reduce((sum, part) => sum + part.size_bytes, 0) !== size_bytes)
     throw new ServiceError("invalid_response", "the service's parts do not add up to the ciphertext's size");
+  const sent = [...begun.parts];
+  let offset = 0;
+  for (const { part_number, upload_url, size_bytes: sizeBytes } of parts) {
+    const before = offset;
+    offset += sizeBytes;
+    if (!sent.some((part) => part.part_number === part_number)) {
+      const etag = await service.upload({
+        url: upload_url,
+        headers: {},
+        file: blobPath(layout, sha256),
+        offset: before,
+        sizeBytes,
+        signal,
+        maxBytesPerSecond,
+        onProgress: (bytes) => onProgress?.(before + bytes, size_bytes),
+      });
+      if (etag === null)
+        throw new ServiceError("invalid_response", "the object store gave no ETag for a part of the upload");
+      sent.push({ part_number, etag });
+      await saveProgress(layout, sha256, { ...begun, parts: sent });
+    }
+    onProgress?.(offset, size_bytes);
+  }
   return sent;
 }
