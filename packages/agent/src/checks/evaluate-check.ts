@@ -28,8 +28,9 @@ export function evaluateCheck(
   definition: CheckDefinition,
   outcome: QueryOutcome,
   duration_ms: number,
+  now = new Date(),
 ): CheckOutcome {
-  return entry(definition, decide(definition.expect, outcome), duration_ms);
+  return entry(definition, decide(definition.expect, outcome, now), duration_ms);
 }
 
 /** A check that failed before there was anything to hold against its expectation. */
@@ -59,7 +60,7 @@ interface Decision {
   readonly observed: Record<string, unknown>;
 }
 
-function decide(expect: string, outcome: QueryOutcome): Decision {
+function decide(expect: string, outcome: QueryOutcome, now: Date): Decision {
   if (outcome.kind === "error") return failed(queryErrorReason(outcome.message, outcome.sqlstate));
   if (outcome.kind === "timeout") return failed(`the query did not end within ${outcome.after_s} s`);
   const [text, second] = outcome.rows;
@@ -68,7 +69,7 @@ function decide(expect: string, outcome: QueryOutcome): Decision {
   let row: Observation = [];
   try {
     row = parseRow(text);
-    const held = holdTo(parseExpectation(expect), row);
+    const held = holdTo(parseExpectation(expect), row, now);
     return { passed: held.holds, observed: observedRecord(row, held.holds ? null : held.reason) };
   } catch (error) {
     if (error instanceof MalformedRow) return failed(error.message);

@@ -8,8 +8,9 @@ import { holdTo } from "./evaluate.ts";
 import { type Expression, type Literal, printExpectation } from "./expression.ts";
 import { parseExpectation } from "./parse.ts";
 
+const NOW = new Date("2026-02-01T12:00:00Z");
 const hold = (text: string, row: string): ReturnType<typeof holdTo> =>
-  holdTo(parseExpectation(text), parseRow(row));
+  holdTo(parseExpectation(text), parseRow(row), NOW);
 
 describe("a row", () => {
   it.each([
@@ -28,6 +29,16 @@ describe("a row", () => {
     ["fresh", `{"fresh":true}`],
     ["not stale and fresh = true and stale != fresh", `{"fresh":true,"stale":false}`],
     ["x is null", `{"x":null}`],
+    ["age(newest) < 26h", `{"newest":"2026-01-31T10:00:00.000001+00:00"}`],
+    ["age(newest) > 1d1h59m59s", `{"newest":"2026-01-31 10:00:00Z"}`],
+    ["age(newest) = 0s", `{"newest":"2026-02-01T17:30:00+05:30"}`],
+    ["age(newest) = 0s", `{"newest":"2026-02-01T03:00-09"}`],
+    ["age(newest) < 1s", `{"newest":"2026-02-01T12:04:59Z"}`],
+    ["AGE(n) between 1h and 2w and not age(n) > age(m)", `{"n":1769940000,"m":1769940000}`],
+    ["age > 5 and matches = 3", `{"age":6,"matches":3}`],
+    ["v matches '8\\.[0-9]+(\\.\\d{1,3})?'", `{"v":"8.36.12"}`],
+    ["s matches 'it''s (ok|fine)' and s not matches 'ok'", `{"s":"it's ok"}`],
+    ["s matches '.\\w\\s[^a-z]'", `{"s":"\u{1f600}_ \u{1f600}"}`],
     ["x is not null and l is not null", `{"x":0,"l":[]}`],
     ["x is null or x > 5", `{"x":null}`],
     ["COUNT > 0", `{"count":1}`],
@@ -46,6 +57,8 @@ describe("a row", () => {
     ["s = 'a'", `{"s":"A"}`],
     ["s = 'a'", `{"s":"a "}`],
     ["fresh", `{"fresh":false}`],
+    ["age(t) < 26h", `{"t":"2026-01-31T09:59:59.999999Z"}`],
+    ["s matches 'a.c'", `{"s":"xabcx"}`],
     ["x is null", `{"x":"null"}`],
     ["n = 1 and x > 5", `{"n":2,"x":null}`],
   ])("does not hold: %s of %s", (text, row) => {
@@ -77,11 +90,46 @@ describe("a row", () => {
     ["j = j", "j (JSON) does not compare with j (JSON)"],
     ["N2 = 1 or n = 1", `the row has no column N2; it has n, s, x, ok, fine, j, A, a`],
     [`"N" = 1`, `the row has no column "N"; it has n, s, x, ok, fine, j, A, a`],
+    ["age(x) < 1h", "NULL satisfies no comparison: x"],
+    ["not age(x) < 1h", "NULL satisfies no comparison: x"],
+    ["x matches '.*'", "NULL satisfies no comparison: x"],
+    ["x not matches '.*'", "NULL satisfies no comparison: x"],
+    ["n matches '1'", "n (number) is no text, which a pattern needs"],
+    ["n = 1 or ok matches 'true'", "ok (boolean) is no text, which a pattern needs"],
+    ["age(s) > 0s", "s (text) is no time such as 2026-01-31T12:00:00Z"],
+    ["age(ok) > 0s", "ok (boolean) is no time"],
+    ["age(gone) > 0s", "the row has no column gone; it has n, s, x, ok, fine, j, A, a"],
     ["gone is null", `the row has no column gone; it has n, s, x, ok, fine, j, A, a`],
     ["gone is not null or n = 1", `the row has no column gone; it has n, s, x, ok, fine, j, A, a`],
   ])("is not held to %s, and why is said", (text, reason) => {
     const row = `{"n":1,"s":"5","x":null,"ok":true,"fine":true,"j":{},"A":1,"a":1}`;
     expect(hold(text, row)).toEqual({ holds: false, reason });
+  });
+
+  it.each([
+    ["2026-02-01T12:05:01Z", "t (text) lies in the future"],
+    ["9999-12-31T00:00:00+00:00", "t (text) lies in the future"],
+    [
+      "2026-02-01T11:00:00",
+      "t (text) has no time zone: say in the query which it is, such as `placed_at at time zone 'UTC'`",
+    ],
+    [
+      "2026-02-01",
+      "t (text) has no time zone: say in the query which it is, such as `placed_at at time zone 'UTC'`",
+    ],
+    ["infinity", "t (text) is no time such as 2026-01-31T12:00:00Z"],
+  ])("has no age where its time is %s", (time, reason) => {
+    for (const text of ["age(t) < 26h", "not age(t) > 26h", "age(t) < 26h or t is not null"])
+      expect(hold(text, JSON.stringify({ t: time }))).toEqual({ holds: false, reason });
+    // Milliseconds since 1970 are seconds of a distant future.
+    expect(hold("age(t) < 26h", `{"t":1769940000000}`).holds).toBe(false);
+  });
+
+  it("is not held against a pattern where its text has no end", () => {
+    expect(hold("s matches '.*'", JSON.stringify({ s: "x".repeat(4097) }))).toEqual({
+      holds: false,
+      reason: "s has 4097 characters, more than the 4096 that are held against a pattern",
+    });
   });
 
   it("with names that differ in case only needs quotes", () => {
@@ -128,7 +176,7 @@ test("agrees with SQLite, on NULL too", () => {
       const answer = database
         .prepare(`select ${text} as truth from (select ? as a, ? as b, ? as s, ? as t)`)
         .get(a, b, s, t)?.["truth"];
-      const held = holdTo(parseExpectation(text), parseRow(formatRow(Object.entries({ a, b, s, t }))));
+      const held = holdTo(parseExpectation(text), parseRow(formatRow(Object.entries({ a, b, s, t }))), NOW);
       expect(held.holds).toBe(answer === 1);
       seen[answer === 1 ? "held" : answer === 0 ? "failed" : "unknown"]++;
       expect(!held.holds && held.reason !== null).toBe(answer === null);
@@ -144,7 +192,7 @@ const fullRow = fc.record(columns).map((row) => parseRow(formatRow(Object.entrie
 test("de Morgan's laws and the excluded middle hold where nothing is NULL", () => {
   fc.assert(
     fc.property(either, either, fullRow, (p, q, row) => {
-      const holds = (expression: Expression): boolean => holdTo(expression, row).holds;
+      const holds = (expression: Expression): boolean => holdTo(expression, row, NOW).holds;
       const not = (term: Expression): Expression => ({ kind: "not", term });
       const both: Expression = { kind: "and", terms: [p, q] };
       const any: Expression = { kind: "or", terms: [p, q] };
@@ -160,8 +208,8 @@ test("a comparison with NULL never holds, and neither does its negation", () => 
   fc.assert(
     fc.property(either, (expression) => {
       fc.pre(!printExpectation(expression).includes("is null"));
-      expect(holdTo(expression, nothing).holds).toBe(false);
-      expect(holdTo({ kind: "not", term: expression }, nothing).holds).toBe(false);
+      expect(holdTo(expression, nothing, NOW).holds).toBe(false);
+      expect(holdTo({ kind: "not", term: expression }, nothing, NOW).holds).toBe(false);
     }),
   );
 });
@@ -174,8 +222,8 @@ test("a column that is not there fails the expression wherever it stands", () =>
         [p, q],
         [q, p],
       ]) {
-        expect(holdTo({ kind, terms }, row).holds).toBe(false);
-        expect(holdTo({ kind: "not", term: { kind, terms } }, row).holds).toBe(false);
+        expect(holdTo({ kind, terms }, row, NOW).holds).toBe(false);
+        expect(holdTo({ kind: "not", term: { kind, terms } }, row, NOW).holds).toBe(false);
       }
     }),
   );

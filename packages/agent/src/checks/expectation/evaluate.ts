@@ -1,6 +1,15 @@
-import { compareDecimals } from "../decimal.ts";
+import { compareDecimals, type Decimal, parseDecimal } from "../decimal.ts";
+import { MAX_MATCHED, Pattern } from "../pattern/pattern.ts";
 import type { Observation, Value } from "../row.ts";
-import { type ColumnName, type Expression, type Operand, type Operator, printName } from "./expression.ts";
+import { ageOf } from "./age.ts";
+import {
+  type ColumnName,
+  type Expression,
+  type Literal,
+  type Operand,
+  type Operator,
+  printName,
+} from "./expression.ts";
 import { findColumn, listNames } from "./find-column.ts";
 
 /** `reason` where there is more to say than that the expectation is not met. */
@@ -11,6 +20,7 @@ type Truth = boolean | null;
 
 interface Scope {
   readonly row: Observation;
+  readonly now: Date;
   readonly problems: Set<string>;
   readonly nulls: Set<string>;
 }
@@ -18,11 +28,11 @@ interface Scope {
 /**
  * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is unknown, so is its negation, and what
  * is unknown does not hold. Numbers compare exactly, text by code point (times as the text that they are), booleans by = and
- * != only. A column that is not there, or two types that do not compare, make it fail wherever in the expression they stand:
+ * != only. Ages are as of `now`. A column that is not there, or two types that do not compare, make it fail wherever in the expression they stand:
  * every part is looked at.
  */
-export function holdTo(expression: Expression, row: Observation): Held {
-  const scope: Scope = { row, problems: new Set(), nulls: new Set() };
+export function holdTo(expression: Expression, row: Observation, now: Date): Held {
+  const scope: Scope = { row, now, problems: new Set(), nulls: new Set() };
   const truth = evaluate(expression, scope);
   const [problem] = scope.problems;
   if (problem !== undefined) return { holds: false, reason: problem };
@@ -52,6 +62,8 @@ function evaluate(expression: Expression, scope: Scope): Truth {
     }
     case "in":
       return any(expression.list.map((each) => compare(expression.operand, "=", each, scope)));
+    case "matches":
+      return matches(expression.column, expression.pattern, scope);
     case "isNull":
       return read(expression.column, scope)?.kind === "null";
     case "truth":
@@ -73,6 +85,7 @@ function compare(left: Operand, operator: Operator, right: Operand, scope: Scope
   const a = readComparable(left, scope);
   const b = readComparable(right, scope);
   if (a === null || b === null) return null;
+  if (a.kind === "age" && b.kind === "age") return decide(operator, compareDecimals(a.seconds, b.seconds));
   if (a.kind === "number" && b.kind === "number") return decide(operator, compareDecimals(a.value, b.value));
   if (a.kind === "text" && b.kind === "text") return decide(operator, compareText(a.value, b.value));
   if (a.kind === "boolean" && b.kind === "boolean") {
@@ -102,6 +115,21 @@ function decide(operator: Operator, order: number): boolean {
   }
 }
 
+function matches(column: ColumnName, pattern: string, scope: Scope): Truth {
+  const value = readComparable(column, scope);
+  if (value === null) return null;
+  if (value.kind !== "text") {
+    scope.problems.add(`${describe(column, value)} is no text, which a pattern needs`);
+    return null;
+  }
+  if (value.value.length > MAX_MATCHED) {
+    const size = `${value.value.length} characters, more than the ${MAX_MATCHED} that are held against a pattern`;
+    scope.problems.add(`${printName(column.name)} has ${size}`);
+    return null;
+  }
+  return Pattern.parse(pattern).matches(value.value);
+}
+
 /** As `COLLATE "C"` orders UTF-8. JavaScript's own order is by UTF-16 code unit. */
 function compareText(a: string, b: string): number {
   return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -115,16 +143,36 @@ function truthOf(column: ColumnName, scope: Scope): Truth {
   return null;
 }
 
+type Comparable = Exclude<Value, { kind: "null" }> | { readonly kind: "age"; readonly seconds: Decimal };
+
 /** null for NULL, which is noted, and where there is no such column. */
-function readComparable(operand: Operand, scope: Scope): Exclude<Value, { kind: "null" }> | null {
+function readComparable(operand: Operand, scope: Scope): Comparable | null {
+  if (operand.kind === "duration") return { kind: "age", seconds: decimal(String(operand.seconds)) };
+  if (operand.kind === "age") return readAge(operand.column, scope);
   const value = read(operand, scope);
   if (value?.kind !== "null") return value;
   if (operand.kind === "column") scope.nulls.add(operand.name);
   return null;
 }
 
+/** null, and a problem, also for a moment that is yet to come: nobody knows how old the data are then. */
+function readAge(column: ColumnName, scope: Scope): Comparable | null {
+  const value = readComparable(column, scope);
+  if (value === null) return null;
+  const age = value.kind === "age" ? null : ageOf(value, scope.now);
+  if (age !== null && "seconds" in age) return { kind: "age", seconds: decimal(age.seconds) };
+  scope.problems.add(`${describe(column, value)} ${age?.problem ?? "has no age"}`);
+  return null;
+}
+
+function decimal(text: string): Decimal {
+  const value = parseDecimal(text);
+  if (value === null) throw new TypeError(`${text} is no number`);
+  return value;
+}
+
 /** null, and a problem, where there is no such column. */
-function read(operand: Operand, scope: Scope): Value | null {
+function read(operand: ColumnName | Literal, scope: Scope): Value | null {
   if (operand.kind !== "column") return operand;
   const found = findColumn(operand, scope.row);
   if ("value" in found) return found.value;
@@ -138,9 +186,10 @@ const TYPE_NAMES = {
   number: "number",
   text: "text",
   json: "JSON",
+  age: "age",
 } as const;
 
-function describe(operand: Operand, { kind }: Value): string {
+function describe(operand: Operand, { kind }: Value | Comparable): string {
   return operand.kind === "column"
     ? `${printName(operand.name)} (${TYPE_NAMES[kind]})`
     : `a ${TYPE_NAMES[kind]}`;

@@ -9,8 +9,21 @@ export interface ColumnName {
   readonly isQuoted: boolean;
 }
 
+/** `age(column)`: how long ago the moment was that the column holds. */
+export interface Age {
+  readonly kind: "age";
+  readonly column: ColumnName;
+}
+
+/** `26h`, `1d12h`: what ages compare with. */
+export interface Duration {
+  readonly kind: "duration";
+  readonly seconds: number;
+  readonly text: string;
+}
+
 export type Literal = Extract<Value, { readonly kind: "boolean" | "number" | "text" }>;
-export type Operand = ColumnName | Literal;
+export type Operand = ColumnName | Literal | Age | Duration;
 
 export type Operator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
@@ -26,6 +39,8 @@ export type Expression =
     }
   | { readonly kind: "between"; readonly operand: Operand; readonly low: Operand; readonly high: Operand }
   | { readonly kind: "in"; readonly operand: Operand; readonly list: readonly Operand[] }
+  /** The whole text. */
+  | { readonly kind: "matches"; readonly column: ColumnName; readonly pattern: string }
   | { readonly kind: "isNull"; readonly column: ColumnName }
   /** A boolean column by itself. */
   | { readonly kind: "truth"; readonly column: ColumnName };
@@ -44,6 +59,8 @@ export function printExpectation(expression: Expression): string {
       return `${printOperand(expression.operand)} between ${printOperand(expression.low)} and ${printOperand(expression.high)}`;
     case "in":
       return `${printOperand(expression.operand)} in (${expression.list.map(printOperand).join(", ")})`;
+    case "matches":
+      return `${printOperand(expression.column)} matches ${quoteText(expression.pattern)}`;
     case "isNull":
       return `${printOperand(expression.column)} is null`;
     case "truth":
@@ -61,7 +78,10 @@ function printOperand(operand: Operand): string {
     case "column":
       return operand.isQuoted ? quoteName(operand.name) : operand.name;
     case "number":
+    case "duration":
       return operand.text;
+    case "age":
+      return `age(${printOperand(operand.column)})`;
     case "text":
       return quoteText(operand.value);
     case "boolean":

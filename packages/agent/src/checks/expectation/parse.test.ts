@@ -34,6 +34,13 @@ describe("an expression", () => {
     ["\n\tn\r\n= 1 ", "n = 1"],
     [`"and" = 1`, `"and" = 1`],
     ["((((n = 1))))", "n = 1"],
+    ["Age( newest )<26h", "age(newest) < 26h"],
+    [`1d12h >= age("At")`, `1d12h >= age("At")`],
+    ["age(a) not between 1s and age(b)", "not age(a) between 1s and age(b)"],
+    ["v MATCHES 'a+'", "v matches 'a+'"],
+    ["v not matches 'it''s'", "not v matches 'it''s'"],
+    ["age < 26 and matches", "age < 26 and matches"],
+    ["matches matches 'x'", "matches matches 'x'"],
   ])("%s reads as %s", (text, printed) => {
     expect(printExpectation(parseExpectation(text))).toBe(printed);
   });
@@ -54,8 +61,41 @@ describe("an expression", () => {
     ["n in 1", 5, "`(`", "`1`"],
     ["n in ()", 6, "a column or a value", "`)`"],
     ["n in (1", 7, "`,` or `)`", "the end"],
-    ["n not 5", 6, "`between` or `in`", "`5`"],
+    ["n not 5", 6, "`between`, `in` or `matches`", "`5`"],
     ["5", 1, "a comparison, such as `>=`", "the end"],
+    ["age(newest)", 11, "a comparison with a duration, such as `< 26h`", "the end"],
+    ["age(newest) < 26", 14, "a duration such as `26h`, or age(column)", "`26`"],
+    ["age(newest) < 26x", 14, "a number", "`26x`"],
+    ["age(newest) < 26hours", 14, "a duration such as `26h` or `1d12h`", "`26hours`"],
+    ["age(newest) > newest", 14, "a duration such as `26h`, or age(column)", "`newest`"],
+    ["n < 26h", 4, "a value, for only age(column) compares with durations", "`26h`"],
+    ["n between 1 and 2h", 16, "a value, for only age(column) compares with durations", "`2h`"],
+    ["age(n) in (1h)", 7, "`between`: an age is never exactly another", "`in`"],
+    ["age() < 1h", 4, "a column with a time", "`)`"],
+    ["age('2026-01-01') < 1h", 4, "a column with a time", "`'2026-01-01'`"],
+    ["age(n < 1h", 6, "`)`", "`<`"],
+    ["v matches x", 10, "a pattern in single quotes", "`x`"],
+    ["v matches 'a(b'", 14, "`)`", "the pattern's end"],
+    ["v matches 'it''s ['", 18, "`]`", "the pattern's end"],
+    [
+      "v matches 'it''s **'",
+      18,
+      "no second quantifier (each takes as much as the whole needs anyway)",
+      "`*`",
+    ],
+    [
+      "v matches '^8.'",
+      11,
+      "no anchor: the whole text has to match (write .* for what may stand around it)",
+      "`^`",
+    ],
+    [
+      "v matches '(?=x)'",
+      13,
+      "`:` after `(?`: there is no look-around, and there are no flags and names",
+      "`=`",
+    ],
+    ["v matches '\\1'", 12, "one of d D w W s S n r t, or a sign, after \\", "`1`"],
     ["true", 4, "a comparison, such as `>=`", "the end"],
     ["ok < true", 5, "a value that has an order", "`true`"],
     ["true < ok", 5, "`=` or `!=` after a boolean", "`<`"],
@@ -88,6 +128,10 @@ describe("an expression", () => {
     "1 in (1, 2)",
     "5 is null",
     "true = true",
+    "1h < 2h",
+    "'a' matches 'a'",
+    "age(n) matches 'a'",
+    "age(n) is null",
   ])("%s is refused: a part of it does not depend on the data", (text) => {
     expect(mistake(text).code).toBe("expectation_constant");
   });
@@ -108,7 +152,7 @@ describe("an expression", () => {
 
 test("any text is an expression or a typed mistake within it", () => {
   const words = fc.constantFrom(
-    ..."and or not between in is null true false n m = == != <> < <= > >= ( ) , 1 -1 .5 1e 'a' ' \" \"q\" \ud83d é 10x ;".split(
+    ..."age matches 1h '(a|b)*' '[' and or not between in is null true false n m = == != <> < <= > >= ( ) , 1 -1 .5 1e 'a' ' \" \"q\" \ud83d é 10x ;".split(
       " ",
     ),
   );
@@ -146,6 +190,17 @@ test("what is printed is read back as the same expression", () => {
   const leaf: fc.Arbitrary<Expression> = fc.oneof(
     expressions(columns, literals),
     columns.map((each) => ({ kind: "truth", column: each }) as const),
+    fc.record({
+      kind: fc.constant("matches" as const),
+      column: columns,
+      pattern: fc.constantFrom("", "a", "it's|'", "[^'\\]]{2,3}", "(?:\\d+\\.)*"),
+    }),
+    fc.record({
+      kind: fc.constant("between" as const),
+      operand: columns.map((each) => ({ kind: "age" as const, column: each })),
+      low: fc.constant({ kind: "duration" as const, seconds: 5_400, text: "1h30m" }),
+      high: columns.map((each) => ({ kind: "age" as const, column: each })),
+    }),
     fc.record({
       kind: fc.constant("comparison" as const),
       operator: fc.constantFrom("=" as const, "!=" as const),

@@ -1,6 +1,8 @@
 import { parseDecimal } from "../decimal.ts";
 import { ExpectationError } from "./expectation-error.ts";
 import type { ColumnName, Expression, Operand, Operator } from "./expression.ts";
+import { PatternError } from "../pattern/pattern-error.ts";
+import { Pattern } from "../pattern/pattern.ts";
 import { type Keyword, type Token, tokenize } from "./tokens.ts";
 
 export const MAX_EXPECTATION = 4096;
@@ -19,8 +21,8 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 /**
  * An expectation over the columns of one row: `n >= 1000 and newest is not null`.
  *
- * or < and < not < `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `[not] between A and B`, `[not] in (A, …)`, `is [not] null`.
- * Operands are columns (`n`, in any case, or `"count(*)"`, exactly), numbers, 'text', true and false; a boolean column may
+ * or < and < not < `=` `==` `!=` `<>` `<` `<=` `>` `>=`, `[not] between A and B`, `[not] in (A, …)`, `[not] matches 'pattern'`,
+ * `is [not] null`. `age(column)` compares with durations: `age(newest) < 26h`. Other operands are columns (`n`, in any case, or `"count(*)"`, exactly), numbers, 'text', true and false; a boolean column may
  * stand by itself. Each comparison names a column: what holds whatever the data is no check.
  * @throws ExpectationError
  */
@@ -94,13 +96,17 @@ class Parser {
     if (operator !== undefined) return this.#comparison(operand, operator);
     if (this.#takeKeyword("is")) return this.#isNull(operand);
     if (this.#takeKeyword("not")) {
+      if (this.#isMatches()) return { kind: "not", term: this.#matches(operand) };
       const isRange = this.#isKeyword("between") || this.#isKeyword("in");
-      if (!isRange) this.#fail("`between` or `in`");
+      if (!isRange) this.#fail("`between`, `in` or `matches`");
       return { kind: "not", term: this.#range(operand) };
     }
+    if (this.#isMatches()) return this.#matches(operand);
     if (this.#isKeyword("between") || this.#isKeyword("in")) return this.#range(operand);
     if (operand.kind === "column") return { kind: "truth", column: operand };
-    return this.#fail("a comparison, such as `>=`");
+    return this.#fail(
+      operand.kind === "age" ? "a comparison with a duration, such as `< 26h`" : "a comparison, such as `>=`",
+    );
   }
 
   #comparison(left: Operand, operator: Operator): Expression {
@@ -108,7 +114,37 @@ class Parser {
     if (isOrdering && left.kind === "boolean") this.#fail("`=` or `!=` after a boolean");
     this.#next++;
     if (isOrdering && operandOf(this.#peek())?.kind === "boolean") this.#fail("a value that has an order");
-    return { kind: "comparison", operator, left, right: this.#operand() };
+    return { kind: "comparison", operator, left, right: this.#operandLike(left) };
+  }
+
+  /** Ages and durations compare with each other only. */
+  #operandLike(other: Operand): Operand {
+    const at = this.#peek();
+    const operand = this.#operand();
+    if (isTime(other) === isTime(operand)) return operand;
+    const found = at.kind === "end" ? "the end" : `\`${at.source.slice(0, 20)}\``;
+    const expected = isTime(other)
+      ? "a duration such as `26h`, or age(column)"
+      : "a value, for only age(column) compares with durations";
+    throw new ExpectationError("expectation_malformed", at.position, expected, found);
+  }
+
+  #isMatches(): boolean {
+    const token = this.#peek();
+    return token.kind === "identifier" && !token.isQuoted && token.name.toLowerCase() === "matches";
+  }
+
+  #matches(operand: Operand): Expression {
+    if (operand.kind !== "column") {
+      const { position } = this.#peek();
+      throw new ExpectationError("expectation_constant", position, "a column before `matches`", "a value");
+    }
+    this.#next++;
+    const token = this.#peek();
+    if (token.kind !== "text") return this.#fail("a pattern in single quotes");
+    refusePattern(token);
+    this.#next++;
+    return { kind: "matches", column: operand, pattern: token.value };
   }
 
   #isNull(operand: Operand): Expression {
@@ -120,20 +156,22 @@ class Parser {
 
   #range(operand: Operand): Expression {
     if (this.#takeKeyword("between")) {
-      const low = this.#operand();
+      const low = this.#operandLike(operand);
       if (!this.#takeKeyword("and")) this.#fail("`and` and the upper end");
-      return { kind: "between", operand, low, high: this.#operand() };
+      return { kind: "between", operand, low, high: this.#operandLike(operand) };
     }
+    if (isTime(operand)) this.#fail("`between`: an age is never exactly another");
     this.#next++;
     if (!this.#takeSymbol("(")) this.#fail("`(`");
-    const list = [this.#operand()];
-    while (this.#takeSymbol(",")) list.push(this.#operand());
+    const list = [this.#operandLike(operand)];
+    while (this.#takeSymbol(",")) list.push(this.#operandLike(operand));
     if (!this.#takeSymbol(")")) this.#fail("`,` or `)`");
     return { kind: "in", operand, list };
   }
 
   #operand(): Operand {
     const token = this.#peek();
+    if (isAge(token) && this.#peek(1).source === "(") return this.#age();
     const operand = operandOf(token);
     if (operand === null) {
       const isNull = token.kind === "keyword" && token.keyword === "null";
@@ -141,6 +179,15 @@ class Parser {
     }
     this.#next++;
     return operand;
+  }
+
+  #age(): Operand {
+    this.#next += 2;
+    const operand = operandOf(this.#peek());
+    if (operand?.kind !== "column") return this.#fail("a column with a time");
+    this.#next++;
+    if (!this.#takeSymbol(")")) this.#fail("`)`");
+    return { kind: "age", column: operand };
   }
 
   #nested(inner: () => Expression): Expression {
@@ -153,8 +200,8 @@ class Parser {
     return expression;
   }
 
-  #peek(): Token {
-    const token = this.#tokens[this.#next] ?? this.#tokens.at(-1);
+  #peek(ahead = 0): Token {
+    const token = this.#tokens[this.#next + ahead] ?? this.#tokens.at(-1);
     if (token === undefined) throw new TypeError("a token list ends in its end");
     return token;
   }
@@ -203,9 +250,31 @@ function operandOf(token: Token): Operand | null {
       const isLiteral = token.keyword === "true" || token.keyword === "false";
       return isLiteral ? { kind: "boolean", value: token.keyword === "true" } : null;
     }
+    case "duration":
+      return { kind: "duration", seconds: token.seconds, text: token.source };
     case "symbol":
     case "end":
       return null;
+  }
+}
+
+function isAge(token: Token): boolean {
+  return token.kind === "identifier" && !token.isQuoted && token.name.toLowerCase() === "age";
+}
+
+function isTime(operand: Operand): boolean {
+  return operand.kind === "age" || operand.kind === "duration";
+}
+
+/** Says where in the expression a pattern's mistake is: after the quote, and a quote within is written twice. */
+function refusePattern({ value, position }: Token & { readonly kind: "text" }): void {
+  try {
+    Pattern.parse(value);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    const quotesBefore = value.slice(0, error.position).split("'").length - 1;
+    const at = position + 1 + error.position + quotesBefore;
+    throw new ExpectationError("expectation_malformed", at, error.expected, error.found);
   }
 }
 
@@ -220,6 +289,7 @@ function namesColumn(predicate: Expression): boolean {
       return [predicate.operand, ...predicate.list].some(isColumn);
     case "not":
       return namesColumn(predicate.term);
+    case "matches":
     case "isNull":
     case "truth":
       return true;
@@ -230,5 +300,5 @@ function namesColumn(predicate: Expression): boolean {
 }
 
 function isColumn(operand: Operand): boolean {
-  return operand.kind === "column";
+  return operand.kind === "column" || operand.kind === "age";
 }

@@ -16,6 +16,8 @@ export type Token = {
   | { readonly kind: "keyword"; readonly keyword: Keyword }
   | { readonly kind: "identifier"; readonly name: string; readonly isQuoted: boolean }
   | { readonly kind: "number" }
+  /** Whole seconds. */
+  | { readonly kind: "duration"; readonly seconds: number }
   | { readonly kind: "text"; readonly value: string }
   | { readonly kind: "symbol" }
   | { readonly kind: "end" }
@@ -24,6 +26,7 @@ export type Token = {
 const SPACE = /[ \t\r\n]+/y;
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_$]*/uy;
 const NUMBER = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,9})?/y;
+const DURATION = /(?:\d{1,9}[wdhms])+/y;
 const QUOTED_NAME = /"[^"]*(?:""[^"]*)*"/y;
 const TEXT = /'[^']*(?:''[^']*)*'/y;
 const SYMBOL = /<=|>=|<>|!=|==|[=<>(),]/y;
@@ -47,7 +50,11 @@ export function tokenize(text: string): Token[] {
     const at = { position };
     let source: string | null;
     if ((source = match(WORD)) !== null) add({ ...at, source, ...word(source) });
-    else if ((source = match(NUMBER)) !== null) {
+    else if ((source = match(DURATION)) !== null) {
+      add({ ...at, source, kind: "duration", seconds: secondsOf(source) });
+      if (match(NAME_PART) !== null)
+        malformed(at.position, "a duration such as `26h` or `1d12h`", quote(text, at.position));
+    } else if ((source = match(NUMBER)) !== null) {
       add({ ...at, source, kind: "number" });
       // `10x`, `1.2.3` and `1e`: not a number and then a name.
       if (match(NAME_PART) !== null) malformed(at.position, "a number", quote(text, at.position));
@@ -59,6 +66,15 @@ export function tokenize(text: string): Token[] {
     } else if ((source = match(SYMBOL)) !== null) add({ ...at, source, kind: "symbol" });
     else malformed(position, wanted(text.charAt(position)), quote(text, position));
   }
+}
+
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
+
+function secondsOf(source: string): number {
+  let seconds = 0;
+  for (const [, count = "", unit = ""] of source.matchAll(/(\d+)([wdhms])/g))
+    seconds += Number(count) * (SECONDS[unit] ?? 0);
+  return seconds;
 }
 
 function word(source: string) {

@@ -1,0 +1,33 @@
+import { parseTimestamp } from "../timestamp.ts";
+import type { Value } from "../row.ts";
+
+/** How far two clocks may be apart. Beyond that a moment in the future is no news but a mistake. */
+const SKEW_US = 300_000_000n;
+
+/**
+ * The age of a moment, in seconds with six digits: of a text that says when and in which zone, or a number of seconds since 1970.
+ * What is in the future has none: a row of the year 2999 would be fresh for ever.
+ */
+export function ageOf(value: Value, now: Date): { readonly seconds: string } | { readonly problem: string } {
+  const at_us = momentOf(value);
+  if (typeof at_us === "string") return { problem: at_us };
+  const age_us = BigInt(now.getTime()) * 1000n - at_us;
+  if (age_us < -SKEW_US) return { problem: "lies in the future" };
+  return { seconds: `${age_us}e-6` };
+}
+
+function momentOf(value: Value): bigint | string {
+  if (value.kind === "number") return momentOfNumber(value.text);
+  if (value.kind !== "text") return "is no time";
+  const moment = parseTimestamp(value.value);
+  if ("at_us" in moment) return moment.at_us;
+  return moment.problem === "no_zone"
+    ? "has no time zone: say in the query which it is, such as `placed_at at time zone 'UTC'`"
+    : "is no time such as 2026-01-31T12:00:00Z";
+}
+
+function momentOfNumber(text: string): bigint | string {
+  const seconds = Number(text);
+  if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e14) return "is no number of seconds since 1970";
+  return BigInt(Math.round(seconds * 1e3)) * 1000n;
+}
