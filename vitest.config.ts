@@ -46,6 +46,14 @@ const browser = {
   },
 };
 
+/** What ships: built once, then run, installed and removed. */
+const packaging = {
+  test: {
+    ...project("packaging", ["packaging/test/**/*.test.ts"], 300).test,
+    globalSetup: "packaging/test/built-release.ts",
+  },
+};
+
 export default defineConfig({
   test: {
     // Most tests wait for processes that they start; one worker would leave a core idle.
@@ -56,6 +64,7 @@ export default defineConfig({
       project("e2e", ["tests/e2e/**/*.test.ts"], 180),
       project("interop", ["tests/interop/**/*.test.ts"], 300),
       project("chaos", ["tests/chaos/**/*.test.ts"], 600),
+      packaging,
     ],
   },
 });

@@ -72,6 +72,7 @@ const steps: Step[] = [
   tests("browser"),
   tests("interop"),
   tests("e2e"),
+  tests("packaging"),
   tests("chaos"),
 ];
 

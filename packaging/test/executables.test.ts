@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createShop, startDatabaseServer, type DatabaseServer } from "../../tests/e2e/harness/database.ts";
+import { newHost, type Host } from "../../tests/e2e/harness/host.ts";
+import { createOrganisation, type Organisation } from "../../tests/e2e/harness/organisation.ts";
+import type { Finished } from "../../tests/e2e/harness/programs.ts";
+import { startServer, type Server } from "../../tests/e2e/harness/server.ts";
+import { until } from "../../tests/e2e/harness/wait.ts";
+import { plainNodeDies, runRestricted, startRestricted } from "./restricted.ts";
+
+/** The executables that ship, where memory can't be both written and run. */
+
+const { out, version } = inject("release");
+const AGENT = join(out, "attestore-linux-amd64");
+const VERIFIER = join(out, "attestore-verify-linux-amd64");
+
+let server: Server;
+let org: Organisation;
+let database: DatabaseServer;
+let data: string;
+let host: Host;
+
+const agent = (...args: string[]): Promise<Finished> => runRestricted(AGENT, args, host.env);
+
+function succeeded(finished: Finished): Finished {
+  expect(finished.code, finished.stdout + finished.stderr).toBe(0);
+  return finished;
+}
+
+beforeAll(async () => {
+  server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
+  org = await createOrganisation(server);
+  database = await startDatabaseServer();
+  createShop(database, "shop");
+  data = mkdtempSync(join(tmpdir(), "attestore-packaging-"));
+  const invoices = new DatabaseSync(join(data, "invoices.db"));
+  invoices.exec(`
+    create table invoices (number integer primary key, cents integer not null);
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < 500) insert into invoices select i, 500 + i from n;
+  `);
+  invoices.close();
+  host = newHost({ SHOP_URL: database.url("shop") });
+});
+afterAll(async () => {
+  host.remove();
+  rmSync(data, { recursive: true, force: true });
+  await database.stop();
+  await server.remove();
+});
+
+it("the restriction is one: Node as it comes does not start under it", () => {
+  expect(plainNodeDies()).toBe(true);
+});
+
+it("both say their version", async () => {
+  expect(succeeded(await agent("--version")).stdout.trim()).toBe(version);
+  expect(succeeded(await runRestricted(VERIFIER, ["--version"])).stdout).toBe(
+    `attestore-verify ${version}\n`,
+  );
+});
+
+it("ignore what NODE_OPTIONS would switch back on", async () => {
+  const { code } = await runRestricted(AGENT, ["--version"], { ...host.env, NODE_OPTIONS: "--no-jitless" });
+  expect(code).toBe(0);
+});
+
+describe("the agent", () => {
+  it("attaches", async () => {
+    const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "packaged"];
+    succeeded(await runRestricted(AGENT, args, { ...host.env, ATTESTORE_AUTH_KEY: org.authKey }));
+    host.addSources(`  shop:
+    engine: postgresql
+    connection: env:SHOP_URL
+    checks:
+      - { id: has-orders, query: "select count(*) as n from orders", expect: "n >= 1000" }
+  invoices:
+    engine: sqlite
+    path: ${join(data, "invoices.db")}
+    checks:
+      - { id: has-invoices, query: "select count(*) as n from invoices", expect: "n = 500" }
+`);
+  });
+
+  it.each(["shop", "invoices"])("backs up %s and proves that it restores", async (source) => {
+    succeeded(await agent("backup", "--source", source));
+    const { stdout } = succeeded(await agent("restore-test", "--source", source));
+    expect(stdout).toMatch(/passed|proven/i);
+  });
+
+  it("says how things stand", async () => {
+    expect(succeeded(await agent("status")).stdout).toContain("2 of 2 sources proven");
+    succeeded(await agent("doctor"));
+  });
+
+  it("serves: what the service asks for is done", async () => {
+    const running = startRestricted(AGENT, ["run"], host.env);
+    const before = host.receipts().length;
+    await server.cli("command", "queue", "--org", org.id, "--source", "invoices", "--kind", "backup");
+    await until(
+      "the receipt of the backup",
+      () => running.child.exitCode !== null || host.receipts().length > before,
+      60,
+    );
+    running.child.kill("SIGTERM");
+    succeeded(await running.finished);
+    expect(host.receipts().length).toBeGreaterThan(before);
+  });
+});
+
+describe("the verifier", () => {
+  it("verifies the agent's receipts, with the service unused", async () => {
+    const files = host.receipts().map(({ file }) => file);
+    expect(files.length).toBeGreaterThanOrEqual(4);
+    const keys = ["--key", join(host.root, "keys/agent.pub"), "--log-key", join(host.root, "keys/log.vkey")];
+    succeeded(await runRestricted(VERIFIER, [...files, ...keys]));
+  });
+});
