@@ -1,4 +1,5 @@
 import { ensureAgeIdentity } from "../root/age-identity.ts";
+import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
@@ -15,9 +16,10 @@ export async function chooseRecipients(
     ?.split(",")
     .map((each) => each.trim());
   if (given !== undefined) {
-    const wrong = given.find((each) => !/^age1[02-9ac-hj-np-z]{20,}$/.test(each));
-    if (wrong !== undefined) throw new UserError("usage", `"${wrong}" is no age recipient (age1…)`);
-    return { recipients: given, identityFiles: [] };
+    const wrong = given.find((each) => recipientFrom(each) === null);
+    if (wrong !== undefined)
+      throw new UserError("usage", `"${wrong}" is no age recipient (age1…) and no SSH public key`);
+    return { recipients: given.map(normalRecipient), identityFiles: [] };
   }
   if (before !== null && before.recipients.length > 0)
     return { recipients: before.recipients, identityFiles: before.identityFiles };

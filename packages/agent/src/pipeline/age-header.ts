@@ -1,5 +1,8 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { Decrypter, Encrypter } from "age-encryption";
+import { identityFrom } from "../keys/identity.ts";
+import { recipientFrom } from "../keys/recipient.ts";
+import { SshKeyError } from "../keys/ssh-private-key.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
@@ -17,7 +20,7 @@ export interface SealedHeader {
 }
 
 /**
- * A fresh header of an age v1 file (C2SP age.md) for X25519 recipients.
+ * A fresh header of an age v1 file (C2SP age.md) for X25519 and SSH recipients.
  * @throws CouldNotRun `recipient_invalid`.
  */
 export async function makeHeader(recipients: readonly string[]): Promise<SealedHeader> {
@@ -28,7 +31,7 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
     );
   }
   const encrypter = new Encrypter();
-  for (const recipient of recipients) addX25519Recipient(encrypter, recipient);
+  for (const recipient of recipients) addRecipient(encrypter, recipient);
   // The library hands the file key to each recipient; this one keeps it and adds nothing to the header. So the header
   // is the library's and only the payload is ours: its own payload cipher is JavaScript, and far too slow.
   let fileKey: Buffer | null = null;
@@ -46,18 +49,14 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
   return { bytes: Buffer.concat([header, nonce]), payloadKey: derivePayloadKey(fileKey, nonce) };
 }
 
-function addX25519Recipient(encrypter: Encrypter, recipient: string): void {
-  const invalid = (): CouldNotRun =>
-    new CouldNotRun(
+function addRecipient(encrypter: Encrypter, text: string): void {
+  const recipient = recipientFrom(text);
+  if (recipient === null)
+    throw new CouldNotRun(
       "recipient_invalid",
-      `"${recipient.slice(0, 80)}" is not an age X25519 recipient (age1…, 62 characters)`,
+      `"${text.slice(0, 80)}" is not an age X25519 recipient (age1…, 62 characters), nor an ssh-ed25519 or ssh-rsa public key`,
     );
-  if (!/^age1[02-9ac-hj-np-z]{58}$/.test(recipient)) throw invalid();
-  try {
-    encrypter.addRecipient(recipient);
-  } catch {
-    throw invalid();
-  }
+  encrypter.addRecipient(recipient);
 }
 
 /**
@@ -86,7 +85,7 @@ export async function openHeader(
   identities: readonly string[],
 ): Promise<KeyObject> {
   const decrypter = new Decrypter();
-  for (const identity of identities) addX25519Identity(decrypter, identity);
+  for (const identity of identities) addIdentity(decrypter, identity);
   let fileKey: Uint8Array;
   try {
     fileKey = await decrypter.decryptHeader(header);
@@ -106,17 +105,20 @@ export async function openHeader(
   return derivePayloadKey(Buffer.from(fileKey), nonce);
 }
 
-function addX25519Identity(decrypter: Decrypter, identity: string): void {
+function addIdentity(decrypter: Decrypter, text: string): void {
+  let identity;
   try {
-    if (!identity.startsWith("AGE-SECRET-KEY-1")) throw new TypeError("not an X25519 identity");
-    decrypter.addIdentity(identity);
-  } catch {
-    // Without the library's error as the cause: it quotes the key.
+    identity = identityFrom(text);
+  } catch (error) {
+    if (!(error instanceof SshKeyError)) throw error;
+    throw new CouldNotRun("identity_invalid", `an SSH key can't be used as an identity: ${error.message}`);
+  }
+  if (identity === null)
     throw new CouldNotRun(
       "identity_invalid",
       "an identity is not a whole AGE-SECRET-KEY-1…: compare the identity files with the originals",
     );
-  }
+  decrypter.addIdentity(identity);
 }
 
 /** As a KeyObject: importing the key for each chunk would take a third of the time that the cipher takes. */

@@ -1,4 +1,5 @@
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { isPrivateKeyPem } from "../keys/ssh-private-key.ts";
 import { writeDurably } from "./durable-write.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
@@ -21,23 +22,29 @@ export async function ensureAgeIdentity(path: string): Promise<string> {
   return identityToRecipient(identity);
 }
 
-/** The `AGE-SECRET-KEY-1…` lines of identity files. @throws UserError key_file */
+/** The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole. @throws UserError key_file */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const path of paths) {
     const text = await readText(path);
     if (text === null) throw new UserError("key_file", `the identity file ${path} does not exist`);
-    const found = text
-      .split("\n")
-      .map((line) => line.trim())
-      .filter((line) => line !== "" && !line.startsWith("#"));
-    // The line itself is not repeated: it may be a secret.
-    if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1")))
-      throw new UserError(
-        "key_file",
-        `${path} has a line that is neither a comment nor an AGE-SECRET-KEY-1…`,
-      );
-    identities.push(...found);
+    identities.push(...parseIdentities(text, path));
   }
   return identities;
+}
+
+/** `name` is for messages. @throws UserError key_file */
+export function parseIdentities(text: string, name: string): string[] {
+  if (isPrivateKeyPem(text)) return [text];
+  const found = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  // The line itself is not repeated: it may be a secret.
+  if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1")))
+    throw new UserError(
+      "key_file",
+      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and is no SSH private key`,
+    );
+  return found;
 }

@@ -97,7 +97,7 @@ export const ConfigFile = Type.Object(
       Type.Object(
         {
           recipients: Type.Optional(
-            Type.Array(Type.String({ pattern: "^age1[02-9ac-hj-np-z]+$" }), { minItems: 1, maxItems: 32 }),
+            Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { minItems: 1, maxItems: 32 }),
           ),
           identity_files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 32 })),
         },

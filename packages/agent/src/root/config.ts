@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Value } from "typebox/value";
 import { LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
+import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "./layout.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -100,6 +101,14 @@ export function parseConfig(text: string, file: string, root: string): Config {
   }
   if (value.service !== undefined && value.standalone !== undefined)
     report(["standalone"], "can't be there beside service: backups go to the one or the other");
+  for (const [at, recipient] of (value.encryption?.recipients ?? []).entries())
+    if (recipientFrom(recipient) === null)
+      report(
+        ["encryption", "recipients", at],
+        recipient.startsWith("AGE-SECRET-KEY")
+          ? "is a secret key: it belongs into a file of its own, and its age1… here"
+          : "is no age1… key, and no ssh-ed25519 or ssh-rsa public key",
+      );
   const storage = value.standalone?.storage;
   if (storage?.path !== undefined && storage.s3 !== undefined)
     report(["standalone", "storage"], "takes path or s3, not both");
@@ -119,7 +128,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
       standalone === undefined ? null : standaloneConfig(standalone, root, layoutOf(root).storedBackups),
     upload,
     agent: agent === undefined ? null : { id: agent.id, orgId: agent.org_id, name: agent.name ?? null },
-    recipients: encryption?.recipients ?? [],
+    recipients: (encryption?.recipients ?? []).map(normalRecipient),
     identityFiles: (encryption?.identity_files ?? []).map((path) => resolve(root, path)),
     defaults: value.defaults ?? {},
     sources,
