@@ -37,6 +37,7 @@ import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
+import { type Clock, systemClock } from "../src/platform/clock.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
 import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
@@ -56,6 +57,7 @@ export interface TestServiceOptions {
   heartbeatInterval_s?: number;
   rateLimits?: Partial<RateLimitTable>;
   trustProxy?: string[];
+  clock?: Clock;
 }
 
 export interface TestOrg {
@@ -178,6 +180,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         sequencer,
         signer,
         sealer,
+        clock: options.clock ?? systemClock,
         publicUrl: url,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),

@@ -11,6 +11,7 @@ import { HeadSigner } from "../log/head-signer.ts";
 import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { createWitness } from "../log/witness.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
@@ -117,6 +118,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       sequencer,
       signer,
       sealer,
+      clock: systemClock,
       publicUrl: config.publicUrl,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),

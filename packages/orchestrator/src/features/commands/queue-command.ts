@@ -3,6 +3,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
 import { findTestableBackup } from "../backups/testable-backup.ts";
+import { lockSource } from "../sources/lock-source.ts";
 import type { Source } from "../sources/store.ts";
 import { insertCommand } from "./store.ts";
 
@@ -13,6 +14,7 @@ export interface NewCommand {
   backupId: string | null;
   /** A user's id, `console` or `schedule`. */
   issuedBy: string;
+  now?: Date;
 }
 
 /**
@@ -21,8 +23,10 @@ export interface NewCommand {
  */
 export async function queueCommand(
   tx: DatabaseTransaction,
-  { source, kind, backupId, issuedBy }: NewCommand,
+  { source, kind, backupId, issuedBy, now = new Date() }: NewCommand,
 ): Promise<{ commandId: string; agentId: string; backupId: string | null }> {
+  // A backup that is named here does not expire meanwhile.
+  await lockSource(tx, source.id);
   const agentId = kind === "restore_test" ? (source.test_agent_id ?? source.agent_id) : source.agent_id;
   if ((await findAgentStatus(tx, agentId)) !== "active")
     throw new ApiError(
@@ -32,7 +36,7 @@ export async function queueCommand(
   // Without any backup the agent is asked all the same, and answers with an event.
   const tested = kind === "restore_test" ? await findTestableBackup(tx, source.id, backupId) : null;
   if (backupId !== null && tested === null) throw notFound("backup of this source");
-  const commandId = newId("command");
+  const commandId = newId("command", now.getTime());
   await insertCommand(tx, {
     id: commandId,
     org_id: source.org_id,
@@ -41,7 +45,7 @@ export async function queueCommand(
     kind,
     params: JSON.stringify(tested === null ? {} : { backup_id: tested }),
     issued_by: issuedBy,
-    created_at: new Date(),
+    created_at: now,
   });
   return { commandId, agentId, backupId: tested };
 }

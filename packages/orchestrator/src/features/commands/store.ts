@@ -52,7 +52,7 @@ export async function takeForDelivery(
     with due as (
       select commands.id, sources.slug, sources.engine
       from commands join sources on sources.id = commands.source_id
-      where commands.agent_id = ${agentId} and sources.removed_at is null
+      where commands.agent_id = ${agentId} and commands.ended_at is null and sources.removed_at is null
         and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < ${notSince}))
       order by commands.id limit ${MAX_DELIVERED}
       for update of commands skip locked
@@ -107,6 +107,7 @@ export interface Command {
   source_id: string;
   agent_id: string;
   status: "queued" | "delivered" | "acked";
+  params: { backup_id?: string };
   attempts: number;
   issued_by: string;
   created_at: Date;
@@ -115,28 +116,68 @@ export interface Command {
   outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
 }
 
+export const COMMAND_COLUMNS = [
+  "id",
+  "org_id",
+  "kind",
+  "source_id",
+  "agent_id",
+  "status",
+  "params",
+  "attempts",
+  "issued_by",
+  "created_at",
+  "delivered_at",
+  "acked_at",
+  "outcome",
+] as const;
+
 const MAX_LISTED = 50;
 
 /** The newest ones, newest first. */
 export async function listCommands(db: Database, orgId: string): Promise<Command[]> {
-  return db
+  return searchCommands(db, orgId, {}, { from: "", before: "~" }, MAX_LISTED - 1);
+}
+
+export interface CommandFilter {
+  source_id?: string;
+  agent_id?: string;
+  kind?: "backup" | "restore_test";
+  status?: "queued" | "delivered" | "acked";
+}
+
+const FILTERS = ["source_id", "agent_id", "kind", "status"] as const;
+
+/** Newest first, one more than `limit`. */
+export async function searchCommands(
+  db: Database,
+  orgId: string,
+  filter: CommandFilter,
+  ids: { from: string; before: string },
+  limit: number,
+): Promise<Command[]> {
+  let query = db
     .selectFrom("commands")
-    .select([
-      "id",
-      "org_id",
-      "kind",
-      "source_id",
-      "agent_id",
-      "status",
-      "attempts",
-      "issued_by",
-      "created_at",
-      "delivered_at",
-      "acked_at",
-      "outcome",
-    ])
+    .select(COMMAND_COLUMNS)
     .where("org_id", "=", orgId)
+    .where("id", ">=", ids.from)
+    .where("id", "<", ids.before);
+  for (const name of FILTERS) {
+    const value = filter[name];
+    if (value !== undefined) query = query.where(sql<boolean>`${sql.ref(name)} = ${value}`);
+  }
+  return query
     .orderBy("id", "desc")
-    .limit(MAX_LISTED)
+    .limit(limit + 1)
     .execute();
+}
+
+export async function findCommand(db: Database, orgId: string, id: string): Promise<Command | null> {
+  const row = await db
+    .selectFrom("commands")
+    .select(COMMAND_COLUMNS)
+    .where("id", "=", id)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  return row ?? null;
 }

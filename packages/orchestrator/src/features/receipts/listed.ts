@@ -22,7 +22,7 @@ export interface ReceiptFilter {
   result?: "passed" | "failed";
 }
 
-const COLUMNS = [
+export const RECEIPT_COLUMNS = [
   "id",
   "org_id",
   "kind",
@@ -47,7 +47,7 @@ export async function listReceipts(
 ): Promise<ListedReceipt[]> {
   let query = db
     .selectFrom("receipts")
-    .select(COLUMNS)
+    .select(RECEIPT_COLUMNS)
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);
@@ -72,7 +72,7 @@ export async function findReceipt(db: Database, orgId: string, id: string): Prom
   const row = await db
     .selectFrom("receipts")
     .innerJoin("agents", "agents.id", "receipts.agent_id")
-    .select(COLUMNS.map((column) => `receipts.${column}` as const))
+    .select(RECEIPT_COLUMNS.map((column) => `receipts.${column}` as const))
     .select(["receipts.envelope", "agents.public_key"])
     .where("receipts.id", "=", id)
     .where("receipts.org_id", "=", orgId)

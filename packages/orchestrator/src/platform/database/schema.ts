@@ -1,3 +1,4 @@
+import type { Objectives, Retention, Schedule } from "@attestore/contract";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
@@ -29,6 +30,9 @@ export interface Schema {
   idempotency_keys: IdempotencyKeysTable;
   api_logs: ApiLogsTable;
   rate_limits: RateLimitsTable;
+  scheduled_runs: ScheduledRunsTable;
+  incidents: IncidentsTable;
+  jobs: JobsTable;
 }
 
 /** Either the pool or a transaction: what a store's reading functions take. */
@@ -173,9 +177,9 @@ export interface SourcesTable {
   engine: string;
   agent_id: string;
   test_agent_id: Nullable<string>;
-  schedule: NullableJson<object>;
-  retention: NullableJson<object>;
-  objectives: NullableJson<object>;
+  schedule: NullableJson<Schedule>;
+  retention: NullableJson<Retention>;
+  objectives: NullableJson<Objectives>;
   last_backup_at: NullableTimestamp;
   last_proven_at: NullableTimestamp;
   next_backup_at: NullableTimestamp;
@@ -210,6 +214,7 @@ export interface CommandsTable {
   created_at: DefaultedTimestamp;
   delivered_at: NullableTimestamp;
   acked_at: NullableTimestamp;
+  ended_at: NullableTimestamp;
   outcome: Defaulted<{ backup_id?: string; receipt_id?: string; event_id?: string }>;
 }
 
@@ -229,6 +234,9 @@ export interface BackupsTable {
   made_at: Timestamp;
   proven_at: NullableTimestamp;
   expires_at: NullableTimestamp;
+  /** When the object of an expired backup is to be removed, or tried again. */
+  removal_due_at: NullableTimestamp;
+  object_removed_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
 }
 
@@ -338,4 +346,33 @@ export interface RateLimitsTable {
   bucket: string;
   window_start: Timestamp;
   hits: number;
+}
+
+export interface ScheduledRunsTable {
+  source_id: string;
+  kind: "backup" | "restore_test";
+  scheduled_at: Timestamp;
+  org_id: string;
+  deadline_at: Timestamp;
+  command_id: Nullable<string>;
+  status: Generated<"waiting" | "done" | "missed" | "withdrawn">;
+  decided_at: NullableTimestamp;
+}
+
+export interface IncidentsTable {
+  /** The event that tells of it. */
+  id: string;
+  org_id: string;
+  kind: "backup_missed" | "restore_test_missed" | "agent_silent";
+  source_id: Nullable<string>;
+  agent_id: Nullable<string>;
+  began_at: Timestamp;
+  ended_at: NullableTimestamp;
+}
+
+export interface JobsTable {
+  name: string;
+  started_at: Timestamp;
+  finished_at: NullableTimestamp;
+  running_since: Timestamp;
 }

@@ -1,0 +1,66 @@
+import type { DriftIndicator } from "@attestore/contract";
+import type { ObservedBackup, ObservedTest } from "./observed.ts";
+
+const METADATA = ["engine", "engine_version", "dump_format"] as const;
+/** What a restore test's runtime has in common with the backup that it restores. */
+const SHARED = ["engine", "engine_version"] as const;
+
+/** What is not as it was in the backup before. */
+export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): DriftIndicator[] {
+  const found: DriftIndicator[] = [];
+  const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
+    if (JSON.stringify(old) === JSON.stringify(now)) return;
+    const since = after.made_at.toISOString();
+    found.push({ kind, field, before: old, after: now, since, backup_id: after.id });
+  };
+  compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
+  for (const field of METADATA) compare("environment", field, before.metadata[field], after.metadata[field]);
+  compare("environment", "cipher.name", before.cipher.name, after.cipher.name);
+  compare("environment", "cipher.recipients", sorted(before.cipher), sorted(after.cipher));
+  compare("environment", "agent_id", before.agent_id, after.agent_id);
+  if (before.agentVersion !== null && after.agentVersion !== null)
+    compare("environment", "agent_version", before.agentVersion, after.agentVersion);
+  return found;
+}
+
+/** The order in which the recipients are named says nothing. */
+function sorted({ recipients }: ObservedBackup["cipher"]): string[] {
+  return recipients.toSorted();
+}
+
+/**
+ * What a backup was restored into that is not what it was made in, unless it was so in the test before too; and what is not as it was in the test
+ * before.
+ */
+export function driftOfTest(backup: ObservedBackup, earlier: ObservedBackup | null): DriftIndicator[] {
+  if (backup.test === null) return [];
+  const { runtime, at } = backup.test;
+  const before = earlier?.test ?? null;
+  const found: DriftIndicator[] = [];
+  const report = (field: string, old: unknown, now: unknown): void => {
+    found.push({
+      kind: "environment",
+      field: `runtime.${field}`,
+      before: old,
+      after: now,
+      since: at.toISOString(),
+      backup_id: backup.id,
+    });
+  };
+  for (const field of SHARED) {
+    const [made, restored] = [backup.metadata[field], runtime[field]];
+    const isKnown =
+      before !== null && earlier?.metadata[field] === made && before.runtime[field] === restored;
+    if (made !== restored && !isKnown) report(field, made, restored);
+  }
+  if (before === null) return found;
+  for (const field of ["kind", "image_digest"]) {
+    const [old, now] = [valueOf(before, field), valueOf(backup.test, field)];
+    if (old !== now) report(field, old, now);
+  }
+  return found;
+}
+
+function valueOf(test: ObservedTest, field: string): unknown {
+  return test.runtime[field] ?? null;
+}

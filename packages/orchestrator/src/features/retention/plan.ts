@@ -1,0 +1,41 @@
+import type { Retention, RetentionReason } from "@attestore/contract";
+import { byTime, hasRules, keepReasons, type Kept } from "./rules.ts";
+
+export interface Candidate extends Kept {
+  provenAt: Date | null;
+  sizeBytes: number;
+}
+
+export interface Decision {
+  backup: Candidate;
+  /** Empty where it goes. */
+  reasons: RetentionReason[];
+}
+
+export interface PlanInput {
+  /** The source's backups that are available, all of them. */
+  backups: readonly Candidate[];
+  rules: Retention | null;
+  zone: string;
+  /** Backups that a command needs which has not come to its end. */
+  needed: ReadonlySet<string>;
+}
+
+/**
+ * What becomes of a source's backups, in the order that they are given in. Whatever the rules say, the newest backup that passed a restore
+ * test stays, and what a running command needs; without a rule everything does.
+ */
+export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
+  if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));
+  const kept = keepReasons(backups, rules, zone);
+  const newestProven = backups
+    .filter(({ provenAt }) => provenAt !== null)
+    .toSorted(byTime)
+    .at(-1);
+  return backups.map((backup) => {
+    const reasons = [...(kept.get(backup.id) ?? [])];
+    if (backup.id === newestProven?.id) reasons.push({ rule: "newest_proven" });
+    if (needed.has(backup.id)) reasons.push({ rule: "running_command" });
+    return { backup, reasons };
+  });
+}

@@ -1,0 +1,81 @@
+import { Id, type Retention, RetentionPreview } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Clock } from "../../platform/clock.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { listQuery, paged, pageOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { timeZoneOf } from "../schedules/next-times.ts";
+import { findConfigured } from "../sources/configured.ts";
+import { planRetention } from "./plan.ts";
+import { listAvailable, listNeeded } from "./store.ts";
+
+const Keep = Type.Optional(
+  Type.String({
+    pattern: "^(0|[1-9]\\d{0,4}|100000)$",
+    description: "Rules to try; with any of them those of the source don't count.",
+  }),
+);
+const RULES = ["keep_last", "keep_days", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly"] as const;
+
+/** What the retention rules would do, without doing it. */
+export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
+  const preview = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID/retention-preview",
+    summary: "What the retention rules keep and why, and what they remove",
+    action: "sources.read",
+    params: Type.Object({ orgID: Id("org"), sourceID: Id("source") }),
+    query: listQuery({
+      keep_last: Keep,
+      keep_days: Keep,
+      keep_daily: Keep,
+      keep_weekly: Keep,
+      keep_monthly: Keep,
+      keep_yearly: Keep,
+    }),
+    answers: { 200: RetentionPreview },
+    rateLimits: ["default"],
+    async handle({ orgId, params, query }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null) throw notFound("source");
+      const page = pageOf("backup", query);
+      const retention = rulesIn(query) ?? source.retention;
+      const zone = timeZoneOf(source.schedule);
+      const decisions = planRetention({
+        backups: await listAvailable(tx, source.id),
+        rules: retention,
+        zone,
+        needed: await listNeeded(tx, source.id, clock()),
+      });
+      const going = decisions.filter(({ reasons }) => reasons.length === 0);
+      const after = decisions
+        .filter(({ backup }) => page.before === null || backup.id < page.before)
+        .map((decision) => ({ id: decision.backup.id, ...decision }));
+      const body: RetentionPreview = {
+        retention,
+        timezone: zone,
+        keep_count: decisions.length - going.length,
+        remove_count: going.length,
+        remove_bytes: going.reduce((sum, { backup }) => sum + backup.sizeBytes, 0),
+        ...paged(after, page, ({ backup, reasons }) => ({
+          backup_id: backup.id,
+          created_at: backup.at.toISOString(),
+          size_bytes: backup.sizeBytes,
+          proven_at: backup.provenAt?.toISOString() ?? null,
+          keep: reasons.length > 0,
+          reasons,
+        })),
+      };
+      return { status: 200, body };
+    },
+  });
+  return [preview];
+}
+
+function rulesIn(query: Partial<Record<(typeof RULES)[number], string>>): Retention | null {
+  const given = RULES.flatMap((rule) => {
+    const count = query[rule];
+    return count === undefined ? [] : [[rule, Number(count)] as const];
+  });
+  return given.length === 0 ? null : Object.fromEntries(given);
+}

@@ -1,0 +1,123 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Candidate } from "./plan.ts";
+
+/** How long after an agent took a command, and never said what came of it, its backup is still kept for it. */
+const LOST_AFTER_MS = 7 * 86_400_000;
+
+/** The source's available backups, newest first. An agent's clock that is ahead makes none of them look younger than it is. */
+export async function listAvailable(db: Database, sourceId: string): Promise<Candidate[]> {
+  const rows = await db
+    .selectFrom("backups")
+    .select(["id", "made_at", "created_at", "proven_at", "size_bytes"])
+    .where("source_id", "=", sourceId)
+    .where("status", "=", "available")
+    .orderBy("id", "desc")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    at: row.made_at < row.created_at ? row.made_at : row.created_at,
+    provenAt: row.proven_at,
+    sizeBytes: row.size_bytes,
+  }));
+}
+
+/** The backups that commands are about which have not come to their end. */
+export async function listNeeded(db: Database, sourceId: string, now: Date): Promise<Set<string>> {
+  const lost = new Date(now.getTime() - LOST_AFTER_MS);
+  const { rows } = await sql<{ backup_id: string }>`
+    select distinct params ->> 'backup_id' as backup_id from commands
+    where source_id = ${sourceId} and outcome = '{}' and ended_at is null and params ? 'backup_id'
+      and (status <> 'acked' or acked_at > ${lost})`.execute(db);
+  return new Set(rows.map(({ backup_id }) => backup_id));
+}
+
+/** Sources with rules after that id, in the order of their ids. */
+export async function listRetained(
+  db: Database,
+  after: string,
+  limit: number,
+): Promise<{ id: string; org_id: string }[]> {
+  return db
+    .selectFrom("sources")
+    .select(["id", "org_id"])
+    .where("retention", "is not", null)
+    .where("removed_at", "is", null)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+export interface ExpiredBackup {
+  id: string;
+  sha256: Buffer;
+  made_at: Date;
+}
+
+/** Says that these have expired. Their objects are removed after it. */
+export async function setExpired(
+  tx: DatabaseTransaction,
+  ids: readonly string[],
+  at: Date,
+): Promise<ExpiredBackup[]> {
+  return tx
+    .updateTable("backups")
+    .set({ status: "expired", expires_at: at, removal_due_at: at })
+    .where("id", "in", ids)
+    .where("status", "=", "available")
+    .returning(["id", "sha256", "made_at"])
+    .execute();
+}
+
+export interface RemovableObject {
+  id: string;
+  object_key: string;
+}
+
+export async function listRemovable(db: Database, now: Date, limit: number): Promise<RemovableObject[]> {
+  return db
+    .selectFrom("backups")
+    .select(["id", "object_key"])
+    .where("status", "=", "expired")
+    .where("object_removed_at", "is", null)
+    .where("removal_due_at", "<=", now)
+    .orderBy("removal_due_at")
+    .limit(limit)
+    .execute();
+}
+
+export async function setObjectRemoved(db: Database, id: string, at: Date): Promise<void> {
+  await db.updateTable("backups").set({ object_removed_at: at }).where("id", "=", id).execute();
+}
+
+export async function postponeRemoval(db: Database, id: string, until: Date): Promise<void> {
+  await db.updateTable("backups").set({ removal_due_at: until }).where("id", "=", id).execute();
+}
+
+/** Of these keys those whose object a backup needs or is about to be removed for. */
+export async function listRecorded(db: Database, keys: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ object_key: string }>`
+    select object_key from backups
+    where object_key = any(${[...keys]}::text[]) and object_removed_at is null`.execute(db);
+  return new Set(rows.map(({ object_key }) => object_key));
+}
+
+/**
+ * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that moment. False where it was registered,
+ * or may still be: then its object is needed. Afterwards no registration can name it.
+ */
+export async function forgetUpload(db: Database, objectKey: string, before: Date): Promise<boolean> {
+  const { rows } = await sql<{ is_free: boolean }>`
+    with forgotten as (
+      delete from uploads where object_key = ${objectKey} and expires_at < ${before}
+        and not exists (select from backups where backups.upload_id = uploads.id)
+      returning id
+    )
+    select exists (select from forgotten)
+      or not exists (select from uploads where object_key = ${objectKey})
+      or exists (select from backups where object_key = ${objectKey} and object_removed_at is not null) as is_free`.execute(
+    db,
+  );
+  return rows[0]?.is_free === true;
+}

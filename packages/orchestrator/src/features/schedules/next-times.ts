@@ -1,0 +1,40 @@
+import type { CommandKind, ConfigureSourceRequest, Schedule } from "@attestore/contract";
+import { invalidRequest } from "../../platform/http/errors.ts";
+import { isCron, nextTime } from "./cron.ts";
+import { isTimeZone } from "./time-zone.ts";
+
+const UTC = "UTC";
+
+export function cronOf(schedule: Schedule | null, kind: CommandKind): string | null {
+  if (schedule === null) return null;
+  return kind === "backup" ? schedule.backup_cron : schedule.restore_test_cron;
+}
+
+export function timeZoneOf(schedule: Schedule | null): string {
+  return schedule?.timezone ?? UTC;
+}
+
+/** When the next one is due after that moment; null where the schedule has none. */
+export function nextOf(schedule: Schedule | null, kind: CommandKind, after: Date): Date | null {
+  const pattern = cronOf(schedule, kind);
+  return pattern === null ? null : nextTime(pattern, timeZoneOf(schedule), after);
+}
+
+/** A schedule as it is kept, from what was asked for. Throws `invalid_request` for fields that name no time and zones that are none. */
+export function readSchedule(given: NonNullable<ConfigureSourceRequest["schedule"]>): Schedule {
+  const { backup_cron = null, restore_test_cron = null, timezone = UTC } = given;
+  const issues = [];
+  for (const [name, pattern] of Object.entries({ backup_cron, restore_test_cron }))
+    if (pattern !== null && !isCron(pattern))
+      issues.push({
+        path: `/schedule/${name}`,
+        message: 'is not five cron fields that name a time, such as "30 2 * * *"',
+      });
+  if (!isTimeZone(timezone))
+    issues.push({
+      path: "/schedule/timezone",
+      message: "is no time zone of the IANA database, such as Europe/Berlin",
+    });
+  if (issues.length > 0) throw invalidRequest("The schedule cannot be kept.", issues);
+  return { backup_cron, restore_test_cron, timezone };
+}

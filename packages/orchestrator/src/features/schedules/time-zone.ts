@@ -1,0 +1,97 @@
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Whether the IANA database has a zone of this name. */
+export function isTimeZone(name: string): boolean {
+  try {
+    formatOf(name);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * What clocks in the zone show at that moment, as the moment at which clocks of UTC show it.
+ * @throws RangeError for a zone that does not exist
+ */
+export function wallClock(zone: string, at: Date): Date {
+  const parts = Object.fromEntries(
+    formatOf(zone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  );
+  const year = parts["era"] === "BC" ? 1 - Number(parts["year"]) : Number(parts["year"]);
+  const [month, day] = [Number(parts["month"]), Number(parts["day"])];
+  const [hour, minute, second] = [Number(parts["hour"]), Number(parts["minute"]), Number(parts["second"])];
+  return new Date(Date.UTC(year, month - 1, day, hour, minute, second, at.getUTCMilliseconds()));
+}
+
+function offsetMs(zone: string, at: number): number {
+  return wallClock(zone, new Date(at)).getTime() - at;
+}
+
+/** A change of the clocks: at that moment they go from `from` to `to` (as wallClock says it). */
+export interface ClockChange {
+  at: Date;
+  from: Date;
+  to: Date;
+}
+
+/** The first time after `start`, up to `end`, that clocks go forward, so that some times of that day do not exist. */
+export function nextGap(zone: string, start: Date, end: Date): ClockChange | null {
+  const last = end.getTime();
+  let before = start.getTime();
+  let offset = offsetMs(zone, before);
+  while (before < last) {
+    const after = Math.min(before + DAY_MS, last);
+    const offsetAfter = offsetMs(zone, after);
+    if (offsetAfter > offset) return changeBetween(zone, before, after, offset);
+    [before, offset] = [after, offsetAfter];
+  }
+  return null;
+}
+
+/** Whether clocks of the zone have shown this time once before on that day, because they went back in between. */
+export function isRepeated(zone: string, at: Date): boolean {
+  const now = at.getTime();
+  const offset = offsetMs(zone, now);
+  const offsetBefore = offsetMs(zone, now - DAY_MS);
+  return offsetBefore > offset && offsetMs(zone, now - (offsetBefore - offset)) === offsetBefore;
+}
+
+/** Clocks change at whole minutes. */
+function changeBetween(zone: string, before: number, after: number, offset: number): ClockChange {
+  let [low, high] = [Math.floor(before / MINUTE_MS), Math.ceil(after / MINUTE_MS)];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetMs(zone, middle * MINUTE_MS) > offset) high = middle;
+    else low = middle;
+  }
+  const at = high * MINUTE_MS;
+  return { at: new Date(at), from: new Date(at + offset), to: new Date(at + offsetMs(zone, at)) };
+}
+
+function formatOf(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      calendar: "gregory",
+      numberingSystem: "latn",
+      hourCycle: "h23",
+      era: "short",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+    formats.set(zone, format);
+  }
+  return format;
+}

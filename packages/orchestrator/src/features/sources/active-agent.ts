@@ -1,0 +1,19 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+
+/** Throws `not_found` for an agent that the organisation does not have and `conflict` for a revoked one. */
+export async function requireActiveAgent(
+  tx: DatabaseTransaction,
+  orgId: string,
+  agentId: string,
+): Promise<void> {
+  const agent = await tx
+    .selectFrom("agents")
+    .select("status")
+    .where("id", "=", agentId)
+    .where("org_id", "=", orgId)
+    .executeTakeFirst();
+  if (agent === undefined) throw notFound("agent");
+  if (agent.status !== "active")
+    throw new ApiError("conflict", `The agent ${agentId} is revoked. Name another one.`);
+}

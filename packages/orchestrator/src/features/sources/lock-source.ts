@@ -1,0 +1,30 @@
+import { sql } from "kysely";
+import { lockLogs } from "../../log/locked-log.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+
+/**
+ * Until the transaction ends nobody else queues this source's commands, expires its backups or configures it, on whatever
+ * replica: what was read of it afterwards stays true. An advisory lock, because the log's batches update the row itself.
+ *
+ * The order in which transactions lock is: source, log, rows. Batches of the log begin at the log and never lock a source.
+ */
+export async function lockSource(tx: DatabaseTransaction, sourceId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${sourceId}, 0))`.execute(tx);
+}
+
+/** False, at once, where somebody else has it. */
+export async function tryLockSource(tx: DatabaseTransaction, sourceId: string): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtextextended(${sourceId}, 0)) as locked`.execute(tx);
+  return rows[0]?.locked === true;
+}
+
+/** For what also logs, or changes rows that a batch of the log changes: in the other order the two would wait for each other. */
+export async function lockSourceAndLog(
+  tx: DatabaseTransaction,
+  { orgId, sourceId }: { orgId: string; sourceId: string },
+): Promise<void> {
+  await lockSource(tx, sourceId);
+  await lockLogs(transactionSession(tx), new Set([orgId]));
+}

@@ -1,0 +1,151 @@
+import {
+  ConfigureSourceRequest,
+  Id,
+  RegisterSourceRequest,
+  SourceDetail,
+  SourceRecord,
+  TriggerAccepted,
+  TriggerRequest,
+} from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Clock } from "../../platform/clock.ts";
+import { invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { queueCommand } from "../commands/queue-command.ts";
+import { incidentRecord, openIncidents } from "../schedules/incidents.ts";
+import { configureSource } from "./configure-source.ts";
+import { findConfigured, listConfigured } from "./configured.ts";
+import { lockSource } from "./lock-source.ts";
+import { sourceRecord } from "./present.ts";
+import { registerSource } from "./register-source.ts";
+import { removeSource } from "./remove-source.ts";
+
+const inOrg = Type.Object({ orgID: Id("org") });
+const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
+
+/** Sources for people and their programs. */
+export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
+  const register = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/sources",
+    summary: "Register a source",
+    action: "sources.manage",
+    credential: "user",
+    params: inOrg,
+    body: RegisterSourceRequest,
+    answers: { 201: SourceRecord },
+    errors: ["already_exists", "conflict"],
+    rateLimits: ["default"],
+    async handle({ params, body }, tx) {
+      return { status: 201, body: sourceRecord(await registerSource(tx, params.orgID, body, clock())) };
+    },
+  });
+
+  const list = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources",
+    summary: "List sources",
+    action: "sources.read",
+    params: inOrg,
+    query: listQuery({ ...period, agent_id: Type.Optional(Id("agent")) }),
+    answers: { 200: listOf(SourceRecord) },
+    rateLimits: ["default"],
+    async handle({ orgId, query }, tx) {
+      const page = pageOf("source", query);
+      const rows = await listConfigured(tx, orgId, query, { ...page, ...periodOf(query) }, page.limit);
+      return { status: 200, body: paged(rows, page, sourceRecord) };
+    },
+  });
+
+  const detail = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID",
+    summary: "Read one source and what is overdue of it",
+    action: "sources.read",
+    params: ofSource,
+    answers: { 200: SourceDetail },
+    rateLimits: ["default"],
+    async handle({ orgId, params }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null) throw notFound("source");
+      const { agent_id, test_agent_id } = source;
+      const agentIds = test_agent_id === null ? [agent_id] : [agent_id, test_agent_id];
+      const incidents = await openIncidents(tx, { sourceId: source.id, agentIds });
+      return {
+        status: 200,
+        body: {
+          ...sourceRecord(source),
+          incidents: incidents.map((incident) => incidentRecord(incident)),
+        },
+      };
+    },
+  });
+
+  const configure = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/sources/:sourceID/configure",
+    summary: "Set a source's schedule, retention, objectives, name and agents",
+    action: "sources.manage",
+    credential: "user",
+    params: ofSource,
+    body: ConfigureSourceRequest,
+    answers: { 200: SourceRecord },
+    errors: ["conflict"],
+    rateLimits: ["default"],
+    async handle({ params, body }, tx) {
+      const { orgID: orgId, sourceID: sourceId } = params;
+      const source = await configureSource(tx, { orgId, sourceId }, body, clock());
+      return { status: 200, body: sourceRecord(source) };
+    },
+  });
+
+  const remove = writeRoute({
+    method: "DELETE",
+    path: "/api/orgs/:orgID/sources/:sourceID",
+    summary: "Remove a source; its backups and receipts stay",
+    action: "sources.manage",
+    credential: "user",
+    params: ofSource,
+    answers: { 200: SourceRecord },
+    rateLimits: ["default"],
+    async handle({ params, principal }, tx) {
+      const { orgID: orgId, sourceID: sourceId } = params;
+      const source = await removeSource(tx, { orgId, sourceId, actorId: principal.id }, clock());
+      return { status: 200, body: sourceRecord(source) };
+    },
+  });
+
+  const trigger = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/sources/:sourceID/trigger",
+    summary: "Ask for a backup or a restore test now",
+    action: "sources.trigger",
+    credential: "user",
+    params: ofSource,
+    body: TriggerRequest,
+    answers: { 202: TriggerAccepted },
+    errors: ["conflict"],
+    rateLimits: ["default"],
+    async handle({ params, body, principal }, tx) {
+      const { kind, backup_id: backupId = null } = body;
+      if (kind === "backup" && backupId !== null)
+        throw invalidRequest("Only a restore test is of a backup.", [
+          { path: "/backup_id", message: "goes with the kind restore_test alone" },
+        ]);
+      await lockSource(tx, params.sourceID);
+      const source = await findConfigured(tx, params.orgID, params.sourceID);
+      if (source === null) throw notFound("source");
+      const queued = await queueCommand(tx, {
+        source,
+        kind,
+        backupId,
+        issuedBy: principal.id,
+        now: clock(),
+      });
+      return { status: 202, body: { command_id: queued.commandId } };
+    },
+  });
+
+  return [register, list, detail, configure, remove, trigger];
+}

@@ -1,0 +1,128 @@
+import { type IdKind, isId, type TimelineItem } from "@attestore/contract";
+import type { Database } from "../../platform/database/schema.ts";
+import { invalidRequest } from "../../platform/http/errors.ts";
+import { backupRecord } from "../backups/present.ts";
+import { BACKUP_COLUMNS } from "../backups/store.ts";
+import { commandRecord } from "../commands/present.ts";
+import { COMMAND_COLUMNS } from "../commands/store.ts";
+import { EVENT_COLUMNS } from "../events/listed.ts";
+import { eventRecord } from "../events/present.ts";
+import { receiptRecord } from "../receipts/present.ts";
+import { RECEIPT_COLUMNS } from "../receipts/listed.ts";
+
+type Entry = { id: string; item: TimelineItem };
+
+const KINDS = ["event", "receipt", "backup", "command"] as const satisfies IdKind[];
+/** Sorts after every id's part that tells the time. */
+const AFTER_ALL = "~";
+
+/** What follows the prefix: ids of all kinds sort by it in the order of their making. */
+function suffixOf(id: string): string {
+  return id.slice(id.indexOf("_") + 1);
+}
+
+/**
+ * A page of all that the service recorded of a source, newest first. Each kind of record is read from an index of its own, at most a page
+ * of it. Throws `invalid_request` for a cursor of another list.
+ */
+export async function readTimeline(
+  db: Database,
+  sourceId: string,
+  query: { limit?: string; cursor?: string },
+): Promise<{ items: TimelineItem[]; next_cursor: string | null }> {
+  const limit = query.limit === undefined ? 50 : Number(query.limit);
+  const before = beforeOf(query.cursor);
+  const read = [
+    await readEvents(db, sourceId, before, limit + 1),
+    await readReceipts(db, sourceId, before, limit + 1),
+    await readBackups(db, sourceId, before, limit + 1),
+    await readCommands(db, sourceId, before, limit + 1),
+  ];
+  const entries = read.flat().toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
+  const shown = entries.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(({ item }) => item),
+    next_cursor:
+      entries.length > limit && last !== undefined
+        ? Buffer.from(last.id, "latin1").toString("base64url")
+        : null,
+  };
+}
+
+function beforeOf(cursor: string | undefined): string {
+  if (cursor === undefined) return AFTER_ALL;
+  const id = /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1") : "";
+  if (!KINDS.some((kind) => isId(kind, id)))
+    throw invalidRequest("The cursor is none of this list.", [
+      { path: "/cursor", message: "is not a next_cursor of this list" },
+    ]);
+  return suffixOf(id);
+}
+
+async function readEvents(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("events")
+    .leftJoin("incidents", "incidents.id", "events.id")
+    .select(EVENT_COLUMNS.map((column) => `events.${column}` as const))
+    .select(["incidents.id as incident_id", "incidents.ended_at"])
+    .where("events.source_id", "=", sourceId)
+    .where("events.id", "<", `evt_${before}`)
+    .orderBy("events.id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ incident_id, ended_at, ...event }) => ({
+    id: event.id,
+    item: {
+      type: "event",
+      at: event.created_at.toISOString(),
+      event: eventRecord(event),
+      incident: incident_id === null ? null : { ended_at: ended_at?.toISOString() ?? null },
+    },
+  }));
+}
+
+async function readReceipts(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("receipts")
+    .select(RECEIPT_COLUMNS)
+    .where("source_id", "=", sourceId)
+    .where("id", "<", `rcpt_${before}`)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((receipt) => ({
+    id: receipt.id,
+    item: { type: "receipt", at: receipt.created_at.toISOString(), receipt: receiptRecord(receipt) },
+  }));
+}
+
+async function readBackups(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("backups")
+    .select([...BACKUP_COLUMNS, "created_at"])
+    .where("source_id", "=", sourceId)
+    .where("id", "<", `bkp_${before}`)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ created_at, ...backup }) => ({
+    id: backup.id,
+    item: { type: "backup", at: created_at.toISOString(), backup: backupRecord(backup) },
+  }));
+}
+
+async function readCommands(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("commands")
+    .select(COMMAND_COLUMNS)
+    .where("source_id", "=", sourceId)
+    .where("id", "<", `cmd_${before}`)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((command) => ({
+    id: command.id,
+    item: { type: "command", at: command.created_at.toISOString(), command: commandRecord(command) },
+  }));
+}
