@@ -25,8 +25,8 @@ export async function queueMail(
 
 export interface QueuedMail {
   id: number;
-  /** Null for one that nobody gets. */
-  mail: Mail | null;
+  /** Null for one that nobody gets. Throws where it was sealed with another key. */
+  open(): Mail | null;
   /** How often it was tried, this time included. */
   attempts: number;
   expired: boolean;
@@ -48,7 +48,7 @@ export async function takeDueMail(
       order by next_attempt_at limit ${count}::int for update skip locked)
     returning id, sealed, attempts, expires_at <= now() as expired`.execute(db);
   return rows
-    .map(({ sealed, ...row }) => ({ ...row, mail: openMail(sealer, sealed) }))
+    .map(({ sealed, ...row }) => ({ ...row, open: () => openMail(sealer, sealed) }))
     .sort((a, b) => a.id - b.id);
 }
 
