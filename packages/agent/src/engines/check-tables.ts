@@ -33,8 +33,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
     duration_ms: performance.now() - started,
   });
   const outcomes = there === null ? [] : [there];
-  for (const { name: table, rows } of expected) {
-    const floor = rows === null ? floorOf(table, lastPassed) : null;
+  for (const { name: table, rows, atLeast } of expected) {
+    const floor = rows === null ? (atLeast ?? floorOf(table, lastPassed)) : null;
     if ((rows ?? floor) === null || !readable.includes(table)) continue;
     const begun = performance.now();
     const outcome = await check.count(table);

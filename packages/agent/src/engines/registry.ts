@@ -1,5 +1,6 @@
 import type { Engine } from "./engine.ts";
 import { filesSettings } from "./files/settings.ts";
+import { mariadbSettings } from "./mariadb/settings.ts";
 import { postgresqlSettings } from "./postgresql/settings.ts";
 import type { EngineSettings } from "./settings.ts";
 import { sqliteSettings } from "./sqlite/settings.ts";
@@ -7,6 +8,8 @@ import { sqliteSettings } from "./sqlite/settings.ts";
 /** An engine: its folder. The settings are read with every configuration, the rest only where it runs. */
 export const ENGINES = {
   postgresql: registered(postgresqlSettings, async () => (await import("./postgresql/index.ts")).postgresql),
+  mariadb: registered(mariadbSettings, async () => (await import("./mariadb/index.ts")).mariadb),
+  mysql: registered(mariadbSettings, async () => (await import("./mariadb/index.ts")).mariadb),
   sqlite: registered(sqliteSettings, async () => (await import("./sqlite/index.ts")).sqlite),
   files: registered(filesSettings, async () => (await import("./files/index.ts")).files),
 };

@@ -23,6 +23,8 @@ export interface TableSummary {
   readonly schema: string;
   /** As counted in the very snapshot that was dumped; absent if that would have taken too long. */
   readonly rows?: number | string;
+  /** Where there is no such snapshot: what it must have at least. */
+  readonly rows_at_least?: number | string;
 }
 
 export function tableSchema(lines: readonly SchemaLine[], table: string): string {

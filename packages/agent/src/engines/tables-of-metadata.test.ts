@@ -6,7 +6,7 @@ test("names and counts, and nothing else", () => {
   const tables = [
     { name: "a", rows: 3, schema: "00" },
     { name: "b", rows: "9007199254740993" },
-    { name: "c" },
+    { name: "c", rows_at_least: 7 },
     { name: "d", rows: -1 },
     { name: "e", rows: 1.5 },
     { name: "f", rows: "1e3" },
@@ -17,12 +17,12 @@ test("names and counts, and nothing else", () => {
     "g",
   ];
   expect(tablesOfMetadata({ tables })).toEqual([
-    { name: "a", rows: 3n },
-    { name: "b", rows: 9007199254740993n },
-    { name: "c", rows: null },
-    { name: "d", rows: null },
-    { name: "e", rows: null },
-    { name: "f", rows: null },
+    { name: "a", rows: 3n, atLeast: null },
+    { name: "b", rows: 9007199254740993n, atLeast: null },
+    { name: "c", rows: null, atLeast: 7n },
+    { name: "d", rows: null, atLeast: null },
+    { name: "e", rows: null, atLeast: null },
+    { name: "f", rows: null, atLeast: null },
   ]);
 });
 

@@ -4,6 +4,7 @@ export interface ExpectedTable {
   readonly name: string;
   /** Null if the backup did not count them. */
   readonly rows: bigint | null;
+  readonly atLeast: bigint | null;
 }
 
 const MAX_NAME = 300;
@@ -16,7 +17,13 @@ export function tablesOfMetadata(metadata: ForeignMetadata): ExpectedTable[] {
     if (typeof table !== "object" || table === null || !("name" in table)) return [];
     const { name } = table;
     if (typeof name !== "string" || name === "" || name.length > MAX_NAME) return [];
-    return [{ name, rows: "rows" in table ? count(table.rows) : null }];
+    return [
+      {
+        name,
+        rows: "rows" in table ? count(table.rows) : null,
+        atLeast: "rows_at_least" in table ? count(table.rows_at_least) : null,
+      },
+    ];
   });
 }
 

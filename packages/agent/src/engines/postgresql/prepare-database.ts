@@ -1,5 +1,6 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ForeignMetadata } from "../engine.ts";
+import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { literal, PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
@@ -18,7 +19,7 @@ export async function prepareDatabase(
   const session = await PsqlSession.open(server.run, {}, signal);
   try {
     await requireExtensions(session, server, metadata);
-    const roles = literal(JSON.stringify(textsOf(metadata["named_roles"])));
+    const roles = literal(JSON.stringify(textsOf(metadata["named_roles"], 63)));
     outputOf(
       await session.run(
         `do $$ begin execute (select coalesce(string_agg(format('create role %I;', name), ''), '') from json_array_elements_text(${roles}) name
@@ -45,7 +46,7 @@ async function requireExtensions(
   const extensions = metadata["extensions"];
   const needed = (Array.isArray(extensions) ? extensions : []).flatMap((extension: unknown) =>
     typeof extension === "object" && extension !== null && "name" in extension
-      ? textsOf([extension.name])
+      ? textsOf([extension.name], 63)
       : [],
   );
   const rows = rowsOf(
@@ -58,11 +59,6 @@ async function requireExtensions(
     "sandbox_lacks",
     `the backup needs ${lacking.join(", ").slice(0, 200)}, which the PostgreSQL ${runtime.engine_version} here does not have: install the extension`,
   );
-}
-
-function textsOf(value: unknown): string[] {
-  const texts = Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
-  return texts.filter((text) => text !== "" && text.length <= 63 && !text.includes("\0")).slice(0, 1_000);
 }
 
 function encodingOf(value: unknown): string {

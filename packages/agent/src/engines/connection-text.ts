@@ -1,0 +1,42 @@
+import { readFile } from "node:fs/promises";
+import type { SecretReference } from "../root/source-fields.ts";
+import { systemCode } from "../root/system-code.ts";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+
+/** What a reference leads to, and where that was, for messages. */
+export interface ReferredText {
+  readonly text: string;
+  readonly from: string;
+}
+
+/**
+ * `holds` says what should be there, such as "the database's postgresql:// URL".
+ * @throws CouldNotRun `connection_reference`, without a word of what is there.
+ */
+export async function referredText(reference: SecretReference, holds: string): Promise<ReferredText> {
+  if (reference.kind === "env") {
+    const value = process.env[reference.name];
+    if (value !== undefined && value !== "")
+      return { text: value, from: `the environment variable ${reference.name}` };
+    throw new CouldNotRun(
+      "connection_reference",
+      `the environment variable ${reference.name} is not set: set it to ${holds}`,
+    );
+  }
+  let text: string;
+  try {
+    text = await readFile(reference.path, "utf8");
+  } catch (error) {
+    throw new CouldNotRun(
+      "connection_reference",
+      `the file ${reference.path} cannot be read (${systemCode(error)}): put ${holds} there`,
+      { cause: error },
+    );
+  }
+  const [line = ""] = text.split(/\r?\n/);
+  if (line !== "") return { text: line, from: reference.path };
+  throw new CouldNotRun(
+    "connection_reference",
+    `the first line of ${reference.path} is empty: put ${holds} there`,
+  );
+}

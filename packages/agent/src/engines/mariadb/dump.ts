@@ -1,0 +1,174 @@
+import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
+import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
+import { describeDump, type Look, look } from "./describe.ts";
+import { findClient, findDumper, type Program, productOf, releaseOf } from "./programs.ts";
+import { OWN_DATABASES } from "./schema.ts";
+import { MariadbSession, SessionEnded } from "./session.ts";
+import { connectionFailed, rowsOf } from "./session-error.ts";
+import type { MariadbSettings } from "./settings.ts";
+
+const ARGUMENTS = [
+  // Consistent without a lock, for tables that have transactions.
+  "--single-transaction",
+  "--skip-lock-tables",
+  "--quick",
+  "--routines",
+  "--events",
+  "--triggers",
+  "--hex-blob",
+  // These need a privilege of the whole server, and belong to it.
+  "--no-tablespaces",
+  "--default-character-set=utf8mb4",
+  "--max-allowed-packet=1G",
+];
+
+/** `mariadb-dump --single-transaction` of one or several databases, with routines, triggers and events. */
+export async function dumpMariadb(
+  source: SourceOf<MariadbSettings>,
+  { scratchDir, signal }: RunContext,
+): Promise<Dump> {
+  const client = await findClient();
+  const connection = await writeConnectionFile(source.connection, scratchDir);
+  const opened: { close(): Promise<unknown> }[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of opened.toReversed()) await each.close();
+    await connection.remove();
+  };
+  const session = async (): Promise<MariadbSession> => {
+    const made = await MariadbSession.open(
+      ({ args }) =>
+        startChild({ command: client, args: [`--defaults-file=${connection.path}`, ...args], signal }),
+      signal,
+    );
+    opened.push(made);
+    return made;
+  };
+  try {
+    const older = await session();
+    const version = await connect(older);
+    const dumper = await findDumper(productOf(version));
+    requireNewEnough(dumper, version);
+    const databases = await databasesOf(source, connection, older);
+    await beginSnapshot(older);
+    const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
+    looks.before.catch(() => undefined);
+    const child = await startChild({
+      command: dumper.path,
+      args: [`--defaults-file=${connection.path}`, ...ARGUMENTS, "--databases", "--", ...databases],
+      signal,
+    });
+    opened.push({ close: () => child.stop() });
+    child.stdin.end();
+    /** Once the dump has begun to write it has its snapshot: this one is newer. */
+    const lookAgain = async (): Promise<Look> => {
+      const newer = await session();
+      await beginSnapshot(newer);
+      return look(newer, databases, version);
+    };
+    const metadata = async (): Promise<SourceMetadata> => {
+      const [before, after] = await Promise.all([looks.before, (looks.after ??= lookAgain())]);
+      const { engine } = source;
+      return describeDump({ engine, version, dumper: dumper.version, databases, before, after });
+    };
+    return {
+      content: contentOf(
+        child,
+        () => {
+          looks.after ??= lookAgain();
+          looks.after.catch(() => undefined);
+        },
+        signal,
+      ),
+      expectedBytes: null,
+      metadata: () => orConnectionFailed(metadata(), `the connection to ${source.slug} broke`),
+      close,
+    };
+  } catch (error) {
+    await close();
+    stopIfAborted(signal);
+    throw error instanceof SessionEnded
+      ? connectionFailed(`the source ${source.slug} cannot be reached`, error)
+      : error;
+  }
+}
+
+async function connect(session: MariadbSession): Promise<string> {
+  const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
+  if (releaseOf(version) > 0) return version.slice(0, 100);
+  throw new CouldNotRun("connection_failed", "the source tells no version that we know");
+}
+
+/** An older program may leave out what it does not know, and say nothing. */
+function requireNewEnough(dumper: Program, version: string): void {
+  const product = productOf(version);
+  if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
+  throw new CouldNotRun(
+    dumper.product === product ? "tool_too_old" : "tool_missing",
+    `the server is ${product} ${version}, the dump program here is ${dumper.product} ${dumper.version}: install ` +
+      (product === "MariaDB"
+        ? "mariadb-client of that version or newer"
+        : "mysql-client of that version or newer"),
+  );
+}
+
+async function databasesOf(
+  { databases, slug }: SourceOf<MariadbSettings>,
+  connection: ConnectionFile,
+  session: MariadbSession,
+): Promise<readonly string[]> {
+  const there = rowsOf(
+    await session.run("select schema_name from information_schema.schemata order by schema_name"),
+    "listing the databases",
+  ).flatMap(([name = ""]) => (OWN_DATABASES.includes(name.toLowerCase()) ? [] : [name]));
+  const wanted =
+    databases === "all" ? there : (databases ?? (connection.database === null ? [] : [connection.database]));
+  if (wanted.length === 0) {
+    throw new CouldNotRun(
+      "connection_reference",
+      `which database of ${slug}? Name it in the connection's URL, or give databases: [NAME, …] or databases: all`,
+    );
+  }
+  const missing = wanted.filter((name) => !there.includes(name));
+  if (missing.length === 0) return wanted;
+  throw new CouldNotRun(
+    "source_missing",
+    `the server has no database ${missing.join(", ").slice(0, 200)}, or its user may not see it`,
+  );
+}
+
+async function beginSnapshot(session: MariadbSession): Promise<void> {
+  for (const sql of [
+    "set session time_zone = '+00:00'",
+    "set session transaction isolation level repeatable read",
+    "start transaction with consistent snapshot",
+  ])
+    rowsOf(await session.run(sql), "beginning a transaction");
+}
+
+async function* contentOf(
+  child: Child,
+  onFirst: () => void,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+    onFirst();
+    yield piece;
+  }
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  if (exit.code === 0) return;
+  const lines = exit.stderr.split("\n");
+  const line = lines.find((each) => each.includes("rror")) ?? lines[0] ?? "";
+  const why = line === "" ? "" : `: ${line.replace(/^\S*(?:dump): /, "").slice(0, 300)}`;
+  throw new CouldNotRun("dump_failed", `the dump program ended with ${endedWith(exit)}${why}`);
+}
+
+async function orConnectionFailed<Result>(result: Promise<Result>, what: string): Promise<Result> {
+  try {
+    return await result;
+  } catch (error) {
+    throw error instanceof SessionEnded ? connectionFailed(what, error) : error;
+  }
+}

@@ -1,0 +1,6 @@
+import type { Engine } from "../engine.ts";
+import { dumpMariadb } from "./dump.ts";
+import { findMariadbSandbox } from "./sandbox.ts";
+import type { MariadbSettings } from "./settings.ts";
+
+export const mariadb: Engine<MariadbSettings> = { dump: dumpMariadb, findSandbox: findMariadbSandbox };

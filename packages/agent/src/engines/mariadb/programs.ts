@@ -1,0 +1,84 @@
+import { text } from "node:stream/consumers";
+import { startChild } from "../../processes/child.ts";
+import { findProgram, isExecutable } from "../../processes/find-program.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+
+/** The two products that speak this protocol; neither loads every dump of the other. */
+export type Product = "MariaDB" | "MySQL";
+
+export interface Program {
+  readonly path: string;
+  readonly product: Product;
+  /** Such as 10.11.19. */
+  readonly version: string;
+}
+
+/** Servers are often outside an ordinary user's PATH. */
+const SERVER_PLACES = [
+  "/usr/sbin",
+  "/usr/local/sbin",
+  "/usr/libexec",
+  "/usr/local/mysql/bin",
+  "/usr/local/bin",
+];
+
+/** The first of these programs on the PATH, or in a place where servers are. */
+async function firstOf(names: readonly string[], places: readonly string[]): Promise<string | null> {
+  for (const name of names) {
+    const onPath = await findProgram(name);
+    if (onPath !== null) return onPath;
+    for (const place of places) if (await isExecutable(`${place}/${name}`)) return `${place}/${name}`;
+  }
+  return null;
+}
+
+/** @throws CouldNotRun `tool_missing` */
+export async function findClient(): Promise<string> {
+  return required(await firstOf(["mariadb", "mysql"], []), "the mariadb client", "mariadb-client");
+}
+
+/** The dump program of the server's product, if both are here. @throws CouldNotRun `tool_missing` */
+export async function findDumper(product: Product): Promise<Program> {
+  const names = product === "MariaDB" ? ["mariadb-dump", "mysqldump"] : ["mysqldump", "mariadb-dump"];
+  return described(required(await firstOf(names, []), "mariadb-dump", "mariadb-client"));
+}
+
+/** A server to restore into: of that product if there is one. @throws CouldNotRun `tool_missing` */
+export async function findServer(product: Product): Promise<Program> {
+  const names = product === "MariaDB" ? ["mariadbd", "mysqld"] : ["mysqld", "mariadbd"];
+  const path = required(
+    await firstOf(names, SERVER_PLACES),
+    `a ${product} server to restore into`,
+    product === "MariaDB" ? "mariadb-server" : "mysql-server",
+  );
+  return described(path);
+}
+
+function required(path: string | null, what: string, package_: string): string {
+  if (path !== null) return path;
+  throw new CouldNotRun("tool_missing", `${what} is not installed here: install ${package_}`);
+}
+
+async function described(path: string): Promise<Program> {
+  const child = await startChild({ command: path, args: ["--version"], signal: AbortSignal.timeout(10_000) });
+  child.stdin.end();
+  const output = await text(child.stdout);
+  await child.exited;
+  const version = /(?:Distrib|from|Ver) ([0-9]+\.[0-9]+\.[0-9]+)/.exec(
+    output.replace(/Ver [0-9.]+ Distrib/, "Distrib"),
+  )?.[1];
+  if (version === undefined) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
+  return { path, product: productOf(output), version };
+}
+
+/** As it stands in a server's or a program's version. */
+export function productOf(text: string): Product {
+  return /mariadb/i.test(text) ? "MariaDB" : "MySQL";
+}
+
+/** Major and minor of a version, such as 1011; 0 for what is none. Of these the smaller one is the older one. */
+export function releaseOf(version: unknown): number {
+  const [, major, minor] =
+    (typeof version === "string" ? /^([0-9]{1,3})\.([0-9]{1,3})/.exec(version) : null) ?? [];
+  return major === undefined ? 0 : Number(major) * 100 + Number(minor);
+}

@@ -1,0 +1,43 @@
+import { endedWith, type Exit } from "../../processes/child.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RestoreRefused } from "../engine.ts";
+import { isFull, isOfThePlace } from "./session-error.ts";
+
+/**
+ * What the dump uses and the server here does not have: character sets, collations, storage engines, plugins, features of
+ * another version. That says nothing against the dump.
+ */
+const LACKING: ReadonlySet<number> = new Set([
+  1115, 1126, 1127, 1193, 1235, 1273, 1286, 1289, 1305, 1524, 4161,
+]);
+
+/**
+ * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of the backup, or the dump's.
+ * The client's messages quote rows: what goes on is the error's number and the line of the dump.
+ */
+export function refusalOf(exit: Exit, errors: string, hasDied: boolean): CouldNotRun | RestoreRefused {
+  const [, digits, state, line] =
+    /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(errors) ?? [];
+  const code = Number(digits ?? 0);
+  if (isFull(code) || /Errcode: 28|No space left on device/.test(errors)) {
+    return new CouldNotRun(
+      "disk_full",
+      "the scratch directory's file system filled up during the restore: give it more room",
+    );
+  }
+  if (hasDied) return new CouldNotRun("sandbox_failed", "the scratch server died during the restore");
+  if (exit.signal !== null || isOfThePlace(code))
+    return new CouldNotRun(
+      "sandbox_failed",
+      `the mariadb client ended with ${endedWith(exit)} (error ${code})`,
+    );
+  if (digits === undefined) return new RestoreRefused(`the dump cannot be loaded (${endedWith(exit)})`);
+  const where = `error ${digits}, SQLSTATE ${state ?? "?"}${line === undefined ? "" : `, at line ${line} of the dump`}`;
+  if (LACKING.has(code)) {
+    return new CouldNotRun(
+      "sandbox_lacks",
+      `the scratch server could not restore what it lacks (${where}): give it what the source has, or a newer version`,
+    );
+  }
+  return new RestoreRefused(`the dump cannot be loaded (${where})`);
+}

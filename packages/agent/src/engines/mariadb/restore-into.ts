@@ -1,0 +1,141 @@
+import { feed } from "../../processes/feed.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { textsOf } from "../foreign-texts.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { holdingEnd } from "../holding-end.ts";
+import { refusalOf } from "./refusal.ts";
+import { openSession, RestoredMariadb } from "./restored.ts";
+import { definersOf, OWN_DATABASES } from "./schema.ts";
+import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
+import { connectionFailed, rowsOf } from "./session-error.ts";
+
+/** What a dump without `CREATE DATABASE` is loaded into. */
+const DATABASE = "restored";
+
+/**
+ * Loads a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
+ * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ */
+export async function restoreInto(
+  server: ScratchServer,
+  metadata: ForeignMetadata,
+  content: AsyncIterable<Buffer>,
+  { signal }: RunContext,
+): Promise<Restored> {
+  try {
+    await inSession(server, signal, async (session) => {
+      await requireStorageEngines(session, textsOf(metadata["storage_engines"], 64));
+      rowsOf(await session.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
+      await createDefiners(session, textsOf(metadata["definers"], 400));
+    });
+    await load(server, content, signal);
+    const databases = await inSession(server, signal, async (session) => {
+      const there = await restoredDatabases(session);
+      await createDefiners(session, await definersOf(session, there));
+      return there;
+    });
+    const missing = textsOf(metadata["databases"], 64).filter((name) => !databases.includes(name));
+    if (missing.length > 0)
+      throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
+    return new RestoredMariadb(server, databases);
+  } catch (error) {
+    await server.close();
+    stopIfAborted(signal);
+    throw error;
+  }
+}
+
+async function inSession<Result>(
+  server: ScratchServer,
+  signal: AbortSignal,
+  use: (session: MariadbSession) => Promise<Result>,
+): Promise<Result> {
+  const session = await openSession(server, signal);
+  try {
+    return await use(session);
+  } catch (error) {
+    stopIfAborted(signal);
+    if (!(error instanceof SessionEnded)) throw error;
+    throw connectionFailed("the scratch server broke", error);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Without one the server would make its tables in another, and say nothing. */
+async function requireStorageEngines(session: MariadbSession, needed: readonly string[]): Promise<void> {
+  const rows = rowsOf(
+    await session.run(
+      "select lower(engine) from information_schema.engines where support in ('YES', 'DEFAULT')",
+    ),
+    "listing the storage engines",
+  );
+  const available = rows.map(([name]) => name);
+  const lacking = needed.filter((name) => !available.includes(name.toLowerCase()));
+  if (lacking.length === 0) return;
+  throw new CouldNotRun(
+    "sandbox_lacks",
+    `the backup has tables in ${lacking.join(", ").slice(0, 200)}, which the server here does not have: install the storage engine`,
+  );
+}
+
+/** A view or a routine runs as whoever defined it: without that user it does not run. */
+async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
+  for (const definer of definers) {
+    const at = definer.lastIndexOf("@");
+    const user = `${quoted(definer.slice(0, at))}@${quoted(definer.slice(at + 1))}`;
+    // One that is a role, or has a name that is none here, is left out; what needs it then fails, and says so.
+    await session.run(`create user if not exists ${user}`);
+    await session.run(`grant all on *.* to ${user}`);
+  }
+}
+
+async function load(
+  server: ScratchServer,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = await server.run("mariadb", {
+    // In binary mode the client has no commands, such as one for a shell, that text of a dump could be taken for.
+    args: [
+      "--binary-mode",
+      "--default-character-set=utf8mb4",
+      "--max-allowed-packet=1G",
+      `--database=${DATABASE}`,
+    ],
+    signal,
+  });
+  client.stdout.resume();
+  const end = holdingEnd(content);
+  // Before an error the client writes the whole statement; the error itself comes last.
+  let errors = "";
+  client.stderr.on("data", (text: string) => {
+    errors = (errors + text).slice(-4096);
+  });
+  try {
+    await feed(client.stdin, end.content);
+  } catch (error) {
+    await client.stop();
+    throw error;
+  }
+  const exit = await client.exited;
+  stopIfAborted(signal);
+  if (exit.code !== 0) throw refusalOf(exit, errors, server.hasDied());
+  if (!/^-- Dump completed/m.test(end.last()))
+    throw new RestoreRefused("the dump's last line is missing: it was cut short");
+}
+
+async function restoredDatabases(session: MariadbSession): Promise<string[]> {
+  const tables = rowsOf(
+    await session.run(`select count(*) from information_schema.tables where table_schema = '${DATABASE}'`),
+    "listing the tables",
+  );
+  const all = rowsOf(
+    await session.run("select schema_name from information_schema.schemata order by schema_name"),
+    "listing the databases",
+  );
+  return all
+    .map(([name = ""]) => name)
+    .filter((name) => !OWN_DATABASES.includes(name) && (name !== DATABASE || tables[0]?.[0] !== "0"));
+}

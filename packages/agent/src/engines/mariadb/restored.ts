@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import type { CheckOutcome } from "@attestore/proof";
+import type { QueryOutcome } from "../../checks/index.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { checkTables } from "../check-tables.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { schemaHash } from "../schema-hash.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { schemaOf, tablesOf } from "./describe.ts";
+import { releaseOf } from "./programs.ts";
+import { jsonRow } from "./json-row.ts";
+import { literal, MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
+import { connectionFailed, isFull, isOfThePlace } from "./session-error.ts";
+
+/** More than the evaluator takes, so that it says what is wrong. */
+const MAX_ROW = 300_000;
+const TIMED_OUT: ReadonlySet<number> = new Set([1969, 3024]);
+
+export function openSession(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
+  return MariadbSession.open((request) => server.run("mariadb", request), signal);
+}
+
+export class RestoredMariadb implements Restored {
+  readonly #server: ScratchServer;
+  readonly #databases: readonly string[];
+
+  constructor(server: ScratchServer, databases: readonly string[]) {
+    this.#server = server;
+    this.#databases = databases;
+  }
+
+  /** Another release may print the same schema in another way. */
+  fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const { engine_version: version } = metadata;
+    const here = this.#server.runtime.engine_version;
+    if (typeof version !== "string" || releaseOf(version) !== releaseOf(here)) return Promise.resolve(null);
+    return this.#inSession(signal, async (session) =>
+      schemaHash(await schemaOf(session, this.#databases, version)),
+    );
+  }
+
+  query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
+    const [database] = this.#databases;
+    if (database === undefined) return Promise.resolve({ kind: "error", message: "nothing was restored" });
+    return this.#inSession(signal, (session) => runQuery(session, text, database, timeout_s));
+  }
+
+  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+    return this.#inSession(signal, async (session) => {
+      const tables = await tablesOf(session, this.#databases);
+      const sqlNames = new Map(
+        tables.map(({ name, database, table }) => [name, `${quoted(database)}.${quoted(table)}`]),
+      );
+      const countQuery = (name: string): string =>
+        `select count(*) as \`rows\` from ${sqlNames.get(name) ?? name}`;
+      return checkTables({
+        metadata,
+        lastPassed,
+        tables: tables.map(({ name }) => name),
+        readOne: async (name) =>
+          outcomeOf(await session.run(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===
+          "rows",
+        count: async (name) => {
+          const counted = await session.run(countQuery(name));
+          return counted.ok
+            ? { kind: "rows", rows: [`{"rows":${counted.rows[0]?.[0] ?? "null"}}`] }
+            : outcomeOf(counted, 0);
+        },
+        countQuery,
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #inSession<Result>(
+    signal: AbortSignal,
+    use: (session: MariadbSession) => Promise<Result>,
+  ): Promise<Result> {
+    const session = await openSession(this.#server, signal);
+    try {
+      return await use(session);
+    } catch (error) {
+      stopIfAborted(signal);
+      throw error instanceof SessionEnded
+        ? connectionFailed("the scratch server broke during the checks", error)
+        : error;
+    } finally {
+      await session.close();
+    }
+  }
+}
+
+/**
+ * A view of the query tells its columns' names and types without running it; what runs is the view, in a transaction that
+ * cannot write. The query is only ever the text of a literal that the server prepares: one statement, whatever is in it.
+ * The view is in the restored database, for names of functions in a view are looked up where the view is.
+ */
+async function runQuery(
+  session: MariadbSession,
+  text: string,
+  database: string,
+  timeout_s: number,
+): Promise<QueryOutcome> {
+  const view = `attestore_${randomBytes(6).toString("hex")}`;
+  const inner = text.replace(/[;\s]+$/, "");
+  const made = `create view ${view} as select * from (${inner}\n) q limit 2`;
+  try {
+    for (const sql of [
+      `use ${quoted(database)}`,
+      `set @attestore = ${literal(made)}`,
+      "prepare attestore from @attestore",
+      "execute attestore",
+    ]) {
+      const done = await session.run(sql);
+      if (!done.ok) return outcomeOf(done, timeout_s);
+    }
+    const columns = await session.run(
+      `select column_name, if(column_type like '%zerofill%', 'year', data_type) from information_schema.columns
+       where table_schema = database() and table_name = '${view}' order by ordinal_position`,
+    );
+    if (!columns.ok) return outcomeOf(columns, timeout_s);
+    if (columns.rows.length === 0) return { kind: "error", message: "the query's columns cannot be told" };
+    const limited = await session.run(`set session max_statement_time = ${timeout_s}`);
+    if (!limited.ok) await session.run(`set session max_execution_time = ${timeout_s * 1000}`);
+    await session.run("start transaction read only");
+    const rows = await session.run(`select left(${jsonRow(columns.rows)}, ${MAX_ROW}) from ${view} limit 2`);
+    return outcomeOf(rows, timeout_s);
+  } finally {
+    await session.run("rollback");
+    await session.run(`drop view if exists ${quoted(database)}.${view}`);
+  }
+}
+
+function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
+  if (statement.ok) return { kind: "rows", rows: statement.rows.map(([row = ""]) => row) };
+  const { code, message } = statement;
+  if (TIMED_OUT.has(code)) return { kind: "timeout", after_s: timeout_s };
+  if (isFull(code)) {
+    throw new CouldNotRun(
+      "disk_full",
+      "the scratch directory's file system filled up during the checks: give it more room",
+    );
+  }
+  if (isOfThePlace(code))
+    throw new CouldNotRun("sandbox_failed", `the scratch server failed during the checks (error ${code})`);
+  return { kind: "error", message };
+}

@@ -1,0 +1,128 @@
+import type { SchemaLine } from "../schema-hash.ts";
+import { literal, type MariadbSession } from "./session.ts";
+import { rowsOf } from "./session-error.ts";
+
+/** The server's own; never backed up. */
+export const OWN_DATABASES: readonly string[] = ["information_schema", "performance_schema", "mysql", "sys"];
+
+const inList = (column: string, databases: readonly string[]): string =>
+  `binary ${column} in (${databases.map((name) => `binary ${literal(name)}`).join(", ")})`;
+
+/** `orders.lines`, or with backticks where a name has more than letters, digits, `_` and `$`. */
+export function tableName(database: string, table: string): string {
+  return `${part(database)}.${part(table)}`;
+}
+
+function part(name: string): string {
+  return /^[A-Za-z0-9_$]+$/.test(name) ? name : `\`${name.replaceAll("`", "``")}\``;
+}
+
+/**
+ * Tables, columns, indexes, constraints, views, routines, triggers and events of some databases: what a restored copy must have
+ * too. Each statement's rows are kind, database, table or empty, name, definition. Nothing in them depends on who owns or
+ * defined what, on row counts, or on the next value of a counter.
+ */
+export function schemaListing(databases: readonly string[]): string[] {
+  const of = (column: string): string => inList(column, databases);
+  return [
+    `select 'database', schema_name, '', schema_name, concat_ws(' ', default_character_set_name, default_collation_name)
+     from information_schema.schemata where ${of("schema_name")}`,
+    `select 'table', table_schema, table_name, '', concat_ws(' ', table_type, engine, table_collation, row_format, nullif(replace(create_options, 'partitioned', ''), ''))
+     from information_schema.tables where ${of("table_schema")} and table_type <> 'VIEW'`,
+    `select 'column', table_schema, table_name, column_name, concat_ws(' ', lpad(ordinal_position, 4, '0'), column_type, collation_name,
+       if(is_nullable = 'NO', 'not null', null), if(column_default is null, null, concat('default ', column_default)), nullif(extra, ''),
+       nullif(generation_expression, ''))
+     from information_schema.columns where ${of("table_schema")}`,
+    `select 'index', table_schema, table_name, index_name, concat_ws(' ', if(non_unique = 0, 'unique', null), index_type,
+       group_concat(concat(coalesce(column_name, '?'), coalesce(concat('(', sub_part, ')'), ''), coalesce(concat(' ', collation), '')) order by seq_in_index separator ', '))
+     from information_schema.statistics where ${of("table_schema")}
+     group by table_schema, table_name, index_name, non_unique, index_type`,
+    `select 'foreign key', k.constraint_schema, k.table_name, k.constraint_name, concat_ws(' ',
+       group_concat(k.column_name order by k.ordinal_position separator ', '), 'references', min(k.referenced_table_schema), min(k.referenced_table_name),
+       group_concat(k.referenced_column_name order by k.ordinal_position separator ', '), min(r.update_rule), min(r.delete_rule))
+     from information_schema.key_column_usage k join information_schema.referential_constraints r
+       on r.constraint_schema = k.constraint_schema and r.constraint_name = k.constraint_name and r.table_name = k.table_name
+     where ${of("k.constraint_schema")} and k.referenced_table_name is not null
+     group by k.constraint_schema, k.table_name, k.constraint_name`,
+    `select 'partition', table_schema, table_name, partition_name, concat_ws(' ', partition_method, partition_expression, partition_description)
+     from information_schema.partitions where ${of("table_schema")} and partition_name is not null`,
+    `select 'view', table_schema, table_name, '', concat_ws(' ', view_definition, check_option, security_type)
+     from information_schema.views where ${of("table_schema")}`,
+    `select lower(routine_type), routine_schema, '', routine_name, concat_ws(' ', dtd_identifier, routine_definition, is_deterministic, sql_data_access, security_type)
+     from information_schema.routines where ${of("routine_schema")}`,
+    `select 'trigger', trigger_schema, event_object_table, trigger_name, concat_ws(' ', action_timing, event_manipulation, action_statement)
+     from information_schema.triggers where ${of("trigger_schema")}`,
+    `select 'event', event_schema, '', event_name, concat_ws(' ', event_definition, interval_value, interval_field)
+     from information_schema.events where ${of("event_schema")}`,
+  ];
+}
+
+/** MariaDB's CHECK constraints; MySQL has another table of that name. */
+export function checkConstraints(databases: readonly string[]): string {
+  return `select 'check', constraint_schema, table_name, constraint_name, check_clause
+    from information_schema.check_constraints where ${inList("constraint_schema", databases)}`;
+}
+
+export function schemaLine([
+  kind = "",
+  database = "",
+  table = "",
+  name = "",
+  definition = "",
+]: readonly string[]): SchemaLine {
+  const relation = table === "" ? "" : tableName(database, table);
+  return {
+    kind,
+    relation,
+    name: table === "" && kind !== "database" ? tableName(database, name) : name,
+    definition,
+  };
+}
+
+export interface ListedTable {
+  readonly database: string;
+  readonly table: string;
+  /** As the metadata call it. */
+  readonly name: string;
+  readonly storageEngine: string;
+  /** Whether one transaction sees it at one moment. */
+  readonly isTransactional: boolean;
+}
+
+/** Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has transactions. */
+export function tablesBySize(databases: readonly string[]): string {
+  return `select t.table_schema, t.table_name, coalesce(t.engine, ''), if(coalesce(e.transactions, 'NO') = 'YES', 1, 0)
+    from information_schema.tables t left join information_schema.engines e on e.engine = t.engine
+    where ${inList("t.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
+    order by coalesce(t.data_length, 0) + coalesce(t.index_length, 0) desc, t.table_schema, t.table_name`;
+}
+
+export function listedTable([
+  database = "",
+  table = "",
+  storageEngine = "",
+  transactional = "",
+]: readonly string[]): ListedTable {
+  return {
+    database,
+    table,
+    name: tableName(database, table),
+    storageEngine,
+    isTransactional: transactional === "1",
+  };
+}
+
+/** Whoever a view, routine, trigger or event of some databases runs as: `user@host`. */
+export async function definersOf(session: MariadbSession, databases: readonly string[]): Promise<string[]> {
+  const from = (table: string, column: string): string =>
+    `select definer from information_schema.${table} where ${inList(column, databases)}`;
+  const sql = [
+    from("views", "table_schema"),
+    from("routines", "routine_schema"),
+    from("triggers", "trigger_schema"),
+    from("events", "event_schema"),
+  ].join(" union ");
+  return rowsOf(await session.run(`${sql} order by 1`), "listing who defined what").map(
+    ([definer = ""]) => definer,
+  );
+}

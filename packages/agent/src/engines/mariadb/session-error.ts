@@ -1,0 +1,31 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { SessionEnded, Statement } from "./session.ts";
+
+/** What of the client's stderr a person needs: what failed and how, in one line. */
+export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
+  const line = stderr.split("\n").find((each) => /error/i.test(each)) ?? "it closed the connection";
+  return new CouldNotRun("connection_failed", `${what}: ${line.slice(0, 400)}`);
+}
+
+/** The rows of a statement of ours, which has no business failing. */
+export function rowsOf(statement: Statement, what: string): readonly (readonly string[])[] {
+  if (statement.ok) return statement.rows;
+  throw new CouldNotRun("dump_failed", `${what} failed with error ${statement.code}${hint(statement.code)}`);
+}
+
+function hint(code: number): string {
+  if ([1044, 1045, 1142, 1143, 1227].includes(code))
+    return ": the user lacks a privilege, such as SELECT or SHOW VIEW";
+  if (code === 1969 || code === 3024) return ": it was cancelled or timed out";
+  return "";
+}
+
+/** The file system or a table of the server is full. */
+export function isFull(code: number): boolean {
+  return code === 1021 || code === 1114 || code === 1598;
+}
+
+/** Errors that speak of the place, not of the data: memory, disk, connection, shutdown. */
+export function isOfThePlace(code: number): boolean {
+  return isFull(code) || [3, 9, 1037, 1038, 1041, 1053, 1135, 1927, 2002, 2006, 2013, 2055].includes(code);
+}

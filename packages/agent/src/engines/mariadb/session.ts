@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto";
+import type { Child } from "../../processes/child.ts";
+import type { ProgramRequest } from "../../processes/run-program.ts";
+
+export type Statement =
+  | { readonly ok: true; readonly rows: readonly (readonly string[])[] }
+  /** The server's own message: it may quote data, so it goes no further than a look. */
+  | { readonly ok: false; readonly code: number; readonly message: string };
+
+/** The client went away: the server was not reachable, or broke the connection. */
+export class SessionEnded extends Error {
+  readonly code = "session_ended";
+  /** The client's own words, which hold host and user at most. */
+  readonly stderr: string;
+  constructor(stderr: string) {
+    super("the mariadb client ended");
+    this.name = "SessionEnded";
+    this.stderr = stderr;
+  }
+}
+
+const MAX_OUTPUT = 64 << 20;
+
+/**
+ * In binary mode the client has no commands of its own but `delimiter`. An error does not end it; what the error was, the
+ * server is asked.
+ */
+const ARGUMENTS = [
+  "--batch",
+  "--skip-column-names",
+  "--unbuffered",
+  "--force",
+  "--binary-mode",
+  "--skip-reconnect",
+  "--default-character-set=utf8mb4",
+];
+
+/** One connection, through a client that is kept: statements go in by its stdin. One at a time. */
+export class MariadbSession {
+  readonly #child: Child;
+  #output = "";
+  #arrived: () => void = () => undefined;
+  #ended = false;
+
+  private constructor(child: Child) {
+    this.#child = child;
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text: string) => {
+      this.#output += text;
+      this.#arrived();
+    });
+    void child.exited.then(() => {
+      this.#ended = true;
+      this.#arrived();
+    });
+  }
+
+  /**
+   * `start` runs the mariadb client with these arguments after the one that says how to connect.
+   * That the server cannot be reached shows with the first statement.
+   * @throws CouldNotRun `tool_missing`.
+   */
+  static async open(
+    start: (request: ProgramRequest) => Promise<Child>,
+    signal: AbortSignal,
+  ): Promise<MariadbSession> {
+    return new MariadbSession(await start({ args: ARGUMENTS, signal }));
+  }
+
+  /** Runs one statement of ours. @throws SessionEnded */
+  async run(sql: string): Promise<Statement> {
+    const mark = randomBytes(12).toString("hex");
+    this.#output = "";
+    // A SELECT without a table leaves what SHOW ERRORS shows as it is.
+    this.#child.stdin.write(`${sql}\n;\nselect '${mark}';\nshow errors limit 1;\nselect '${mark}', 'end';\n`);
+    const end = `${mark}\tend\n`;
+    while (!this.#output.endsWith(end)) {
+      if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
+      if (this.#output.length > MAX_OUTPUT) throw new Error("a statement of ours gave more than 64 MiB");
+      await new Promise<void>((resolve) => (this.#arrived = resolve));
+    }
+    const at = this.#output.indexOf(`${mark}\n`);
+    const [error] = linesOf(this.#output.slice(at + mark.length + 1, -end.length));
+    if (error === undefined) return { ok: true, rows: linesOf(this.#output.slice(0, at)) };
+    const [, code = "", message = ""] = error;
+    return { ok: false, code: Number(code), message };
+  }
+
+  async close(): Promise<void> {
+    this.#child.stdin.end();
+    await this.#child.stop();
+  }
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\" };
+
+/** The client's batch format. NULL cannot be told from the text NULL: statements that may give it say so themselves. */
+function linesOf(output: string): string[][] {
+  return output
+    .split("\n")
+    .slice(0, -1)
+    .map((line) =>
+      line.split("\t").map((cell) => cell.replaceAll(/\\[nt0\\]/g, (escape) => ESCAPED[escape] ?? escape)),
+    );
+}
+
+/** A string literal whatever the SQL mode and whatever is in it. */
+export function literal(text: string): string {
+  return text === "" ? "''" : `convert(x'${Buffer.from(text).toString("hex")}' using utf8mb4)`;
+}
+
+export function quoted(name: string): string {
+  return `\`${name.replaceAll("`", "``")}\``;
+}

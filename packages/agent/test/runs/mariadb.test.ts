@@ -1,0 +1,404 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mariadb } from "../../src/engines/mariadb/index.ts";
+import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
+import { writeBlob } from "../../src/pipeline/blob.ts";
+import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
+import { seal } from "../../src/pipeline/seal.ts";
+import { unseal } from "../../src/pipeline/unseal.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
+import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
+
+const never = new AbortController().signal;
+const ROWS = 5_000;
+/** Everything that an option file or a URL could trip over. */
+const PASSWORD = `a"b'c#d\\e;f %40&ü\\n`;
+
+let place: TestPlace;
+let server: SourceMariadb;
+let backup: MadeBackup;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourceMariadb(place.dir);
+  server.sql(`
+    create database shop default character set utf8mb4; create database \`od-d \`\`name\`; use shop;
+    create table orders (id bigint unsigned not null auto_increment primary key, status enum('paid', 'shipped') not null default 'paid',
+      price decimal(12, 2) not null check (price >= 0), note text, photo blob, flag bit(3) default b'101', padded int(8) zerofill default 42,
+      doubled decimal(13, 2) as (price * 2) stored, key by_status (status, price), fulltext key words (note)) engine = InnoDB;
+    insert into orders (price, note, photo) select seq, concat('secret note ', seq, ' "\\n\\t\\\\ it''s ü€😀'), unhex('00ff0d0a5c27') from seq_1_to_${ROWS};
+    create table items (order_id bigint unsigned not null, n int, foreign key (order_id) references orders (id) on delete cascade);
+    insert into items select id, id % 7 from orders;
+    create table old_fashioned (a int) engine = MyISAM;
+    insert into old_fashioned values (1), (2), (3), (4);
+    create table years (y int) partition by range (y) (partition p0 values less than (2000), partition p1 values less than maxvalue);
+    create definer = 'gone'@'nowhere' view paid as select id, price from orders where status = 'paid';
+    create definer = 'gone'@'nowhere' function twice(n int) returns int deterministic return 2 * n;
+    create trigger no_negatives before insert on items for each row set new.n = abs(new.n);
+    create event nightly on schedule every 1 day do delete from items where n > 1000;
+    use \`od-d \`\`name\`; create table \`we;ird\`\`t\` (\`a b\` int); insert into \`we;ird\`\`t\` values (7);
+    create user limited@localhost identified by 'hush-hush'; grant select on shop.orders to limited@localhost;
+    create user special@localhost identified by ${`'${PASSWORD.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`}; grant all on *.* to special@localhost;
+  `);
+  backup = await back();
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+function back(more: Partial<SourceConfigOf<"mariadb">> = {}, signal = never): Promise<MadeBackup> {
+  return makeBackup({
+    source: { ...server.source, ...more },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal,
+  });
+}
+
+function testIt(
+  checks: CheckConfig[] = [],
+  more: {
+    made?: Pick<MadeBackup, "path" | "sha256">;
+    metadata?: Record<string, unknown>;
+    timeout_s?: number;
+  } = {},
+): Promise<RestoreTestResult> {
+  const made = more.made ?? backup;
+  return testRestore({
+    source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...more.metadata })) as Record<
+      string,
+      unknown
+    >,
+    signal: never,
+  });
+}
+
+const nothingLeft = (): void => {
+  expect(readdirSync(place.scratch)).toEqual([]);
+  for (const name of ["mariadb", "mariadb-dump"]) expect(childrenNamed(name), name).toEqual([]);
+};
+
+test("the metadata say what is in the dump, and no row of it", () => {
+  expect(backup.sourceMetadata).toMatchObject({
+    engine: "mariadb",
+    engine_version: expect.stringMatching(/^10\.11\.[0-9]+-MariaDB/),
+    dump_format: "mysqldump-sql",
+    schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    databases: ["shop"],
+    table_count: 4,
+    non_transactional_tables: 1,
+  });
+  const tables = backup.sourceMetadata["tables"] as { name: string; rows?: number; rows_at_least?: number }[];
+  expect(
+    Object.fromEntries(tables.map(({ name, rows, rows_at_least }) => [name, rows ?? rows_at_least])),
+  ).toEqual({
+    "shop.orders": ROWS,
+    "shop.items": ROWS,
+    "shop.years": 0,
+    "shop.old_fashioned": 2,
+  });
+  const summary = JSON.stringify(backup.sourceMetadata["schema_summary"]);
+  expect(summary).toContain(`"column price":"0003 decimal(12,2) not null"`);
+  expect(summary).toContain("twice");
+  expect(JSON.stringify(backup.sourceMetadata)).not.toContain("secret note");
+});
+
+test("a restore test passes, with the schema and every count the same", async () => {
+  const tested = await testIt([
+    {
+      id: "sum",
+      query:
+        "select sum(price) as total, max(padded) as padded, max(flag) as flag, hex(max(photo)) as photo from orders; ",
+      expect: `total = ${(ROWS * (ROWS + 1)) / 2} and padded = 42 and flag = 5 and photo = '00FF0D0A5C27'`,
+    },
+    {
+      id: "text",
+      query: "select note from orders where id = 1 -- a comment",
+      expect: `note = 'secret note 1 "\n\t\\ it''s ü€😀'`,
+    },
+    {
+      id: "defined",
+      query: "select twice(21) as n, (select count(*) from paid) as m",
+      expect: `n = 42 and m = ${ROWS}`,
+    },
+    { id: "other-db", query: "select count(*) as n from shop.years", expect: "n = 0" },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  expect(tested).toMatchObject({ result: "passed", runtime: { kind: "process", engine: "mariadb" } });
+  expect(tested.checks.map(({ id, result }) => `${id} ${result}`).toSorted()).toEqual([
+    "defined passed",
+    "inferred:rows:shop.items passed",
+    "inferred:rows:shop.old_fashioned passed",
+    "inferred:rows:shop.orders passed",
+    "inferred:rows:shop.years passed",
+    "inferred:schema passed",
+    "inferred:tables passed",
+    "other-db passed",
+    "sum passed",
+    "text passed",
+  ]);
+  nothingLeft();
+});
+
+test("all databases at once, odd names too", async () => {
+  const made = await back({ databases: "all" });
+  expect(made.sourceMetadata["databases"]).toEqual(["od-d `name", "shop"]);
+  const tested = await testIt([], { made, metadata: made.sourceMetadata });
+  expect(tested.reason).toBeUndefined();
+  expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:`od-d ``name`.`we;ird``t`");
+});
+
+test("what is written meanwhile makes no false alarm", async () => {
+  const stop = new AbortController();
+  const writer = (async () => {
+    while (!stop.signal.aborted) {
+      server.sql("insert into shop.items select id, 9 from shop.orders limit 50");
+      await new Promise(setImmediate);
+    }
+  })();
+  const made = await back();
+  stop.abort();
+  await writer;
+  const tested = await testIt([], { made, metadata: made.sourceMetadata });
+  server.sql(`delete from shop.items where n = 9`);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+});
+
+describe("checks that do not hold", () => {
+  test("no row, several, NULL, a mistake, a second statement, a shell, an attempt to write, two of one name", async () => {
+    const check = (id: string, query: string, expectation = "n = 1"): CheckConfig => ({
+      id,
+      query,
+      expect: expectation,
+    });
+    const tested = await testIt([
+      check("none", "select 1 as n from dual where false"),
+      check("several", "select id as n from orders", "n >= 1"),
+      check("null", "select null as n", "n >= 0"),
+      check("mistake", "select n from nowhere"),
+      check("second", "select 1 as n; drop table orders"),
+      check("second-in-view", "select 1 as n) q; drop table orders; select * from (select 1 as n"),
+      check("shell", "select 1 as n \\! touch /tmp/attestore-was-here"),
+      check("outfile", "select 1 as n into outfile '/tmp/attestore-was-here'"),
+      check("twice", "select 1 as n, 2 as n"),
+      check("holds", "select count(*) as n from orders", `n = ${ROWS}`),
+    ]);
+    expect(tested.result).toBe("failed");
+    expect(
+      tested.checks
+        .filter(({ id, result }) => !id.startsWith("inferred:") && result === "passed")
+        .map(({ id }) => id),
+    ).toEqual(["holds"]);
+    expect(existsSync("/tmp/attestore-was-here")).toBe(false);
+  });
+
+  test("a query that takes too long is no result at all", async () => {
+    await expect(
+      testIt([{ id: "slow", query: "select sleep(60) as n", expect: "n = 0" }], { timeout_s: 1 }),
+    ).rejects.toMatchObject({ code: "check_timed_out" });
+    nothingLeft();
+  });
+});
+
+describe("damage", () => {
+  async function resealed(change: (sql: string) => string): Promise<Pick<MadeBackup, "path" | "sha256">> {
+    const pieces: Buffer[] = [];
+    for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
+      pieces.push(Buffer.from(piece));
+    const before = Buffer.concat(pieces).toString("latin1");
+    const after = change(before);
+    expect(after).not.toBe(before);
+    async function* whole(): AsyncGenerator<Buffer> {
+      yield Buffer.from(after, "latin1");
+      await Promise.resolve();
+    }
+    return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+  }
+  const failing = async (made: Pick<MadeBackup, "path" | "sha256">): Promise<string[]> => {
+    const tested = await testIt([], { made });
+    expect(tested.result).toBe("failed");
+    nothingLeft();
+    return tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+  };
+
+  test.each([
+    ["truncated", (bytes: Buffer) => bytes.subarray(0, -100)],
+    ["flipped", (bytes: Buffer) => bytes.fill((bytes.at(2_000) ?? 0) ^ 1, 2_000, 2_001)],
+  ])("a ciphertext that is %s, under the recorded digest and under its own", async (_, change) => {
+    const bytes = change(readFileSync(backup.path));
+    const path = join(place.dir, "damaged.age");
+    await writeFile(path, bytes);
+    for (const sha256 of [backup.sha256, createHash("sha256").update(bytes).digest("hex")])
+      expect(await testIt([], { made: { path, sha256 } })).toMatchObject({ result: "failed", checks: [] });
+  });
+
+  test("a missing table", async () => {
+    const section = /-- Table structure for table `years`[^]*?(?=--\n-- (?:T|Dumping (?:events|routines)))/;
+    expect(await failing(await resealed((sql) => sql.replace(section, "")))).toEqual([
+      "inferred:tables",
+      "inferred:schema",
+    ]);
+    // Its rows are there, and nowhere to go.
+    const made = await resealed((sql) => sql.replace("CREATE TABLE `years`", "CREATE TABLE `yearz`"));
+    expect(await testIt([], { made })).toMatchObject({ result: "failed", checks: [] });
+  });
+
+  test("an emptied table", async () => {
+    const made = await resealed((sql) => sql.replace(/INSERT INTO `items` VALUES[^;]*;/g, ""));
+    expect(await failing(made)).toEqual(["inferred:rows:shop.items"]);
+  });
+
+  test("a table that is short of one row", async () => {
+    const made = await resealed((sql) =>
+      sql.replace(/INSERT INTO `items` VALUES\n\(1,1\),/, "INSERT INTO `items` VALUES"),
+    );
+    expect(await failing(made)).toEqual(["inferred:rows:shop.items"]);
+  });
+
+  test("a row that breaks a rule; it is not quoted", async () => {
+    const made = await resealed((sql) => sql.replace("(777,'paid',777.00,", "(777,'paid',-77.00,"));
+    const tested = await testIt([], { made });
+    expect(tested).toMatchObject({ result: "failed", checks: [] });
+    expect(tested.reason).toMatch(
+      /^the dump cannot be loaded \(error 4025, SQLSTATE 23000, at line [0-9]+ of the dump\)$/,
+    );
+  });
+
+  test("a dump that ends between two statements", async () => {
+    const made = await resealed((sql) => sql.slice(0, sql.lastIndexOf("-- Dump completed")));
+    expect(await testIt([], { made })).toMatchObject({
+      result: "failed",
+      reason: "the dump's last line is missing: it was cut short",
+    });
+  });
+
+  test("a dump with a command for a shell runs none", async () => {
+    const made = await resealed((sql) =>
+      sql.replace("USE `shop`;", "USE `shop`;\n\\! touch /tmp/attestore-was-here\n"),
+    );
+    expect(await testIt([], { made })).toMatchObject({ result: "failed", checks: [] });
+    expect(existsSync("/tmp/attestore-was-here")).toBe(false);
+  });
+
+  test("a place that is too old, of another product, or lacks something, could not run", async () => {
+    await expect(testIt([], { metadata: { engine_version: "99.1.0-MariaDB" } })).rejects.toMatchObject({
+      code: "tool_too_old",
+    });
+    await expect(testIt([], { metadata: { engine_version: "8.0.36" } })).rejects.toMatchObject({
+      code: "tool_missing",
+    });
+    await expect(
+      testIt([], { metadata: { storage_engines: ["InnoDB", "Columnstore"] } }),
+    ).rejects.toMatchObject({
+      code: "sandbox_lacks",
+      message: expect.stringContaining("Columnstore"),
+    });
+    const made = await resealed((sql) => sql.replaceAll("utf8mb4_general_ci", "utf8mb4_0900_ai_ci"));
+    await expect(testIt([], { made })).rejects.toMatchObject({ code: "sandbox_lacks" });
+    nothingLeft();
+  });
+});
+
+describe("a dump that fails leaves nothing", () => {
+  const failed = async (more: Partial<SourceConfigOf<"mariadb">>, url?: string): Promise<unknown> => {
+    const before = readdirSync(place.blobs);
+    if (url !== undefined) process.env["TEST_OTHER_MARIADB_URL"] = url;
+    const error: unknown = await back({
+      ...(url === undefined ? {} : { connection: { kind: "env", name: "TEST_OTHER_MARIADB_URL" } }),
+      ...more,
+    }).catch((thrown: unknown) => thrown);
+    expect(readdirSync(place.blobs)).toEqual(before);
+    expect(String(error)).not.toContain("hush-hush");
+    nothingLeft();
+    return error;
+  };
+
+  test("without a server, a password, a right, a database", async () => {
+    expect(await failed({}, "mysql://root:hush-hush@127.0.0.1:1/shop")).toMatchObject({
+      code: "connection_failed",
+    });
+    expect(await failed({}, server.url("special", "hush-hush"))).toMatchObject({
+      code: "connection_failed",
+      message: expect.stringContaining("Access denied"),
+    });
+    expect(await failed({}, server.url("limited", "hush-hush"))).toMatchObject({ code: "dump_failed" });
+    expect(await failed({ databases: ["gone"] })).toMatchObject({ code: "source_missing" });
+    expect(await failed({}, server.url("root", "").replace("/shop", "/"))).toMatchObject({
+      code: "connection_reference",
+    });
+  });
+
+  test("interrupted", async () => {
+    const controller = new AbortController();
+    const before = readdirSync(place.blobs);
+    const running = back({}, controller.signal);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: "interrupted" });
+    expect(readdirSync(place.blobs)).toEqual(before);
+    nothingLeft();
+  });
+});
+
+test("a password of any characters gets there by a file that only we can read, and stands in no argument list", async () => {
+  process.env["TEST_OTHER_MARIADB_URL"] = server.url("special", PASSWORD);
+  const connection = { kind: "env", name: "TEST_OTHER_MARIADB_URL" } as const;
+  const file = await writeConnectionFile(connection, place.scratch);
+  expect(statSync(file.path).mode & 0o777).toBe(0o600);
+  await file.remove();
+  const seen: string[] = [];
+  const dump = await mariadb.dump(
+    { ...server.source, connection },
+    { scratchDir: place.scratch, signal: never },
+  );
+  try {
+    seen.push(execFileSync("ps", ["axww", "-o", "args"], { encoding: "utf8" }));
+    for await (const _ of dump.content);
+    expect(await dump.metadata()).toMatchObject({ databases: ["shop"] });
+  } finally {
+    await dump.close();
+  }
+  expect(seen[0]).toContain("--single-transaction");
+  expect(seen[0]).not.toContain("a\"b'c");
+  nothingLeft();
+});
+
+test("the schema's hash follows the schema, not the data", async () => {
+  const hash = async (): Promise<string> => (await back()).sourceMetadata.schema_hash;
+  const before = await hash();
+  server.sql(
+    "use shop; insert into items values (1, 1); delete from items where order_id = 1 and n = 1 limit 1",
+  );
+  expect(await hash()).toBe(before);
+  for (const [change, undo] of [
+    ["alter table orders add column extra int", "alter table orders drop column extra"],
+    ["create index late on orders (price)", "drop index late on orders"],
+    [
+      "alter table orders modify padded int(9) zerofill default 42",
+      "alter table orders modify padded int(8) zerofill default 42",
+    ],
+    [
+      "drop trigger no_negatives",
+      "create trigger no_negatives before insert on items for each row set new.n = abs(new.n)",
+    ],
+  ] as const) {
+    server.sql(`use shop; ${change}`);
+    expect(await hash(), change).not.toBe(before);
+    server.sql(`use shop; ${undo}`);
+    expect(await hash(), undo).toBe(before);
+  }
+});
