@@ -8,7 +8,6 @@ import { writeBlob } from "../src/pipeline/blob.ts";
 
 const [way, input = "", output = "", key = "", sha256 = ""] = process.argv.slice(2);
 const signal = new AbortController().signal;
-const started = performance.now();
 let digest = sha256;
 
 if (way === "seal") {
@@ -29,7 +28,6 @@ if (way === "seal") {
 const { user, system } = process.cpuUsage();
 process.stdout.write(
   JSON.stringify({
-    seconds: (performance.now() - started) / 1000,
     cpu_seconds: (user + system) / 1e6,
     rss_mib: process.resourceUsage().maxRSS / 1024,
     sha256: digest,
