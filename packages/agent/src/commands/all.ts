@@ -64,6 +64,18 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
   {
+    name: "keys export",
+    summary: "print the public keys; with --secret write the age identities into a file",
+    flags: ["secret", "output", "json", "root"],
+    load: async () => (await import("./keys-export.ts")).keysExport,
+  },
+  {
+    name: "keys recovery-kit",
+    summary: "make the page that opens the backups when this host is gone, or test it",
+    flags: ["output", "shares", "threshold", "test", "identity", "share", "file", "yes", "json", "root"],
+    load: async () => (await import("./keys-recovery-kit.ts")).keysRecoveryKit,
+  },
+  {
     name: "alarm",
     summary: "show the alarm over the log, or clear it once you know what happened",
     flags: ["because", "forgetHead", "json", "root"],
@@ -73,4 +85,6 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** Of each group of commands, what it is about and which of them its bare name calls. */
-export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare: string }>> = {};
+export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare?: string }>> = {
+  keys: { summary: "the keys of this root" },
+};

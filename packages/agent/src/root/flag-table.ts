@@ -99,6 +99,31 @@ export const FLAGS = {
     env: "ATTESTORE_MAX_RATE",
     about: "send at most this much a second to the object store: 500kB, 20MB",
   },
+  shares: {
+    form: "--shares <n>",
+    env: "ATTESTORE_SHARES",
+    about: "split the recovery key among n people",
+  },
+  threshold: {
+    form: "--threshold <k>",
+    env: "ATTESTORE_THRESHOLD",
+    about: "any k of the shares give the key back",
+  },
+  test: {
+    form: "--test",
+    env: "ATTESTORE_TEST",
+    about: "show that the kit works: with the key, or with enough shares of it",
+  },
+  share: {
+    form: "--share <paths>",
+    env: "ATTESTORE_SHARE",
+    about: "files with the shares, separated by commas",
+  },
+  secret: {
+    form: "--secret",
+    env: "ATTESTORE_SECRET",
+    about: "the private age identities too, into a file (--output)",
+  },
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof FLAGS;
