@@ -1,0 +1,39 @@
+import { CallRefused, type Schemas } from "@attestore/contract/client";
+import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { api } from "./client.ts";
+
+export type Me = Schemas["Me"];
+export type Role = Me["user"]["role"];
+
+/** Who is signed in; null for nobody. */
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: async (): Promise<Me | null> => {
+    try {
+      return (await api.call("get", "/api/auth/me")).body;
+    } catch (error) {
+      if (error instanceof CallRefused && error.status === 401) return null;
+      throw error;
+    }
+  },
+});
+
+/** Who is signed in, on pages that nobody else reaches. */
+export function useMe(): Me {
+  const { data } = useSuspenseQuery(meQuery);
+  if (data === null) throw new Error("nobody is signed in");
+  return data;
+}
+
+/** The organisation that the page is about. Operators have none: their pages don't ask. */
+export function useOrgId(): string {
+  const { org } = useMe();
+  if (org === null) throw new Error("there is no organisation");
+  return org.id;
+}
+
+/** Whether the signed-in person may change what the organisation has; auditors only read. */
+export function useMayManage(): boolean {
+  const { role } = useMe().user;
+  return role === "owner" || role === "admin";
+}

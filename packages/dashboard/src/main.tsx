@@ -1,0 +1,22 @@
+import "@mantine/core/styles.css";
+import "./app/global.css";
+import { MantineProvider } from "@mantine/core";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { queryClient } from "./app/query-client.ts";
+import { router } from "./app/router.tsx";
+import { theme } from "./app/theme.ts";
+
+const root = document.querySelector("#root");
+if (root === null) throw new Error("the page has no #root");
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

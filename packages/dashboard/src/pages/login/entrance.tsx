@@ -1,0 +1,19 @@
+import { Center, Paper, Stack, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+
+/** The frame of the pages that are there before anybody is signed in. */
+export function Entrance({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Center component="main" mih="100dvh" p="md">
+      <Paper withBorder p="xl" w="100%" maw={420}>
+        <Stack>
+          <img src="/icon.svg" alt="Attestore" width={40} height={40} />
+          <Title order={1} size="h2">
+            {title}
+          </Title>
+          {children}
+        </Stack>
+      </Paper>
+    </Center>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { getRouteApi, Link, useRouter } from "@tanstack/react-router";
+import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { strings } from "../../text/strings.ts";
+import { CodeForm } from "./code-form.tsx";
+import { Entrance } from "./entrance.tsx";
+
+const route = getRouteApi("/login");
+
+export function LoginPage() {
+  const [email, setEmail] = useState("");
+  const { next } = route.useSearch();
+  const router = useRouter();
+  const send = useMutation({ mutationFn: () => api.call("post", "/api/auth/login", { body: { email } }) });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <Entrance title={strings.login.title}>
+      {send.isSuccess ? (
+        <CodeForm
+          email={email}
+          action={strings.login.verify}
+          verify={(code) => api.call("post", "/api/auth/verify", { body: { email, code } })}
+          onSignedIn={() => router.navigate({ href: next ?? "/" })}
+          onStartOver={() => send.reset()}
+        />
+      ) : (
+        <form onSubmit={submit}>
+          <Stack>
+            <Text size="sm" c="dimmed">
+              {strings.login.explanation}
+            </Text>
+            <TextInput
+              label={strings.login.email}
+              type="email"
+              autoComplete="email"
+              required
+              autoFocus
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            {send.isError && <FailurePanel error={send.error} />}
+            <Button type="submit" loading={send.isPending}>
+              {strings.login.sendCode}
+            </Button>
+            <Text size="sm">
+              {strings.login.noAccount} <Link to="/signup">{strings.login.signup}</Link>
+            </Text>
+          </Stack>
+        </form>
+      )}
+    </Entrance>
+  );
+}

@@ -1,0 +1,67 @@
+import { Button, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { strings } from "../../text/strings.ts";
+import { CodeForm } from "./code-form.tsx";
+import { Entrance } from "./entrance.tsx";
+
+export function SignupPage() {
+  const [email, setEmail] = useState("");
+  const [organisation, setOrganisation] = useState("");
+  const navigate = useNavigate();
+  const send = useMutation({
+    mutationFn: () => api.call("post", "/api/auth/signup", { body: { email, org_name: organisation } }),
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    send.mutate();
+  };
+  return (
+    <Entrance title={strings.signup.title}>
+      {send.isSuccess ? (
+        <CodeForm
+          email={email}
+          action={strings.signup.verify}
+          verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code } })}
+          onSignedIn={() => navigate({ to: "/" })}
+          onStartOver={() => send.reset()}
+        />
+      ) : (
+        <form onSubmit={submit}>
+          <Stack>
+            <Text size="sm" c="dimmed">
+              {strings.signup.explanation}
+            </Text>
+            <TextInput
+              label={strings.login.email}
+              type="email"
+              autoComplete="email"
+              required
+              autoFocus
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <TextInput
+              label={strings.signup.organisation}
+              autoComplete="organization"
+              required
+              maxLength={100}
+              value={organisation}
+              onChange={(event) => setOrganisation(event.currentTarget.value)}
+            />
+            {send.isError && <FailurePanel error={send.error} />}
+            <Button type="submit" loading={send.isPending}>
+              {strings.login.sendCode}
+            </Button>
+            <Text size="sm">
+              {strings.signup.haveAccount} <Link to="/login">{strings.signup.login}</Link>
+            </Text>
+          </Stack>
+        </form>
+      )}
+    </Entrance>
+  );
+}

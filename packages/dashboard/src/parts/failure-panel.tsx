@@ -1,0 +1,34 @@
+import { CallRefused } from "@attestore/contract/client";
+import { Alert, Button, Code, Stack, Text } from "@mantine/core";
+import { strings } from "../text/strings.ts";
+
+/** What went wrong, and what to do: in place of a page, or of a part of one. */
+export function FailurePanel({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <Alert color="red" variant="light" role="alert" title={titleOf(error)}>
+      <Stack align="flex-start" gap="xs">
+        <Text size="sm">{messageOf(error)}</Text>
+        {error instanceof CallRefused && <Code>{strings.failure.requestId(error.requestId)}</Code>}
+        {onRetry !== undefined && (
+          <Button size="xs" variant="default" onClick={onRetry}>
+            {strings.failure.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  );
+}
+
+function titleOf(error: unknown): string {
+  return error instanceof CallRefused && error.status === 403
+    ? strings.failure.forbiddenTitle
+    : strings.failure.title;
+}
+
+/** What the person is told: the service's own words where it answered. */
+export function messageOf(error: unknown): string {
+  if (error instanceof CallRefused) return error.message;
+  // What fetch throws where no answer came.
+  if (error instanceof TypeError) return strings.failure.offline;
+  return strings.failure.defect;
+}

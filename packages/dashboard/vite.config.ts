@@ -1,0 +1,26 @@
+import { defineConfig } from "vite";
+
+/**
+ * `npm run dashboard` builds into dist/, from where the service serves it. For work on the pages: `npx vite packages/dashboard`, with the
+ * service at ATTESTORE_PUBLIC_URL.
+ */
+export default defineConfig({
+  root: import.meta.dirname,
+  build: {
+    target: "es2023",
+    // Everything stays a file of its own: the page's policy allows no inline content.
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      onLog(level, log, report) {
+        // Component libraries mark their files for React's server components, of which there are none here.
+        if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
+      },
+    },
+  },
+  server: {
+    proxy: {
+      "/api": { target: process.env["ATTESTORE_PUBLIC_URL"] ?? "https://localhost:8443", secure: false },
+    },
+  },
+});

@@ -1,0 +1,92 @@
+import { join } from "node:path";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import { notFound } from "../../platform/http/errors.ts";
+import { type PageFile, readPages } from "./read-pages.ts";
+
+/** Where `npm run dashboard` leaves the build. */
+export const DASHBOARD_BUILD = join(import.meta.dirname, "../../../../dashboard/dist");
+
+/** First parts of the paths that the dashboard's own router knows; what it does not know of them it says itself. */
+const PAGES = [
+  "login",
+  "signup",
+  "attach",
+  "sources",
+  "receipts",
+  "backups",
+  "agents",
+  "auth-keys",
+  "events",
+  "log",
+  "commands",
+  "api-logs",
+  "members",
+  "notifications",
+  "evidence",
+  "settings",
+  "operator",
+  "verify",
+  "shared",
+];
+
+const HEADERS = {
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    // Components set sizes and colours as style attributes.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+};
+
+/** The dashboard: its files, and its page for every path of its router. */
+export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPluginAsync {
+  return async (app: FastifyInstance) => {
+    const files = await readPages(directory);
+    const page = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      const index = files.get("/index.html");
+      if (index !== undefined) return send(request, reply, index);
+      return reply
+        .code(503)
+        .type("text/plain; charset=utf-8")
+        .send("The dashboard is not built. Where the service runs from its sources: npm run dashboard\n");
+    };
+    app.get("/", page);
+    for (const name of PAGES) {
+      app.get(`/${name}`, page);
+      // The log's tiles have their own paths below.
+      if (name !== "log") app.get(`/${name}/*`, page);
+    }
+    for (const [path, file] of files)
+      if (path !== "/index.html") app.get(path, (request, reply) => send(request, reply, file));
+    // A page that was loaded before an update asks for what is gone: not for the page instead.
+    app.get("/assets/*", () => {
+      throw notFound("path");
+    });
+  };
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+  const brotli = takesBrotli(request) ? file.brotli : undefined;
+  return reply
+    .headers(HEADERS)
+    .header("cache-control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache")
+    .header("vary", "accept-encoding")
+    .headers(brotli === undefined ? {} : { "content-encoding": "br" })
+    .type(file.type)
+    .send(brotli ?? file.bytes);
+}
+
+/** RFC 9110 section 12.5.3, as far as it is about brotli. */
+function takesBrotli(request: FastifyRequest): boolean {
+  const accepted = request.headers["accept-encoding"] ?? "";
+  return accepted.split(",").some((coding) => /^\s*br\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(coding));
+}

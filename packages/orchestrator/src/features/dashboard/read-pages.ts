@@ -1,0 +1,60 @@
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompress, constants } from "node:zlib";
+
+/** One file of the dashboard's build. */
+export interface PageFile {
+  type: string;
+  bytes: Buffer;
+  /** The same as `br`; absent where that is no shorter. */
+  brotli?: Buffer;
+  /** Its name holds a hash of its bytes. */
+  immutable: boolean;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+};
+
+const compress = promisify(brotliCompress);
+
+/**
+ * The whole build in memory, by URL path: some hundred kilobytes, and no path of a request ever reaches the file system. Empty where the
+ * dashboard is not built.
+ */
+export async function readPages(directory: string): Promise<Map<string, PageFile>> {
+  let names: string[];
+  try {
+    const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+    names = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return new Map();
+    throw error;
+  }
+  const files = await Promise.all(
+    names
+      .filter((name) => extname(name) in TYPES)
+      .map(async (name) => {
+        const path = `/${relative(directory, name).split(sep).join("/")}`;
+        return [path, await pageFile(name, path)] as const;
+      }),
+  );
+  return new Map(files);
+}
+
+async function pageFile(name: string, path: string): Promise<PageFile> {
+  const bytes = await readFile(name);
+  const brotli = await compress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  return {
+    type: TYPES[extname(name)] ?? "",
+    bytes,
+    ...(brotli.length < bytes.length ? { brotli } : {}),
+    immutable: path.startsWith("/assets/"),
+  };
+}
