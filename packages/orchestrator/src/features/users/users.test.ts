@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ownAddress, type Answer } from "../../../test/client.ts";
+import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let owner: TestUser;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  org = await service.addOrg();
+  owner = await service.signIn(org);
+});
+
+const users = (): string => `/api/orgs/${org.id}/users`;
+const errorOf = ({ status, json }: Answer): unknown[] => [status, json["error"]];
+
+describe("an invitation", () => {
+  test("makes the user and mails how to sign in; they do", async () => {
+    const email = "Grace.Hopper@example.org";
+    const answer = await owner.post(users(), { email, role: "auditor", name: "Grace" });
+    expect(answer.status, answer.body.toString()).toBe(201);
+    expect(answer.json).toEqual({
+      id: expect.stringMatching(/^user_/),
+      created_at: expect.any(String),
+      org_id: org.id,
+      email,
+      name: "Grace",
+      role: "auditor",
+    });
+    const [mail] = await service.mails(email);
+    expect(mail?.text).toContain(`${service.url}/login`);
+    expect(mail?.text).toContain("as auditor");
+    const typed = email.toLowerCase();
+    await service.call({
+      method: "POST",
+      path: "/api/auth/login",
+      json: { email: typed },
+      from: ownAddress(),
+    });
+    const json = { email: typed, code: await service.codeFor(email) };
+    const signedIn = await service.call({ method: "POST", path: "/api/auth/verify", json });
+    expect(signedIn.json["user"]).toEqual(answer.json);
+  });
+
+  test("of an address that has an account, here or elsewhere, is refused and mails nothing", async () => {
+    const elsewhere = await service.signIn(await service.addOrg());
+    const operator = await service.signIn(null);
+    for (const { email } of [elsewhere, operator, owner]) {
+      const answer = await owner.post(users(), { email: email.toUpperCase(), role: "admin" });
+      expect(errorOf(answer)).toEqual([409, "already_exists"]);
+      expect(await service.mails(email)).toEqual([]);
+    }
+  });
+
+  test("of one address ten times at once makes one user and one mail", async () => {
+    const body = { email: "raced@example.org", role: "admin" };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => owner.post(users(), body)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+    expect(await service.mails("raced@example.org")).toHaveLength(1);
+  });
+});
+
+describe("an admin", () => {
+  test("makes, changes and removes no owner", async () => {
+    const admin = await service.signIn(org, "admin");
+    const auditor = await service.signIn(org, "auditor");
+    const refusals = [
+      await admin.post(users(), { email: "x@example.org", role: "owner" }),
+      await admin.patch(`${users()}/${admin.id}`, { role: "owner" }),
+      await admin.patch(`${users()}/${auditor.id}`, { role: "owner" }),
+      await admin.patch(`${users()}/${owner.id}`, { role: "auditor" }),
+      await admin.delete(`${users()}/${owner.id}`),
+    ];
+    for (const refusal of refusals) expect(errorOf(refusal)).toEqual([403, "forbidden"]);
+    expect((await admin.patch(`${users()}/${auditor.id}`, { role: "admin" })).status).toBe(200);
+    expect((await owner.patch(`${users()}/${admin.id}`, { role: "owner" })).status).toBe(200);
+  });
+});
+
+describe("a change", () => {
+  test("of the role holds from the next call on, on every replica", async () => {
+    const replica = await service.listen();
+    const admin = await service.signIn(org, "admin");
+    const rename = { method: "PATCH", path: `/api/orgs/${org.id}`, token: admin.token, json: { name: "X" } };
+    expect((await replica.call(rename)).status).toBe(200);
+    await owner.patch(`${users()}/${admin.id}`, { role: "auditor" });
+    expect((await replica.call(rename)).status).toBe(403);
+    await replica.close();
+  });
+
+  test("of the name takes it away with null", async () => {
+    const named = await owner.patch(`${users()}/${owner.id}`, { name: "Ada" });
+    expect(named.json).toMatchObject({ name: "Ada", role: "owner" });
+    const unnamed = await owner.patch(`${users()}/${owner.id}`, { name: null });
+    expect(unnamed.json).not.toHaveProperty("name");
+  });
+});
+
+describe("the last owner", () => {
+  test("can neither go nor become something else", async () => {
+    expect(errorOf(await owner.delete(`${users()}/${owner.id}`))).toEqual([409, "conflict"]);
+    expect(errorOf(await owner.patch(`${users()}/${owner.id}`, { role: "admin" }))).toEqual([
+      409,
+      "conflict",
+    ]);
+    expect((await owner.patch(`${users()}/${owner.id}`, { role: "owner", name: "Still" })).status).toBe(200);
+  });
+
+  test("stays when two owners remove each other, or step down, at the same time", async () => {
+    for (let round = 0; round < 5; round++) {
+      const one = await service.addOrg();
+      const [a, b] = [await service.signIn(one), await service.signIn(one)];
+      const path = (user: TestUser): string => `/api/orgs/${one.id}/users/${user.id}`;
+      const answers = await Promise.all([
+        a.delete(path(b)),
+        round % 2 === 0 ? b.delete(path(a)) : b.patch(path(b), { role: "admin" }),
+      ]);
+      const { rows } = await service.pool.query<{ n: number }>(
+        "select count(*) as n from users where org_id = $1 and role = 'owner' and removed_at is null",
+        [one.id],
+      );
+      expect(rows, answers.map(({ body }) => body.toString()).join("\n")).toEqual([{ n: 1 }]);
+    }
+  });
+});
+
+test("a removed user is out at once on every replica, is listed no more, and the address is free", async () => {
+  const replica = await service.listen();
+  const gone = await service.signIn(org, "admin");
+  const me = { method: "GET", path: "/api/auth/me", token: gone.token };
+  expect((await replica.call(me)).status).toBe(200);
+  const removed = await owner.delete(`${users()}/${gone.id}`);
+  expect([removed.status, removed.json["id"]]).toEqual([200, gone.id]);
+  for (const where of [service, replica])
+    expect(errorOf(await where.call(me))).toEqual([401, "session_expired"]);
+  expect(errorOf(await owner.delete(`${users()}/${gone.id}`))).toEqual([404, "not_found"]);
+  expect(errorOf(await owner.patch(`${users()}/${gone.id}`, { name: "X" }))).toEqual([404, "not_found"]);
+  const listed = (await owner.get(users())).json as unknown as { items: { id: string }[] };
+  expect(listed.items.map(({ id }) => id)).toEqual([owner.id]);
+  const again = await owner.post(users(), { email: gone.email, role: "auditor" });
+  expect(again.status).toBe(201);
+  expect(again.json["id"]).not.toBe(gone.id);
+  await replica.close();
+});
+
+test("users are listed in pages, newest first", async () => {
+  const made = [owner.id];
+  for (let n = 0; n < 4; n++) made.push((await service.signIn(org, "auditor")).id);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? "" : `&cursor=${cursor}`;
+    const page = (await owner.get(`${users()}?limit=2${query}`)).json as unknown as {
+      items: { id: string }[];
+      next_cursor: string | null;
+    };
+    seen.push(...page.items.map(({ id }) => id));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  expect(seen).toEqual([...made].sort().reverse());
+});
