@@ -182,6 +182,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         sealer,
         clock: options.clock ?? systemClock,
         publicUrl: url,
+        caPem: null,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
       }),

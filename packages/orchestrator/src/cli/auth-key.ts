@@ -75,7 +75,7 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       createdBy: "console",
     }),
   }));
-  const command = installCommand(console.publicUrl);
+  const command = installCommand(console);
   return {
     json: { ...authKeyJson(record), auth_key: plaintext, install_command: command },
     talk: [
@@ -83,7 +83,7 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       "",
     ],
     result: plaintext,
-    next: `on the host, and give it the key when it asks:\n  ${command}`,
+    next: `on the host, as root, and give it the key when it asks:\n  ${command}\nWhere the agent is installed already: attestore init --service ${console.publicUrl}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
@@ -5,6 +6,7 @@ import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
+import { errorCode } from "../platform/errors/errno.ts";
 import { notFound } from "../platform/http/errors.ts";
 import { createSealer, type Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
@@ -19,6 +21,8 @@ export interface Console {
   /** First part of the origin of every log. */
   logHost: string;
   publicUrl: string;
+  /** Of the service's own authority; null with a certificate of the user's own, or before the service's first start. */
+  caPem: string | null;
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
   /** Does something in one transaction with the audit row of it. */
@@ -62,6 +66,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
       sealer: createSealer(keys.sealing),
       logHost: identity.log_host,
       publicUrl: config.publicUrl,
+      caPem: config.tlsCertificate === undefined ? await ownCa(config.data) : null,
       org: async (idOrSlug) => {
         const org = await findOrg(db, idOrSlug);
         if (org === null)
@@ -78,6 +83,15 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     };
   } catch (error) {
     await close();
+    throw error;
+  }
+}
+
+async function ownCa(data: string): Promise<string | null> {
+  try {
+    return await readFile(join(data, "tls", "ca.pem"), "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -37,6 +37,8 @@ export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
   sequencer: Sequencer;
   objects: ObjectStore;
   clock: Clock;
+  /** Of the service's own authority; null with a certificate of the user's own. */
+  caPem: string | null;
 }
 
 /** Every call that the service answers. */

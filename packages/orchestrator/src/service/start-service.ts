@@ -1,9 +1,13 @@
 import { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Server as TlsServer } from "node:tls";
 import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
 import { recordFirstCall } from "../features/agents/first-call.ts";
 import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts";
+import { BUILT_HERE, downloadRoutes } from "../features/downloads/download-routes.ts";
+import { dashboardPages } from "../features/dashboard/page-routes.ts";
+import { featureJobs } from "../features/jobs.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
@@ -20,6 +24,7 @@ import { sweepTemporaryFiles } from "../platform/files/durable-write.ts";
 import { healthRoutes } from "../platform/health/health-routes.ts";
 import { buildApp } from "../platform/http/app.ts";
 import { startHousekeeping } from "../platform/http/housekeeping.ts";
+import { runJobs } from "../platform/jobs/run-jobs.ts";
 import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
 import { createSealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
@@ -85,6 +90,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   for (const directory of [keysDirectory, ...(tls.caFile === null ? [] : [tlsSettings.directory])]) {
     await sweepTemporaryFiles(directory);
   }
+  const caPem = tls.caFile === null ? null : await readFile(tls.caFile, "utf8");
   const { objects, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
   const signer = new HeadSigner(identity.log_host, keys.log);
@@ -120,6 +126,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       sealer,
       clock: systemClock,
       publicUrl: config.publicUrl,
+      caPem,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),
     }),
@@ -132,6 +139,8 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   });
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
   app.register(tlogTilesRoutes({ pool, signer }));
+  app.register(downloadRoutes({ directory: config.downloads ?? BUILT_HERE, caPem }));
+  app.register(dashboardPages());
   if (objectRoutes !== null) app.register(objectRoutes);
 
   const transport = openMailTransport(config, (text) => void process.stderr.write(text));
@@ -160,6 +169,25 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(async () => {
     shutdown.abort();
     await delivery;
+  });
+  const jobs = runJobs({
+    db,
+    clock: systemClock,
+    logger: log,
+    signal: shutdown.signal,
+    jobs: featureJobs({
+      db,
+      objects,
+      clock: systemClock,
+      logger: log,
+      scheduleGrace_s: config.scheduleGrace_s,
+      heartbeatInterval_s: config.heartbeatInterval_s,
+      silentAfterIntervals: config.silentAfterIntervals,
+    }),
+  });
+  cleanup.add(async () => {
+    shutdown.abort();
+    await jobs;
   });
   startHousekeeping({ db, rateLimits, logger: log, signal: shutdown.signal });
   const certificate = new X509Certificate(String(tls.options.cert));

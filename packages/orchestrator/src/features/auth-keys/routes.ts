@@ -4,7 +4,7 @@ import { notFound } from "../../platform/http/errors.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "./create-auth-key.ts";
-import { installCommand } from "./install-command.ts";
+import { installCommand, type InstallFrom } from "./install-command.ts";
 import { presentAuthKey } from "./present.ts";
 import { revokeAuthKey } from "./revoke-auth-key.ts";
 import { keyIsOf, listActiveKeyPage } from "./store.ts";
@@ -12,7 +12,7 @@ import { keyIsOf, listActiveKeyPage } from "./store.ts";
 const ofOrg = Type.Object({ orgID: Id("org") });
 const ofKey = Type.Object({ orgID: Id("org"), id: Id("authKey") });
 
-export function authKeyRoutes({ publicUrl }: { publicUrl: string }): Route[] {
+export function authKeyRoutes(installFrom: InstallFrom): Route[] {
   const mint = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auth-keys",
@@ -34,7 +34,11 @@ export function authKeyRoutes({ publicUrl }: { publicUrl: string }): Route[] {
       });
       return {
         status: 201,
-        body: { ...presentAuthKey(record), auth_key: plaintext, install_command: installCommand(publicUrl) },
+        body: {
+          ...presentAuthKey(record),
+          auth_key: plaintext,
+          install_command: installCommand(installFrom),
+        },
       };
     },
   });

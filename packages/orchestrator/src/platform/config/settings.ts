@@ -141,11 +141,29 @@ export const SETTINGS = {
     description:
       "Whether somebody with a permission of their own (governance) or nobody (compliance) may end a lock.",
   }),
+  downloads: define({
+    variable: "ATTESTORE_DOWNLOADS",
+    read: type.path,
+    description:
+      "Directory of what hosts install the agent from, as `npm run package` makes it; dist/ of this checkout.",
+  }),
   heartbeatInterval_s: define({
     variable: "ATTESTORE_HEARTBEAT_INTERVAL_S",
     read: type.wholeNumber(1, 86_400),
     fallback: "60",
     description: "Seconds between an agent's heartbeats.",
+  }),
+  silentAfterIntervals: define({
+    variable: "ATTESTORE_SILENT_AFTER_INTERVALS",
+    read: type.wholeNumber(2, 10_000),
+    fallback: "10",
+    description: "Heartbeats in a row that do not come before an agent is called silent.",
+  }),
+  scheduleGrace_s: define({
+    variable: "ATTESTORE_SCHEDULE_GRACE_S",
+    read: type.wholeNumber(60, 30 * 86_400),
+    fallback: "7200",
+    description: "Seconds after its scheduled time in which a backup or restore test has to be done.",
   }),
   rateDefault: define({
     variable: "ATTESTORE_RATE_DEFAULT",

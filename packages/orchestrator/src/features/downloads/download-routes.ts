@@ -1,0 +1,74 @@
+import { open, type FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify";
+import { errorCode } from "../../platform/errors/errno.ts";
+import { ApiError } from "../../platform/http/errors.ts";
+
+export interface Downloads {
+  /** What `npm run package` made: SHA256SUMS with its signature, and the files that it lists. */
+  directory: string;
+  /** Of the service's own authority; null where it has a certificate of the user's own. */
+  caPem: string | null;
+}
+
+/** Where `npm run package` puts what it makes. */
+export const BUILT_HERE = fileURLToPath(new URL("../../../../../dist", import.meta.url));
+
+/** One name and no path; nothing hidden. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$/;
+
+/**
+ * What a host is set up with, for everybody: `GET /install.sh`, `GET /download/<file>`, and `GET /ca.pem`, which a host has to
+ * hold against a fingerprint that it got in another way.
+ */
+export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAsync {
+  return async (app: FastifyInstance) => {
+    const once = { exposeHeadRoute: false };
+    app.get("/install.sh", once, (_request, reply) =>
+      send(directory, "install.sh", reply.type("text/x-shellscript; charset=utf-8")),
+    );
+    app.get("/download/:file", once, (request, reply) => {
+      const { file } = request.params as { file: string };
+      return send(directory, file, reply.type("application/octet-stream"));
+    });
+    app.get("/ca.pem", once, (_request, reply) => {
+      if (caPem === null)
+        throw new ApiError("not_found", "This service's certificate is not of an authority of its own.");
+      return reply.type("application/x-pem-file").send(caPem);
+    });
+  };
+}
+
+async function send(directory: string, name: string, reply: FastifyReply): Promise<FastifyReply> {
+  if (!NAME.test(name)) throw absent(name);
+  const file = await openFile(join(directory, name));
+  if (file === null) throw absent(name);
+  const { size } = await file.stat();
+  // A file that grows meanwhile is cut off where it was, as its length says.
+  return reply
+    .header("content-length", size)
+    .send(file.createReadStream({ start: 0, end: Math.max(size - 1, 0) }));
+}
+
+async function openFile(path: string): Promise<FileHandle | null> {
+  let file: FileHandle;
+  try {
+    file = await open(path);
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  return null;
+}
+
+function absent(name: string): ApiError {
+  const what = NAME.test(name) ? ` "${name}"` : "";
+  return new ApiError(
+    "not_found",
+    `This service has no file${what} to install from. Its operator builds them with \`npm run package\`, or names their directory with ATTESTORE_DOWNLOADS.`,
+  );
+}
