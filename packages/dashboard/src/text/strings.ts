@@ -25,6 +25,7 @@ export const strings = {
   signup: {
     title: "Sign up",
     organisation: "Name of your organisation",
+    sent: (email: string) => `A code is on its way to ${email}.`,
     explanation: "We send you a code. With it you become the owner of a new organisation.",
     verify: "Create the organisation",
     haveAccount: "Have an account already?",
@@ -44,4 +45,14 @@ export const strings = {
     home: "Go home",
   },
   loading: "Loading",
+  status: {
+    proven: "proven",
+    backed_up: "backed up, not proven",
+    failed: "failed",
+    missed: "missed",
+    none: "nothing yet",
+  },
+  copy: { copy: "Copy", copied: "Copied", failed: "Could not copy" },
+  list: { more: "Show more" },
+  dialog: { cancel: "Cancel", close: "Close" },
 } as const;

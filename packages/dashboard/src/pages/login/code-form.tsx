@@ -6,7 +6,8 @@ import { meQuery } from "../../api/session.ts";
 import { strings } from "../../text/strings.ts";
 
 interface CodeFormProps {
-  email: string;
+  /** Where the code went. */
+  sent: string;
   action: string;
   /** Exchanges the code for a session, which the browser then has as a cookie. */
   verify: (code: string) => Promise<unknown>;
@@ -15,7 +16,7 @@ interface CodeFormProps {
 }
 
 /** The code that was mailed, typed in. */
-export function CodeForm({ email, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
+export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
   const [code, setCode] = useState("");
   const client = useQueryClient();
   const signIn = useMutation({
@@ -32,7 +33,7 @@ export function CodeForm({ email, action, verify, onSignedIn, onStartOver }: Cod
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text role="status">{strings.login.sent(email)}</Text>
+        <Text role="status">{sent}</Text>
         <TextInput
           label={strings.login.code}
           description={strings.login.codeHint}

@@ -23,7 +23,7 @@ export function LoginPage() {
     <Entrance title={strings.login.title}>
       {send.isSuccess ? (
         <CodeForm
-          email={email}
+          sent={strings.login.sent(email)}
           action={strings.login.verify}
           verify={(code) => api.call("post", "/api/auth/verify", { body: { email, code } })}
           onSignedIn={() => router.navigate({ href: next ?? "/" })}

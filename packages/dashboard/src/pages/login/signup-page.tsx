@@ -23,7 +23,7 @@ export function SignupPage() {
     <Entrance title={strings.signup.title}>
       {send.isSuccess ? (
         <CodeForm
-          email={email}
+          sent={strings.signup.sent(email)}
           action={strings.signup.verify}
           verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code } })}
           onSignedIn={() => navigate({ to: "/" })}

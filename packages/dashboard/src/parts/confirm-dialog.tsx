@@ -1,0 +1,45 @@
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
+import { strings } from "../text/strings.ts";
+import { FailurePanel } from "./failure-panel.tsx";
+
+interface ConfirmDialogProps {
+  opened: boolean;
+  title: string;
+  /** What goes, by name, and what stays. */
+  children: ReactNode;
+  /** The verb and its object, e.g. `Revoke host-1`. */
+  action: string;
+  destructive?: boolean;
+  pending: boolean;
+  error: unknown;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { opened, title, children, action, destructive = true, pending, error, onConfirm, onClose } = props;
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      title={title}
+      centered
+      closeButtonProps={{ "aria-label": strings.dialog.close }}
+    >
+      <Stack>
+        <div>{children}</div>
+        {error !== null && error !== undefined && <FailurePanel error={error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose} data-autofocus>
+            {strings.dialog.cancel}
+          </Button>
+          <Button color={destructive ? "red.9" : "cyan.9"} loading={pending} onClick={onConfirm}>
+            {action}
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  );
+}

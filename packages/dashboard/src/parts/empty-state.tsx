@@ -1,0 +1,14 @@
+import { Paper, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+
+/** In place of a list that has nothing in it: why, and what to do. */
+export function EmptyState({ children, action }: { children: ReactNode; action?: ReactNode }) {
+  return (
+    <Paper withBorder p="xl">
+      <Stack align="center" gap="sm">
+        <Text ta="center">{children}</Text>
+        {action}
+      </Stack>
+    </Paper>
+  );
+}

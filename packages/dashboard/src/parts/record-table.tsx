@@ -1,0 +1,46 @@
+import { Table } from "@mantine/core";
+import type { ReactNode } from "react";
+import classes from "./record-table.module.css";
+
+export interface Column<Row> {
+  header: string;
+  cell: (row: Row) => ReactNode;
+  /** Numbers stand at the right. */
+  numeric?: boolean;
+}
+
+interface RecordTableProps<Row> {
+  /** What the table lists; read out as its name. */
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+}
+
+/** Rows of records; on a narrow screen each becomes a card with its columns' names. */
+export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTableProps<Row>) {
+  return (
+    <Table className={classes["table"]} verticalSpacing="xs" aria-label={caption}>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ header, numeric }) => (
+            <Table.Th key={header} ta={numeric === true ? "right" : "left"}>
+              {header}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row) => (
+          <Table.Tr key={rowKey(row)}>
+            {columns.map(({ header, cell, numeric }) => (
+              <Table.Td key={header} data-label={header} ta={numeric === true ? "right" : "left"}>
+                {cell(row)}
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import {
+  formatAge,
+  formatBytes,
+  formatDuration,
+  formatMilliseconds,
+  formatMoment,
+  plural,
+} from "./format.ts";
+
+test.each([
+  [0, "0 B"],
+  [1023, "1023 B"],
+  [1536, "1.50 KiB"],
+  [10 * 1024 ** 2, "10.0 MiB"],
+  [1.5 * 1024 ** 3, "1.50 GiB"],
+  [250 * 1024 ** 3, "250 GiB"],
+])("%d bytes are %s", (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+
+test.each([
+  [0, "0 s"],
+  [59.4, "59 s"],
+  [60, "1 min"],
+  [95, "1 min 35 s"],
+  [12 * 60 + 5, "12 min"],
+  [3600, "1 h"],
+  [3 * 3600 + 20 * 60, "3 h 20 min"],
+  [23 * 3600 + 59 * 60, "23 h"],
+  [86_400, "1 day"],
+  [9.7 * 86_400, "9 days"],
+])("%d seconds are %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));
+
+test("milliseconds keep a digit while they are few", () => {
+  expect([420, 2400, 61_000].map(formatMilliseconds)).toEqual(["420 ms", "2.4 s", "1 min 1 s"]);
+});
+
+test("ages look back and ahead", () => {
+  const now = new Date("2026-11-21T08:00:00Z");
+  const at = (text: string) => formatAge(new Date(text), now);
+  expect(at("2026-11-18T08:00:00Z")).toBe("3 days ago");
+  expect(at("2026-11-21T08:20:00Z")).toBe("in 20 min");
+  expect(at("2026-11-21T07:59:58Z")).toBe("just now");
+});
+
+test("a moment names its zone, over a change of the clock too", () => {
+  expect(formatMoment(new Date("2026-07-01T22:30:00Z"), "Europe/Berlin")).toBe(
+    "2 Jul 2026, 00:30 (Europe/Berlin)",
+  );
+  expect(formatMoment(new Date("2026-11-21T22:30:00Z"), "UTC")).toBe("21 Nov 2026, 22:30 (UTC)");
+});
+
+test("one is singular", () => {
+  expect([plural(0, "backup"), plural(1, "backup"), plural(1200, "entry", "entries")]).toEqual([
+    "0 backups",
+    "1 backup",
+    "1,200 entries",
+  ]);
+});
