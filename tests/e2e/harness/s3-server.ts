@@ -45,6 +45,8 @@ export interface S3Server {
   };
   /** What makes the orchestrator use it; `NODE_EXTRA_CA_CERTS` is for agents too. */
   environment: Environment;
+  /** Its certificate, PEM; null without TLS. */
+  certificate: string | null;
   send: (request: S3Request) => Promise<S3Answer>;
   stop: () => Promise<void>;
   /** Removes its files too. */
@@ -144,6 +146,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
       ATTESTORE_S3_SECRET_ACCESS_KEY: settings.secretAccessKey,
       ...(certificate === null ? {} : { NODE_EXTRA_CA_CERTS: certificate.file }),
     },
+    certificate: certificate?.pem ?? null,
     send,
     stop,
     remove,

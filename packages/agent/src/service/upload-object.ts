@@ -1,6 +1,9 @@
 import { createReadStream } from "node:fs";
+import type { ClientRequest } from "node:http";
 import { request, type Agent } from "node:https";
+import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { retrying, type Backoff } from "./backoff.ts";
 import { connectionError } from "./exchange.ts";
 import { requireHttps } from "./object-url.ts";
@@ -24,6 +27,8 @@ export interface UploadRequest {
 
 /** How long a connection may be silent. */
 const IDLE_MS = 60_000;
+/** How long the store is given to say whether it wants the body. */
+const CONTINUE_WITHIN_MS = 1000;
 
 /**
  * Streams a part of a file to a presigned PUT URL. @returns its ETag.
@@ -42,16 +47,21 @@ function headersOf({ headers }: UploadRequest): Readonly<Record<string, string>>
   return typeof headers === "function" ? headers() : headers;
 }
 
+interface StoreAnswer {
+  status: number;
+  etag: string | null;
+}
+
 async function put(connections: Agent, url: URL, upload: UploadRequest): Promise<string | null> {
-  const { sizeBytes, offset, signal } = upload;
+  const { sizeBytes, signal } = upload;
   const outgoing = request(url, {
     method: "PUT",
     agent: connections,
     signal,
     // A stream without a length would go chunked, which object stores refuse.
-    headers: { ...headersOf(upload), "content-length": sizeBytes },
+    headers: { ...headersOf(upload), "content-length": sizeBytes, expect: "100-continue" },
   });
-  const answered = new Promise<{ status: number; etag: string | null }>((resolve, reject) => {
+  const answered = new Promise<StoreAnswer>((resolve, reject) => {
     outgoing.on("response", (incoming) => {
       const { etag } = incoming.headers;
       incoming.on("error", reject);
@@ -61,42 +71,77 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     outgoing.on("error", reject);
     outgoing.setTimeout(IDLE_MS, () => outgoing.destroy(new Error(`silent for ${IDLE_MS / 1000} s`)));
   });
-  let sent = 0;
-  const body = createReadStream(upload.file, { start: offset, end: offset + sizeBytes - 1 });
-  const sending = pipeline(
-    body,
-    async function* count(chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of throttled(chunks, upload.maxBytesPerSecond ?? null, signal)) {
-        yield chunk;
-        sent += chunk.length;
-        upload.onProgress?.(sent);
-      }
-    },
-    outgoing,
-  );
+  let sending: Promise<void> | null = null;
   try {
+    const early = await answerBeforeBody(outgoing, answered);
+    if (early !== null) throw refusal(url, early.status);
+    sending = sendBody(outgoing, upload);
     // A store that refuses may answer, and close, before it has read the body: its answer says more than the broken pipe.
     const { status, etag } = await Promise.race([answered, sending.then(() => answered)]).catch(
       () => answered,
     );
-    if (status >= 200 && status < 300) {
-      await sending;
-      return etag;
-    }
-    throw new ServiceError(
-      "object_refused",
-      `the object store ${url.host} refused the upload (status ${status})`,
-      {
-        status,
-      },
-    );
+    if (status < 200 || status >= 300) throw refusal(url, status);
+    await sending;
+    return etag;
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof ServiceError ? error : connectionError(url, error);
   } finally {
     outgoing.destroy();
-    body.destroy();
-    await sending.catch(() => undefined);
+    await sending?.catch(() => undefined);
     await answered.catch(() => undefined);
   }
+}
+
+/**
+ * What the store says before it wants the body, which is why it refuses: while the body is sent, its connection may be reset before
+ * the answer is read. Null when it is to be sent: the store said so (RFC 9110, section 10.1.1), or nothing, as those do that
+ * don't know the question.
+ */
+async function answerBeforeBody(
+  outgoing: ClientRequest,
+  answered: Promise<StoreAnswer>,
+): Promise<StoreAnswer | null> {
+  const enough = new AbortController();
+  const told = new Promise<null>((resolve) => outgoing.once("continue", () => resolve(null)));
+  // From the moment that the connection stands: before, nobody can say anything.
+  const silent = new Promise<null>((resolve) => {
+    outgoing.once("socket", (socket: Socket) => {
+      const wait = (): void => {
+        void pause(CONTINUE_WITHIN_MS, null, { signal: enough.signal }).then(resolve, () => undefined);
+      };
+      if (socket.connecting) socket.once("secureConnect", wait);
+      else wait();
+    });
+  });
+  outgoing.flushHeaders();
+  try {
+    return await Promise.race([answered, told, silent]);
+  } finally {
+    enough.abort();
+  }
+}
+
+async function sendBody(outgoing: ClientRequest, upload: UploadRequest): Promise<void> {
+  const { file, offset, sizeBytes, signal, maxBytesPerSecond = null, onProgress } = upload;
+  let sent = 0;
+  await pipeline(
+    createReadStream(file, { start: offset, end: offset + sizeBytes - 1 }),
+    async function* count(chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of throttled(chunks, maxBytesPerSecond, signal)) {
+        yield chunk;
+        sent += chunk.length;
+        onProgress?.(sent);
+      }
+    },
+    outgoing,
+  );
+}
+
+function refusal(url: URL, status: number): ServiceError {
+  return new ServiceError(
+    "object_refused",
+    `the object store ${url.host} refused the upload (status ${status})`,
+    { status },
+  );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { UploadPart, UploadUrl } from "@attestore/contract";
-import type { Attachment } from "../service/attachment.ts";
+import type { Layout } from "../root/layout.ts";
+import type { Service } from "../service/service.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { blobPath, type PendingBackup } from "./pending-backup.ts";
 import {
@@ -17,6 +18,11 @@ export interface TransferOptions {
   readonly maxBytesPerSecond?: number | null;
 }
 
+interface Uploader {
+  readonly layout: Layout;
+  readonly service: Pick<Service, "uploadUrl" | "upload">;
+}
+
 /** How often URLs are asked for, when the store refuses them as it does after 15 minutes, without a part getting there. */
 const URLS = 3;
 
@@ -25,7 +31,7 @@ const URLS = 3;
  * may take longer than its URLs are valid. The caller holds the `work` lock. @throws ServiceError
  */
 export async function uploadBackup(
-  attachment: Attachment,
+  attachment: Uploader,
   pending: PendingBackup,
   sourceId: string,
   options: TransferOptions,
@@ -58,7 +64,7 @@ export async function uploadBackup(
 
 /** URLs of the upload that was begun, or of a new one where the service does not go on with it. */
 async function askForUrls(
-  { service, layout }: Attachment,
+  { service, layout }: Uploader,
   { sha256, size_bytes }: PendingBackup,
   sourceId: string,
   begun: UploadProgress | null,
@@ -86,7 +92,7 @@ const NO_LONGER = new Set([
 ]);
 
 async function sendWhole(
-  { layout, service }: Attachment,
+  { layout, service }: Uploader,
   { sha256, size_bytes }: PendingBackup,
   target: UploadUrl,
   { signal, onProgress, maxBytesPerSecond = null }: TransferOptions,
@@ -105,7 +111,7 @@ async function sendWhole(
 }
 
 async function sendParts(
-  { layout, service }: Attachment,
+  { layout, service }: Uploader,
   { sha256, size_bytes }: PendingBackup,
   parts: readonly UploadPart[],
   begun: UploadProgress,

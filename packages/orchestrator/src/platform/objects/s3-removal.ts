@@ -20,9 +20,18 @@ export async function removeObject(
 ): Promise<"removed" | "retained"> {
   const { headers, status } = await client.call({ method: "HEAD", key }, [200, 404, 405]);
   if (status === 200 && readLock(headers, new Date()) !== null) return "retained";
-  const hasVersions = headers.has("x-amz-version-id") || headers.get("x-amz-delete-marker") === "true";
-  if (hasVersions) return removeVersions(client, key, log);
-  return status === 200 ? removeOne(client, key, {}, log) : "removed";
+  if (headers.has("x-amz-version-id")) return removeVersions(client, key, log);
+  if (status === 200) return removeOne(client, key, {}, log);
+  // Versions may lie under a delete marker, of which not every store tells in a HEAD.
+  return (await bucketHasVersions(client)) ? removeVersions(client, key, log) : "removed";
+}
+
+/** A store that does not know versions, or does not tell, has none that we could remove. */
+async function bucketHasVersions(client: S3Client): Promise<boolean> {
+  const query = { versioning: "" };
+  const response = await client.call({ method: "GET", key: "", query }, [200, 400, 403, 404, 405, 501]);
+  const status = response.status === 200 ? xmlText(await response.text(), "Status") : null;
+  return status === "Enabled" || status === "Suspended";
 }
 
 async function removeVersions(client: S3Client, key: string, log: Logger): Promise<"removed" | "retained"> {
