@@ -73,7 +73,8 @@ describe("signing up", () => {
     await signup(email, "Only One");
     const code = await service.codeFor(email);
     const answers = await Promise.all(Array.from({ length: 10 }, () => verify(email, code)));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(9).fill(401)]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(9);
     expect(await orgsNamed("Only One")).toBe(1);
   });
 
