@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
 import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
 import { recordFirstCall } from "../features/agents/first-call.ts";
@@ -44,6 +45,7 @@ export interface Service {
 }
 
 const RENEWAL_EVERY_MS = 60 * 60 * 1000;
+const MAIL_WITHIN_MS = 5000;
 
 /** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -144,7 +146,13 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   if (objectRoutes !== null) app.register(objectRoutes);
 
   const transport = openMailTransport(config, (text) => void process.stderr.write(text));
-  cleanup.add(async () => transport.close());
+  const delivery = deliverMail({ db, sealer, transport, logger: log }, shutdown.signal);
+  cleanup.add(async () => {
+    shutdown.abort();
+    // One that is cut off here is sent again by whoever serves next.
+    await Promise.race([delivery, delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
+    transport.close();
+  });
 
   const renewal = setInterval(() => {
     void loadServerTls(tlsSettings, log).then(
@@ -165,11 +173,6 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   await listen(app, config.listen);
   startEmission({ pool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db, objects, logger: log, signal: shutdown.signal });
-  const delivery = deliverMail({ db, sealer, transport, logger: log }, shutdown.signal);
-  cleanup.add(async () => {
-    shutdown.abort();
-    await delivery;
-  });
   const jobs = runJobs({
     db,
     clock: systemClock,

@@ -2,15 +2,18 @@ import { HeartbeatRequest, HeartbeatResponse } from "@attestore/contract";
 import type { HeadSigner } from "../../log/head-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { transactionSession } from "../../log/sql-session.ts";
+import type { Clock } from "../../platform/clock.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands } from "../commands/deliver-commands.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
+import { TooOften } from "./too-often.ts";
 
 export interface HeartbeatDeps {
   signer: HeadSigner;
   heartbeatInterval_s: number;
+  clock: Clock;
   /** Takes what an agent holds of the log and its cosignature over it. Has connections of its own. */
   acceptWitness: (
     agent: AgentPrincipal,
@@ -18,7 +21,13 @@ export interface HeartbeatDeps {
   ) => Promise<void>;
 }
 
-export function heartbeatRoutes({ signer, heartbeatInterval_s, acceptWitness }: HeartbeatDeps): Route[] {
+export function heartbeatRoutes({
+  signer,
+  heartbeatInterval_s,
+  acceptWitness,
+  clock,
+}: HeartbeatDeps): Route[] {
+  const tooOften = new TooOften(heartbeatInterval_s);
   const heartbeat = writeRoute({
     method: "POST",
     path: "/v1/heartbeat",
@@ -36,8 +45,9 @@ export function heartbeatRoutes({ signer, heartbeatInterval_s, acceptWitness }: 
     },
     async handle(call, tx) {
       const { body, principal } = call;
-      const now = new Date();
-      await recordHeartbeat(tx, call, { now, interval_s: heartbeatInterval_s });
+      const now = clock();
+      const before = await recordHeartbeat(tx, principal.id, body, now);
+      tooOften.notice(call.logger, principal.id, before, now);
       const sources = await takeDeclaredSources(tx, principal, body.sources);
       const commands = await exchangeCommands(tx, {
         agentId: principal.id,

@@ -5,6 +5,7 @@ import type { ReceiptEntry } from "./receipt-entry.ts";
 import {
   insertReceipts,
   linkCommands,
+  linkTestCommands,
   markBackedUp,
   markProven,
   readBackups,
@@ -33,10 +34,12 @@ export const receipts: EntryKind<ReceiptEntry> = {
 
   insert(session: SqlSession, placed: readonly PlacedEntry<ReceiptEntry>[]) {
     const made = placed.filter(({ entry }) => entry.kind === "backup");
-    const proven = placed.filter(({ entry }) => entry.kind === "restore_test" && entry.result === "passed");
+    const tested = placed.filter(({ entry }) => entry.kind === "restore_test");
+    const proven = tested.filter(({ entry }) => entry.result === "passed");
     return [
       insertReceipts(session, placed),
       ...(made.length === 0 ? [] : [markBackedUp(session, made), linkCommands(session, made)]),
+      ...(tested.length === 0 ? [] : [linkTestCommands(session, tested)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),
     ];
   },

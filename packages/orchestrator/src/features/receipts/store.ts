@@ -103,6 +103,28 @@ export function linkCommands(session: SqlSession, made: Placed): Promise<unknown
   ]);
 }
 
+const LINK_TESTS: Statement = {
+  name: "receipts_link_test_commands",
+  text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', linked.receipt_id)
+    from (select asked.id, tested.receipt_id
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as tested (receipt_id, source_id, backup_id, agent_id),
+      lateral (select commands.id from commands
+        where commands.source_id = tested.source_id and commands.agent_id = tested.agent_id and kind = 'restore_test'
+          and params ->> 'backup_id' = tested.backup_id and status <> 'queued' and outcome = '{}' and ended_at is null
+        order by commands.id limit 1) as asked) as linked
+    where commands.id = linked.id`,
+};
+
+/** A restore test's receipt names no command: it is the outcome of the oldest one that this agent has for that backup. */
+export function linkTestCommands(session: SqlSession, tested: Placed): Promise<unknown> {
+  return session.run(LINK_TESTS, [
+    plainArray(tested.map(({ entry }) => entry.id)),
+    plainArray(tested.map(({ entry }) => entry.statement.predicate.source_id)),
+    plainArray(tested.map(({ entry }) => entry.statement.predicate.backup_id)),
+    plainArray(tested.map(({ entry }) => entry.agentId)),
+  ]);
+}
+
 const MARK_BACKUPS_PROVEN: Statement = {
   name: "receipts_mark_backups_proven",
   text: `update backups set proven_at = greatest(proven_at, latest.at)

@@ -1,5 +1,6 @@
 import type { IncidentKind, IncidentRecord } from "@attestore/contract";
-import type { Database } from "../../platform/database/schema.ts";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 export interface Incident {
   id: string;
@@ -70,4 +71,79 @@ export function incidentRecord(incident: Incident): IncidentRecord {
     began_at: incident.began_at.toISOString(),
     ended_at: incident.ended_at?.toISOString() ?? null,
   };
+}
+
+export async function hasOpenIncident(
+  tx: DatabaseTransaction,
+  { sourceId, kind }: { sourceId: string; kind: IncidentKind },
+): Promise<boolean> {
+  const row = await tx
+    .selectFrom("incidents")
+    .select("id")
+    .where("source_id", "=", sourceId)
+    .where("kind", "=", kind)
+    .where("ended_at", "is", null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export interface NewIncident {
+  /** Of the event that tells of it, appended in the same transaction. */
+  id: string;
+  orgId: string;
+  kind: IncidentKind;
+  sourceId?: string;
+  agentId?: string;
+  beganAt: Date;
+}
+
+export async function openIncident(tx: DatabaseTransaction, incident: NewIncident): Promise<void> {
+  const { id, orgId, kind, sourceId, agentId, beganAt } = incident;
+  await tx
+    .insertInto("incidents")
+    .values({
+      id,
+      org_id: orgId,
+      kind,
+      source_id: sourceId ?? null,
+      agent_id: agentId ?? null,
+      began_at: beganAt,
+    })
+    .execute();
+}
+
+/**
+ * Ends what has happened since: with the first backup or test result after the deadline; or now where nobody waits for it any more, because
+ * the source was removed or is not scheduled.
+ */
+export async function endMissedIncidents(db: Database, now: Date): Promise<void> {
+  await sql`
+    update incidents set ended_at = coalesce(
+      (select min(created_at) from backups
+        where backups.source_id = incidents.source_id and backups.created_at > began_at), ${now})
+    from sources
+    where sources.id = incidents.source_id and incidents.kind = 'backup_missed' and ended_at is null
+      and (sources.removed_at is not null or coalesce(sources.schedule ->> 'backup_cron', '') = ''
+        or exists (select from backups where backups.source_id = incidents.source_id and backups.created_at > began_at))`.execute(
+    db,
+  );
+  await sql`
+    update incidents set ended_at = coalesce(
+      (select min(created_at) from receipts
+        where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and receipts.created_at > began_at),
+      ${now})
+    from sources
+    where sources.id = incidents.source_id and incidents.kind = 'restore_test_missed' and ended_at is null
+      and (sources.removed_at is not null or coalesce(sources.schedule ->> 'restore_test_cron', '') = ''
+        or exists (select from receipts where receipts.source_id = incidents.source_id
+          and receipts.kind = 'restore_test' and receipts.created_at > began_at))`.execute(db);
+}
+
+/** Ends the silence of agents that were heard again, or that were revoked. */
+export async function endSilence(db: Database, now: Date): Promise<void> {
+  await sql`
+    update incidents set ended_at = case when agents.last_seen_at > began_at then agents.last_seen_at else ${now} end
+    from agents
+    where agents.id = incidents.agent_id and incidents.kind = 'agent_silent' and ended_at is null
+      and (agents.last_seen_at > began_at or agents.status = 'revoked')`.execute(db);
 }

@@ -1,4 +1,100 @@
-import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { CommandKind } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface NewRuns {
+  source: { id: string; org_id: string };
+  kind: CommandKind;
+  /** Oldest first. What is asked for now is asked for because of the last one. */
+  times: readonly Date[];
+  commandId: string | null;
+  grace_s: number;
+}
+
+/** Records times that a schedule named. One that is there already stays what it is. */
+export async function insertRuns(
+  tx: DatabaseTransaction,
+  { source, kind, times, commandId, grace_s }: NewRuns,
+): Promise<void> {
+  const rows = times.map((at, index) => ({
+    source_id: source.id,
+    kind,
+    scheduled_at: at,
+    org_id: source.org_id,
+    deadline_at: new Date(at.getTime() + grace_s * 1000),
+    command_id: index === times.length - 1 ? commandId : null,
+  }));
+  if (rows.length === 0) return;
+  await tx
+    .insertInto("scheduled_runs")
+    .values(rows)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its time. */
+const ARRIVED = {
+  backup: sql<boolean>`exists (select from backups
+    where backups.source_id = scheduled_runs.source_id and backups.created_at >= scheduled_at
+      and backups.created_at <= deadline_at)`,
+  restore_test: sql<boolean>`exists (select from receipts
+    where receipts.source_id = scheduled_runs.source_id and receipts.kind = 'restore_test'
+      and receipts.created_at >= scheduled_at and receipts.created_at <= deadline_at)`,
+};
+
+/** Ends the waiting of all runs of a kind that were done in their time. */
+export async function markDone(db: Database, kind: CommandKind, now: Date): Promise<void> {
+  await db
+    .updateTable("scheduled_runs")
+    .set({ status: "done", decided_at: now })
+    .where("status", "=", "waiting")
+    .where("kind", "=", kind)
+    .where(ARRIVED[kind])
+    .execute();
+}
+
+export interface OverdueSource {
+  source_id: string;
+  org_id: string;
+  kind: CommandKind;
+}
+
+/** Sources that have a run whose time is over, of either kind. */
+export async function listOverdue(db: Database, now: Date, limit: number): Promise<OverdueSource[]> {
+  return db
+    .selectFrom("scheduled_runs")
+    .select(["source_id", "org_id", "kind"])
+    .distinct()
+    .where("status", "=", "waiting")
+    .where("deadline_at", "<", now)
+    .limit(limit)
+    .execute();
+}
+
+export interface MissedRun {
+  scheduled_at: Date;
+  deadline_at: Date;
+  command_id: string | null;
+}
+
+/** Decides the overdue runs of a source that were not done in their time; oldest first. Of two replicas one gets them. */
+export async function markMissed(
+  tx: DatabaseTransaction,
+  { source_id, kind }: OverdueSource,
+  now: Date,
+): Promise<MissedRun[]> {
+  const rows = await tx
+    .updateTable("scheduled_runs")
+    .set({ status: "missed", decided_at: now })
+    .where("source_id", "=", source_id)
+    .where("kind", "=", kind)
+    .where("status", "=", "waiting")
+    .where("deadline_at", "<", now)
+    .where(sql<boolean>`not ${ARRIVED[kind]}`)
+    .returning(["scheduled_at", "deadline_at", "command_id"])
+    .execute();
+  return rows.toSorted((a, b) => a.scheduled_at.getTime() - b.scheduled_at.getTime());
+}
 
 /** Nobody waits any longer for what a source that was removed should have done. */
 export async function withdrawRuns(tx: DatabaseTransaction, sourceId: string, at: Date): Promise<void> {

@@ -1,0 +1,37 @@
+import type { Logger } from "../../platform/logging/logger.ts";
+
+const FACTOR = 10;
+/** One line an agent in this time, however often it comes. */
+const QUIET_MS = 10 * 60_000;
+const MAX_AGENTS = 10_000;
+
+/** Tells the service's log of agents that come ten times as often as they were asked to (specification, Limits). */
+export class TooOften {
+  readonly #interval_ms: number;
+  /** When an agent was last told of, and how often it came too early since; the oldest entry first. */
+  readonly #told = new Map<string, { at: number; since: number }>();
+
+  constructor(interval_s: number) {
+    this.#interval_ms = interval_s * 1000;
+  }
+
+  /** `before` is when the agent's last heartbeat came; null where this is the first one. */
+  notice(logger: Logger, agentId: string, before: Date | null, now: Date): void {
+    if (before === null) return;
+    const pause_ms = now.getTime() - before.getTime();
+    if (pause_ms >= this.#interval_ms / FACTOR) return;
+    const told = this.#told.get(agentId);
+    if (told !== undefined && now.getTime() - told.at < QUIET_MS) {
+      told.since += 1;
+      return;
+    }
+    this.#told.delete(agentId);
+    this.#told.set(agentId, { at: now.getTime(), since: 0 });
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > MAX_AGENTS && oldest !== undefined) this.#told.delete(oldest);
+    logger.warn(
+      { agent_id: agentId, pause_ms, interval_s: this.#interval_ms / 1000, not_told: told?.since ?? 0 },
+      "an agent's heartbeat comes too often",
+    );
+  }
+}

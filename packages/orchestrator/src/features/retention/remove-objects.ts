@@ -1,0 +1,35 @@
+import { errorMessage } from "../../platform/errors/errno.ts";
+import type { JobContext } from "../../platform/jobs/job.ts";
+import type { RetentionDeps } from "./settings.ts";
+import { listRemovable, postponeRemoval, setObjectRemoved } from "./store.ts";
+
+const PAGE = 100;
+const RETRY_MS = 15 * 60_000;
+const LOCKED_MS = 24 * 3_600_000;
+
+/**
+ * Removes the objects of expired backups. Removing may be repeated, so a crash between the store and the row, or another replica at the same
+ * work, costs one more call. What the store's object lock holds is tried again each day.
+ */
+export async function removeExpiredObjects(
+  { db, objects, logger }: RetentionDeps,
+  { now, signal }: Pick<JobContext, "now" | "signal">,
+): Promise<void> {
+  for (;;) {
+    const page = await listRemovable(db, now, PAGE);
+    for (const { id, object_key } of page) {
+      if (signal.aborted) return;
+      try {
+        if ((await objects.remove(object_key)) === "removed") await setObjectRemoved(db, id, now);
+        else await postponeRemoval(db, id, new Date(now.getTime() + LOCKED_MS));
+      } catch (error) {
+        logger.warn(
+          { backup_id: id, reason: errorMessage(error) },
+          "the object of an expired backup could not be removed; it is tried again",
+        );
+        await postponeRemoval(db, id, new Date(now.getTime() + RETRY_MS));
+      }
+    }
+    if (page.length < PAGE) return;
+  }
+}

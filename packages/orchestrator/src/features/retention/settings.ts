@@ -1,0 +1,9 @@
+import type { Database } from "../../platform/database/schema.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+
+export interface RetentionDeps {
+  db: Database;
+  objects: ObjectStore;
+  logger: Logger;
+}

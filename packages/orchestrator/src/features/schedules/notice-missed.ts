@@ -1,0 +1,115 @@
+import { sql } from "kysely";
+import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { JobContext } from "../../platform/jobs/job.ts";
+import { lockSourceAndLog } from "../sources/lock-source.ts";
+import { endMissedIncidents, hasOpenIncident, openIncident } from "./incidents.ts";
+import { listOverdue, markDone, markMissed, type MissedRun, type OverdueSource } from "./runs.ts";
+import type { SchedulesDeps } from "./settings.ts";
+
+const PAGE = 200;
+const EVENT = { backup: "backup_missed", restore_test: "restore_test_missed" } as const;
+
+/**
+ * Decides which scheduled runs were done in their time and which were not. The first that was not is an entry of the log, and begins an
+ * incident; until something of that kind is done again, the following ones are recorded and not logged.
+ */
+export async function noticeMissed(
+  deps: SchedulesDeps,
+  { now, signal }: Pick<JobContext, "now" | "signal">,
+): Promise<void> {
+  const { db, logger } = deps;
+  for (const kind of ["backup", "restore_test"] as const) await markDone(db, kind, now);
+  // What was done late ends an incident before a later run may begin the next one.
+  await endMissedIncidents(db, now);
+  for (;;) {
+    const overdue = await listOverdue(db, now, PAGE);
+    for (const source of overdue) {
+      if (signal.aborted) return;
+      const event = await db.transaction().execute((tx) => decide(tx, deps, source, now));
+      if (event !== null) logger.warn(event, "what was scheduled did not happen");
+    }
+    if (overdue.length < PAGE) break;
+  }
+}
+
+async function decide(
+  tx: DatabaseTransaction,
+  deps: SchedulesDeps,
+  source: OverdueSource,
+  now: Date,
+): Promise<object | null> {
+  const { org_id: orgId, source_id: sourceId, kind } = source;
+  await lockSourceAndLog(tx, { orgId, sourceId });
+  const missed = await markMissed(tx, source, now);
+  const [first] = missed;
+  if (first === undefined || (await hasOpenIncident(tx, { sourceId, kind: EVENT[kind] }))) return null;
+  const last = missed.at(-1) ?? first;
+  const cause = await causeOf(tx, deps, source, last, now);
+  const [appended] = await appendInTransaction(tx, [
+    {
+      orgId,
+      kind: EVENT[kind],
+      sourceId,
+      commandId: last.command_id ?? undefined,
+      actorId: "service",
+      occurredAt: first.deadline_at,
+      detail: {
+        scheduled_at: first.scheduled_at.toISOString(),
+        deadline_at: first.deadline_at.toISOString(),
+        runs: missed.length,
+        ...cause,
+      },
+    },
+  ]);
+  if (appended === undefined) throw new Error("the log took no event");
+  const { id } = appended.event;
+  await openIncident(tx, { id, orgId, kind: EVENT[kind], sourceId, beganAt: first.deadline_at });
+  return { event: EVENT[kind], event_id: id, org_id: orgId, source_id: sourceId, ...cause };
+}
+
+interface CauseRow {
+  agent_id: string;
+  agent_status: "active" | "revoked";
+  last_seen_at: Date | null;
+  command_status: "queued" | "delivered" | "acked" | null;
+  outcome: { event_id?: string } | null;
+}
+
+/** How far it came, for whoever has to find out why. */
+async function causeOf(
+  tx: DatabaseTransaction,
+  { heartbeatInterval_s, silentAfterIntervals }: SchedulesDeps,
+  { source_id, kind }: OverdueSource,
+  { command_id }: MissedRun,
+  now: Date,
+): Promise<Record<string, string>> {
+  const runner =
+    kind === "backup" ? sql`sources.agent_id` : sql`coalesce(sources.test_agent_id, sources.agent_id)`;
+  const { rows } = await sql<CauseRow>`
+    select agents.id as agent_id, agents.status as agent_status, agents.last_seen_at,
+      commands.status as command_status, commands.outcome
+    from sources join agents on agents.id = ${runner} left join commands on commands.id = ${command_id}
+    where sources.id = ${source_id}`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error("a scheduled run is of a source that does not exist");
+  const silent_ms = silentAfterIntervals * heartbeatInterval_s * 1000;
+  const isSilent = row.last_seen_at === null || now.getTime() - row.last_seen_at.getTime() > silent_ms;
+  return { agent_id: row.agent_id, reason: reasonOf(row, isSilent) };
+}
+
+function reasonOf({ agent_status, command_status, outcome }: CauseRow, isSilent: boolean): string {
+  if (agent_status === "revoked") return "agent_revoked";
+  if (outcome?.event_id !== undefined) return "failed";
+  if (isSilent) return "agent_silent";
+  switch (command_status) {
+    case null:
+      return "service_unavailable";
+    case "queued":
+      return "not_delivered";
+    case "delivered":
+      return "not_acknowledged";
+    case "acked":
+      return "no_result";
+  }
+}

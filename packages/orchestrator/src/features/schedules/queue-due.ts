@@ -1,0 +1,129 @@
+import type { CommandKind } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { JobContext } from "../../platform/jobs/job.ts";
+import { findAgentStatus } from "../agents/agent-status.ts";
+import { queueCommand } from "../commands/queue-command.ts";
+import { type ConfiguredSource, SOURCE_COLUMNS, updateSource } from "../sources/configured.ts";
+import { tryLockSource } from "../sources/lock-source.ts";
+import { nextOf } from "./next-times.ts";
+import { insertRuns } from "./runs.ts";
+import type { SchedulesDeps } from "./settings.ts";
+
+const PAGE = 200;
+/** Times of one schedule that are recorded after a pause of the service: a month of every hour. */
+const MAX_CAUGHT_UP = 1000;
+
+const NEXT = { backup: "next_backup_at", restore_test: "next_restore_test_at" } as const;
+
+/**
+ * Queues what is due, once across all replicas: each source in a transaction that moves its next time on. Times that passed while nobody was
+ * there are recorded, and one command is queued for all of them. While the command before has not come to its end none
+ * is added: that one counts for the new time too.
+ */
+export async function queueDue(
+  deps: SchedulesDeps,
+  { now, signal }: Pick<JobContext, "now" | "signal">,
+): Promise<void> {
+  for (const kind of ["backup", "restore_test"] as const) {
+    for (;;) {
+      const due = await listDue(deps.db, kind, now);
+      let queued = 0;
+      for (const id of due) {
+        if (signal.aborted) return;
+        const done = await deps.db.transaction().execute((tx) => queueOne(tx, deps, { id, kind, now }));
+        if (done) queued += 1;
+      }
+      // What was left is another replica's work, or waits for the next run.
+      if (due.length < PAGE || queued === 0) break;
+    }
+  }
+}
+
+async function listDue(db: Database, kind: CommandKind, now: Date): Promise<string[]> {
+  const rows = await db
+    .selectFrom("sources")
+    .select("id")
+    .where(NEXT[kind], "<=", now)
+    .where("removed_at", "is", null)
+    .orderBy(NEXT[kind])
+    .limit(PAGE)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+async function queueOne(
+  tx: DatabaseTransaction,
+  deps: SchedulesDeps,
+  { id, kind, now }: { id: string; kind: CommandKind; now: Date },
+): Promise<boolean> {
+  if (!(await tryLockSource(tx, id))) return false;
+  const source = await findDue(tx, id, kind, now);
+  const due = source?.[NEXT[kind]] ?? null;
+  if (source === null || due === null) return false;
+  const { times, next } = timesUpTo(source, kind, due, now);
+  const commandId = await commandFor(tx, deps, source, kind, now);
+  await insertRuns(tx, {
+    source,
+    kind,
+    times,
+    commandId,
+    grace_s: deps.scheduleGrace_s,
+  });
+  await updateSource(tx, id, { [NEXT[kind]]: next });
+  return true;
+}
+
+async function findDue(
+  tx: DatabaseTransaction,
+  id: string,
+  kind: CommandKind,
+  now: Date,
+): Promise<ConfiguredSource | null> {
+  const row = await tx
+    .selectFrom("sources")
+    .select(SOURCE_COLUMNS)
+    .where("id", "=", id)
+    .where("removed_at", "is", null)
+    .where(NEXT[kind], "<=", now)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** The times that have come, oldest first, and the one after them. */
+function timesUpTo(
+  source: ConfiguredSource,
+  kind: CommandKind,
+  due: Date,
+  now: Date,
+): { times: Date[]; next: Date | null } {
+  const times: Date[] = [];
+  let next: Date | null = due;
+  while (next !== null && next <= now && times.length < MAX_CAUGHT_UP) {
+    times.push(next);
+    next = nextOf(source.schedule, kind, next);
+  }
+  return { times, next: next !== null && next <= now ? nextOf(source.schedule, kind, now) : next };
+}
+
+/** The command that goes on, or a new one. Null where there is no agent to ask. */
+async function commandFor(
+  tx: DatabaseTransaction,
+  deps: SchedulesDeps,
+  source: ConfiguredSource,
+  kind: CommandKind,
+  now: Date,
+): Promise<string | null> {
+  const agentId = kind === "restore_test" ? (source.test_agent_id ?? source.agent_id) : source.agent_id;
+  const since = new Date(now.getTime() - deps.scheduleGrace_s * 1000);
+  const { rows } = await sql<{ id: string }>`
+    select id from commands
+    where source_id = ${source.id} and kind = ${kind} and agent_id = ${agentId} and outcome = '{}' and ended_at is null
+      and (status <> 'acked' or acked_at > ${since})
+    order by id desc limit 1`.execute(tx);
+  const [running] = rows;
+  if (running !== undefined) return running.id;
+  if ((await findAgentStatus(tx, agentId)) !== "active") return null;
+  const queued = await queueCommand(tx, { source, kind, backupId: null, issuedBy: "schedule", now });
+  return queued.commandId;
+}

@@ -1,0 +1,14 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+
+export interface SchedulesDeps {
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  /** Seconds after its scheduled time in which a backup or restore test has to be done. */
+  scheduleGrace_s: number;
+  heartbeatInterval_s: number;
+  /** So many heartbeats that do not come make an agent silent. */
+  silentAfterIntervals: number;
+}

@@ -1,0 +1,34 @@
+import { sql } from "kysely";
+import type { Database } from "../database/schema.ts";
+import type { Job } from "./job.ts";
+
+/** A pause of so many runs, and a minute for a restart, means that nobody was there. */
+const PAUSE_RUNS = 3;
+const PAUSE_S = 60;
+
+/**
+ * Claims the next run of a job if it is time for it: one statement, so of several replicas one gets it. Nothing is held while it runs; after a kill -9
+ * the next run comes at its time. Null where it is not time yet.
+ */
+export async function claimRun(
+  db: Database,
+  { name, every_s }: Pick<Job, "name" | "every_s">,
+  now: Date,
+): Promise<{ runningSince: Date } | null> {
+  const due = new Date(now.getTime() - every_s * 1000);
+  const paused = new Date(now.getTime() - (PAUSE_RUNS * every_s + PAUSE_S) * 1000);
+  // A clock that was set back must not stop the job until that time comes again.
+  const ahead = new Date(now.getTime() + every_s * 1000);
+  const { rows } = await sql<{ running_since: Date }>`
+    insert into jobs (name, started_at, running_since) values (${name}, ${now}, ${now})
+    on conflict (name) do update set started_at = excluded.started_at,
+      running_since = case when jobs.started_at < ${paused} then excluded.running_since else jobs.running_since end
+      where jobs.started_at <= ${due} or jobs.started_at > ${ahead}
+    returning running_since`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : { runningSince: row.running_since };
+}
+
+export async function recordFinished(db: Database, name: string, at: Date): Promise<void> {
+  await db.updateTable("jobs").set({ finished_at: at }).where("name", "=", name).execute();
+}
