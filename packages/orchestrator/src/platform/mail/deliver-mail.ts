@@ -9,8 +9,8 @@ import { forgetMail, postponeMail, takeDueMail, type QueuedMail } from "./outbox
 const LOOK_EVERY_MS = 1000;
 const AT_ONCE = 5;
 /** One attempt takes less, or it is given up: a mail is nobody else's meanwhile. */
-const SEND_WITHIN_MS = 60_000;
-const LEASE_S = 90;
+const SEND_WITHIN_MS = 40_000;
+const LEASE_S = 60;
 const FIRST_PAUSE_S = 5;
 const LONGEST_PAUSE_S = 3600;
 
@@ -54,12 +54,12 @@ async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMa
       logger.error({ mail: id, attempts }, "a mail could not be sent and is given up");
   } catch (error) {
     const pause_s = Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** Math.min(attempts - 1, 20));
+    await postponeMail(db, id, pause_s);
     // The server's words, never the mail's: they may name the recipient, which the operator may know.
     logger.warn(
       { mail: id, attempts, pause_s, reason: errorMessage(error) },
       "a mail could not be sent; trying again",
     );
-    await postponeMail(db, id, pause_s);
     return;
   }
   // A crash before this sends it once more, which a reader can tell by its Message-ID.
