@@ -2,6 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  envelopeFromJson,
+  parsePublicKeyFile,
+  publicKeyToSpki,
+  verifyEnvelope,
+  type EnvelopeJson,
+  type PublicKey,
+} from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runCli, type Finished } from "./service/cli.ts";
 
@@ -30,6 +38,8 @@ async function json<T = Record<string, unknown>>(args: string[], code = 0, stdin
   expect(done.code, `${args.join(" ")}\n${done.stdout}${done.stderr}`).toBe(code);
   return JSON.parse(done.stdout) as T;
 }
+
+const publicKeyAt = (path: string): PublicKey => parsePublicKeyFile(readFileSync(join(root, path), "utf8"));
 
 interface Advice {
   readonly advice: { readonly what: string; readonly next: string }[];
@@ -127,4 +137,70 @@ it("backs up with a recipient alone, and tests once the identity is there", asyn
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
   const shown = await json<Record<string, unknown>>(["keys", "export"]);
   expect(shown).toMatchObject({ recipients: [expect.stringMatching(/^age1/)], log_verifier_key: null });
+});
+
+it("rotates the encryption key: old backups stay readable, the signing key vouches for the new one", async () => {
+  const { backup_id: before } = await json<{ backup_id: string }>(["backup"]);
+  expect((await cli(["keys", "rotate", "encryption"])).code).toBe(2);
+  const { recipients, statement } = await json<{ recipients: string[]; statement: string }>([
+    "keys",
+    "rotate",
+    "encryption",
+    "--yes",
+  ]);
+  const { backup_id: after } = await json<{ backup_id: string }>(["backup"]);
+  for (const id of [before, after])
+    expect(await json(["restore-test", "--backup", id])).toMatchObject({ result: "passed" });
+  const header = readFileSync(storedBackup(), "latin1").split("\n---")[0] ?? "";
+  expect(header.match(/^-> X25519/gm)).toHaveLength(1);
+  expect(recipients).toHaveLength(1);
+  const { by_old: envelope } = JSON.parse(readFileSync(statement, "utf8")) as { by_old: EnvelopeJson };
+  await verifyEnvelope(envelopeFromJson(envelope), publicKeyAt("keys/agent.pub"));
+});
+
+it("rotates the signing key: both vouch for it, receipts before and after verify, and the chain goes on", async () => {
+  await json(["backup"]);
+  const old = publicKeyAt("keys/agent.pub");
+  const { retired, statement } = await json<{ retired: string; statement: string }>([
+    "keys",
+    "rotate",
+    "signing",
+    "--yes",
+  ]);
+  const now = publicKeyAt("keys/agent.pub");
+  expect(now).not.toEqual(old);
+  expect(parsePublicKeyFile(readFileSync(retired, "utf8"))).toEqual(old);
+  const { by_old, by_new } = JSON.parse(readFileSync(statement, "utf8")) as Record<string, EnvelopeJson>;
+  if (by_old === undefined || by_new === undefined) throw new Error("the rotation is not signed by both");
+  await verifyEnvelope(envelopeFromJson(by_old), old);
+  await verifyEnvelope(envelopeFromJson(by_new), now);
+  expect(by_old.payload).toBe(by_new.payload);
+  const said = JSON.parse(Buffer.from(by_old.payload, "base64").toString()) as {
+    predicate: { after: string };
+  };
+  expect(said.predicate.after).toBe(Buffer.from(publicKeyToSpki(now)).toString("base64"));
+
+  await json(["backup"]);
+  expect(await json(["receipts", "verify"])).toEqual({ verified: 2, wrong: [] });
+  const { receipts } = await json<{ receipts: { number: number; source: string; file: string }[] }>([
+    "receipts",
+  ]);
+  expect(receipts.map(({ number, source }) => [number, source])).toEqual([
+    [2, "papers"],
+    [1, "papers"],
+  ]);
+  expect(await json(["receipts", "show", "1"])).toMatchObject({ receipts: [{ number: 1, log: null }] });
+
+  // One taken away, and one changed.
+  const [newest, oldest] = receipts;
+  const text = readFileSync(oldest?.file ?? "", "utf8");
+  writeFileSync(oldest?.file ?? "", text.replace(/"payload":"(.{40})./, '"payload":"$1A'));
+  const found = await json<{ wrong: { number: number }[] }>(["receipts", "verify"], 1);
+  expect(found.wrong.map(({ number }) => number)).toContain(1);
+  writeFileSync(oldest?.file ?? "", text);
+  rmSync(join(root, "keys/retired"), { recursive: true });
+  expect((await json<{ wrong: { number: number }[] }>(["receipts", "verify"], 1)).wrong).toMatchObject([
+    { number: 1 },
+  ]);
+  expect(newest?.number).toBe(2);
 });

@@ -64,6 +64,39 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
   {
+    name: "source list",
+    summary: "the sources of config.yaml",
+    flags: ["json", "root"],
+    load: async () => (await import("./source-list.ts")).sourceList,
+  },
+  {
+    name: "source remove",
+    summary: "back a source up no longer; its backups and receipts stay",
+    flags: ["yes", "json", "root"],
+    argument: { form: "<name>", about: "a source of config.yaml" },
+    load: async () => (await import("./source-remove.ts")).sourceRemove,
+  },
+  {
+    name: "receipts list",
+    summary: "the receipts on this host, the newest first",
+    flags: ["source", "limit", "json", "root"],
+    load: async () => (await import("./receipts-list.ts")).receiptsList,
+  },
+  {
+    name: "receipts show",
+    summary: "what a receipt says",
+    flags: ["json", "root"],
+    argument: { form: "<receipt>", about: "its number, rcpt_…, or the bkp_… that it is about" },
+    load: async () => (await import("./receipts-show.ts")).receiptsShow,
+  },
+  {
+    name: "receipts verify",
+    summary: "verify signatures, proofs and the chain of the receipts on this host",
+    flags: ["json", "root"],
+    argument: { form: "[receipt]", about: "one of them; else all" },
+    load: async () => (await import("./receipts-verify.ts")).receiptsVerify,
+  },
+  {
     name: "keys export",
     summary: "print the public keys; with --secret write the age identities into a file",
     flags: ["secret", "output", "json", "root"],
@@ -76,6 +109,14 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./keys-recovery-kit.ts")).keysRecoveryKit,
   },
   {
+    name: "keys rotate",
+    summary:
+      "replace the key that backups are encrypted to, or the one that signs; the old one vouches for the new",
+    flags: ["recipient", "yes", "json", "root"],
+    argument: { form: "<encryption|signing>", about: "which of the two" },
+    load: async () => (await import("./keys-rotate.ts")).keysRotate,
+  },
+  {
     name: "alarm",
     summary: "show the alarm over the log, or clear it once you know what happened",
     flags: ["because", "forgetHead", "json", "root"],
@@ -86,5 +127,7 @@ export const COMMANDS: readonly Command[] = [
 
 /** Of each group of commands, what it is about and which of them its bare name calls. */
 export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare?: string }>> = {
+  source: { summary: "what is backed up", bare: "list" },
+  receipts: { summary: "the receipts on this host", bare: "list" },
   keys: { summary: "the keys of this root" },
 };

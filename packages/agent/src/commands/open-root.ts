@@ -66,10 +66,19 @@ export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig 
     throw new UserError(
       "usage",
       names.length === 0
-        ? `${layout.config} declares no source. Add one under \`sources:\`.`
+        ? `${layout.config} declares no source. Add one: attestore source add`
         : `which source? Name one with --source, or in \`defaults:\` of ${layout.config}: ${names.join(", ")}`,
     );
   }
+  return requireSource({ config, layout }, wanted);
+}
+
+/** @throws UserError source_unknown that names those that there are */
+export function requireSource(
+  { config, layout }: Pick<OpenRoot, "config" | "layout">,
+  wanted: string,
+): SourceConfig {
+  const names = [...config.sources.keys()];
   const source = config.sources.get(wanted);
   if (source !== undefined) return source;
   const near = nearestName(wanted, names);

@@ -38,6 +38,7 @@ async function told(
   const bare = form.replace("--no-", "--");
   const env: Record<string, string> = { ATTESTORE_HOME: root };
   const argv = command.name.split(" ");
+  if (command.argument?.form.startsWith("<") === true) argv.push("some-argument");
   // Of a switch, what wins says `wanted`, and everything below it the opposite.
   const values = [wanted, given.flag ? !wanted : wanted, given.flag || given.env ? !wanted : wanted];
   if (given.flag && isText) argv.push(form, TEXT.flag);

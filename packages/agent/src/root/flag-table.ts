@@ -124,6 +124,7 @@ export const FLAGS = {
     env: "ATTESTORE_SECRET",
     about: "the private age identities too, into a file (--output)",
   },
+  limit: { form: "--limit <count>", env: "ATTESTORE_LIMIT", about: "how many to list; else 20" },
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof FLAGS;

@@ -18,24 +18,23 @@ export interface SigningKey {
 
 /** @throws UserError key_file */
 export async function readSigningKey(layout: Layout): Promise<SigningKey> {
-  const pem = await readText(layout.signingKey);
+  return readSigningKeyFile(layout.signingKey);
+}
+
+/** @throws UserError key_file */
+export async function readSigningKeyFile(file: string): Promise<SigningKey> {
+  const pem = await readText(file);
   if (pem === null) {
-    throw new UserError(
-      "key_file",
-      `${layout.signingKey} does not exist. Attach this host with \`attestore init\`.`,
-    );
+    throw new UserError("key_file", `${file} does not exist. Attach this host with \`attestore init\`.`);
   }
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch (error) {
-    throw new UserError("key_file", `${layout.signingKey} is not a private key in PEM`, { cause: error });
+    throw new UserError("key_file", `${file} is not a private key in PEM`, { cause: error });
   }
   if (key.asymmetricKeyType !== "ed25519") {
-    throw new UserError(
-      "key_file",
-      `${layout.signingKey} is not an Ed25519 key but ${key.asymmetricKeyType}`,
-    );
+    throw new UserError("key_file", `${file} is not an Ed25519 key but ${key.asymmetricKeyType}`);
   }
   return signingKey(key);
 }

@@ -57,7 +57,8 @@ export async function readPinnedCa(path: string | null): Promise<string | null> 
   return pem;
 }
 
-async function readLogKey(layout: Layout): Promise<NoteVerifier> {
+/** @throws UserError not_attached, key_file */
+export async function readLogKey(layout: Layout): Promise<NoteVerifier> {
   const text = await readText(layout.logKey);
   if (text === null)
     throw new UserError("not_attached", `${layout.logKey} does not exist. Run \`attestore init\`.`);

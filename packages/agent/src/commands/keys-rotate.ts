@@ -1,0 +1,138 @@
+import { join } from "node:path";
+import { identityToRecipient, generateX25519Identity } from "age-encryption";
+import { recipientOf } from "../keys/identity.ts";
+import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
+import { readRecoveryState } from "../keys/recovery-state.ts";
+import { prepareSigningKey, takeIntoUse } from "../keys/rotate-signing-key.ts";
+import { keepRotation, signRotation } from "../keys/rotation.ts";
+import { readIdentities } from "../root/age-identity.ts";
+import { writeDurably } from "../root/durable-write.ts";
+import { planConfigEdit } from "../root/edit-config.ts";
+import { readSigningKey } from "../root/signing-key.ts";
+import { UserError } from "../root/user-error.ts";
+import { confirm } from "../terminal/ask.ts";
+import type { Call, ExitCode, Run } from "./command.ts";
+import { openRoot, type OpenRoot } from "./open-root.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const keysRotate: Run = async (call, which) => {
+  const root = openRoot(call);
+  using _ = await takeWorkLock(root.layout, "keys rotate", {
+    signal: call.signal,
+    wait: false,
+    say: call.terminal.say,
+  });
+  if (which === "encryption") return rotateEncryption(call, root);
+  if (which === "signing") return rotateSigning(call, root);
+  throw new UserError("usage", `keys rotate takes encryption or signing, not "${which ?? ""}"`);
+};
+
+/** Backups to come are encrypted to a new key; those that are there stay readable with the old one, which stays. */
+async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { flags, terminal, signal } = call;
+  const agent = requireAgent(config.agent, layout.config);
+  const recovery = (await readRecoveryState(layout))?.recipient;
+  const given = flags.text("recipient");
+  const wanted = given === undefined ? null : normalRecipient(given);
+  if (wanted !== null && recipientFrom(wanted) === null)
+    throw new UserError("usage", `"${wanted}" is no age recipient (age1…) and no SSH public key`);
+  const own = await Promise.all(
+    (await readIdentities(config.identityFiles)).map((each) => recipientOf(each)),
+  );
+  // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself holds.
+  const leaving = config.recipients.filter((each) =>
+    wanted === null ? own.includes(each) && each !== recovery : each !== recovery,
+  );
+  if (leaving.length === 0)
+    throw new UserError(
+      "usage",
+      "this root holds no identity that backups are encrypted to: make the new key where the old one is, and give its public half with --recipient",
+    );
+  const yes = flags.isOn("yes");
+  if (!(await confirm(`Replace ${leaving.join(", ")} for the backups to come?`, { yes, signal }))) return 1;
+
+  const at = new Date().toISOString();
+  let recipient = wanted;
+  let identityFile: string | null = null;
+  if (recipient === null) {
+    const identity = await generateX25519Identity();
+    recipient = await identityToRecipient(identity);
+    identityFile = join("keys", `age-${at.slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}.key`);
+    await writeDurably(
+      join(layout.root, identityFile),
+      `# created: ${at}\n# public key: ${recipient}\n${identity}\n`,
+    );
+  }
+  const after = [
+    recipient,
+    ...config.recipients.filter((each) => !leaving.includes(each) && each !== recipient),
+  ];
+  const edit = await planConfigEdit(layout, (document) => {
+    document.setIn(["encryption", "recipients"], document.createNode(after, { flow: true }));
+    if (identityFile !== null)
+      document.setIn(
+        ["encryption", "identity_files"],
+        document.createNode(
+          [identityFile, ...config.identityFiles.map((path) => shortPath(path, layout.root))],
+          { flow: true },
+        ),
+      );
+  });
+  // The new key is on disk before anything is encrypted to it, and vouched for before config.yaml names it.
+  const change = { key: "encryption", before: config.recipients, after } as const;
+  const key = await readSigningKey(layout);
+  const statement = await keepRotation(
+    layout,
+    await signRotation({ ...agent, at, change }, key, null),
+    "encryption",
+  );
+  await edit.write();
+  if (flags.isOn("json"))
+    terminal.data(JSON.stringify({ recipients: after, identity_file: identityFile, statement }));
+  else terminal.data(`${terminal.onData.good("✓")} backups are encrypted to ${after.join(", ")}`);
+  if (identityFile !== null)
+    terminal.say(
+      `Copy ${join(layout.root, identityFile)} to wherever the old identity is kept; the old one stays for the backups that are there.`,
+    );
+  return 0;
+}
+
+async function rotateSigning(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { flags, terminal, signal } = call;
+  const agent = requireAgent(config.agent, layout.config);
+  const prepared = await prepareSigningKey(layout, agent);
+  const { old, next, statement } = prepared;
+  const isAttached = config.standalone === null;
+  if (isAttached) {
+    // A receipt by a key that the service does not know would be refused: until it has learnt it, the old one signs.
+    const told = { prepared: next.fingerprint, in_use: old.fingerprint, statement };
+    if (flags.isOn("json")) terminal.data(JSON.stringify(told));
+    else terminal.data(`prepared ${next.fingerprint}, vouched for by ${old.fingerprint}: ${statement}`);
+    terminal.say(
+      "The service does not take a new key of an attached agent yet: the old one goes on signing.",
+    );
+    return 0;
+  }
+  if (!(await confirm(`Sign with ${next.fingerprint} from now on?`, { yes: flags.isOn("yes"), signal })))
+    return 1;
+  const retired = await takeIntoUse(layout, prepared);
+  if (flags.isOn("json")) terminal.data(JSON.stringify({ in_use: next.fingerprint, retired, statement }));
+  else
+    terminal.data(
+      `${terminal.onData.good("✓")} receipts are signed with ${next.fingerprint}; those before verify with ${retired}`,
+    );
+  terminal.say(`Give those who verify your receipts ${layout.publicKey} and ${statement}.`);
+  return 0;
+}
+
+function requireAgent(
+  agent: { readonly id: string; readonly orgId: string } | null,
+  file: string,
+): { readonly agentId: string; readonly orgId: string } {
+  if (agent !== null) return { agentId: agent.id, orgId: agent.orgId };
+  throw new UserError("not_attached", `${file} names no agent: run \`attestore init\` first`);
+}
+
+function shortPath(path: string, root: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}

@@ -1,0 +1,100 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  canonicalJson,
+  envelopeToJson,
+  PAYLOAD_TYPE,
+  publicKeyToSpki,
+  sha256,
+  signEnvelope,
+  STATEMENT_TYPE,
+  toHex,
+  utf8,
+  type EnvelopeJson,
+  type PublicKey,
+} from "@attestore/proof";
+import { makeDirectory, writeJsonDurably } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import type { SigningKey } from "../root/signing-key.ts";
+import { systemCode } from "../root/system-code.ts";
+
+export const PREDICATE_KEY_ROTATION = "https://attestore.dev/key-rotation/v1";
+
+export interface Rotated {
+  readonly agentId: string;
+  readonly orgId: string;
+  readonly at: string;
+  /** Public halves: base64 of a signing key as an attach names it, or age recipients. */
+  readonly change:
+    | { readonly key: "signing"; readonly before: PublicKey; readonly after: PublicKey }
+    | { readonly key: "encryption"; readonly before: readonly string[]; readonly after: readonly string[] };
+}
+
+/** A change of keys, vouched for by the signing key before it; for a new signing key by that one too: it is held, not only named. */
+export interface Rotation {
+  readonly v: 1;
+  /** DSSE envelopes over the same in-toto statement. */
+  readonly by_old: EnvelopeJson;
+  readonly by_new: EnvelopeJson | null;
+}
+
+/** The statement's bytes. The subject is the new public half. */
+export function rotationStatement({ agentId, orgId, at, change }: Rotated): Uint8Array {
+  const [subject, before, after] =
+    change.key === "signing"
+      ? [digestOf(publicKeyToSpki(change.after)), spki(change.before), spki(change.after)]
+      : [digestOf(utf8(canonicalJson(change.after))), change.before, change.after];
+  return utf8(
+    canonicalJson({
+      _type: STATEMENT_TYPE,
+      subject: [{ name: `${change.key}-key`, digest: { sha256: subject } }],
+      predicateType: PREDICATE_KEY_ROTATION,
+      predicate: { org_id: orgId, agent_id: agentId, rotated_at: at, key: change.key, before, after },
+    }),
+  );
+}
+
+export async function signRotation(
+  rotated: Rotated,
+  old: Pick<SigningKey, "sign" | "fingerprint">,
+  next: Pick<SigningKey, "sign" | "fingerprint"> | null,
+): Promise<Rotation> {
+  const payload = rotationStatement(rotated);
+  const by = async (key: Pick<SigningKey, "sign" | "fingerprint">): Promise<EnvelopeJson> =>
+    envelopeToJson(
+      await signEnvelope({ payloadType: PAYLOAD_TYPE, payload, keyid: key.fingerprint, sign: key.sign }),
+    );
+  return { v: 1, by_old: await by(old), by_new: next === null ? null : await by(next) };
+}
+
+/** Kept for good: they are the way from the first key to the one that signs today. @returns the file */
+export async function keepRotation(layout: Layout, rotation: Rotation, key: string): Promise<string> {
+  const directory = join(layout.keys, "rotations");
+  await makeDirectory(directory);
+  const numbers = (await readdir(directory)).map((name) => Number(/^(\d{4})-/.exec(name)?.[1] ?? 0));
+  const number = String(Math.max(0, ...numbers) + 1).padStart(4, "0");
+  const file = join(directory, `${number}-${key}.json`);
+  await writeJsonDurably(file, rotation);
+  return file;
+}
+
+export async function listRotations(layout: Layout): Promise<string[]> {
+  const directory = join(layout.keys, "rotations");
+  try {
+    return (await readdir(directory))
+      .filter((name) => /^\d{4}-\w+\.json$/.test(name))
+      .toSorted()
+      .map((name) => join(directory, name));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return toHex(sha256(bytes));
+}
+
+function spki(key: PublicKey): string {
+  return Buffer.from(publicKeyToSpki(key)).toString("base64");
+}
