@@ -1,0 +1,410 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
+import {
+  heartbeat,
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
+import { noticeMissed } from "./notice-missed.ts";
+import { noticeSilence } from "./notice-silence.ts";
+import { queueDue } from "./queue-due.ts";
+
+const HOUR_MS = 3_600_000;
+const INTERVAL_S = 60;
+const SILENT = 10;
+
+let service: TestService;
+let org: TestOrg;
+let agent: TestAgent;
+let owner: TestUser;
+let now: Date;
+let watching: Date;
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  service = await startTestService({ clock: () => now });
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  at("2026-03-01T00:00:00Z");
+  watching = now;
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  owner = await service.signIn(org);
+  // Agents of the tests before must not be heard of in this one.
+  await service.pool.query("update agents set status = 'revoked', revoked_at = now() where id <> $1", [
+    agent.id,
+  ]);
+  await service.pool.query("update agents set created_at = $1, last_seen_at = $1", [now]);
+});
+
+const at = (time: string): Date => (now = new Date(time));
+const after = (ms: number): Date => (now = new Date(now.getTime() + ms));
+
+const deps = () => ({
+  db: service.database,
+  clock: () => now,
+  logger: service.logger,
+  scheduleGrace_s: 7200,
+  heartbeatInterval_s: INTERVAL_S,
+  silentAfterIntervals: SILENT,
+});
+
+const tick = async (): Promise<void> => {
+  await queueDue(deps(), { now, signal });
+  await noticeMissed(deps(), { now, signal });
+};
+const listen = () => noticeSilence(deps(), { now, signal, runningSince: watching });
+
+async function scheduled(schedule: Record<string, unknown>): Promise<string> {
+  const registered = await owner.post(`/api/orgs/${org.id}/sources`, {
+    slug: `s${Math.random().toString(36).slice(2)}`,
+    engine: "postgresql",
+    agent_id: agent.id,
+  });
+  const id = registered.json["id"] as string;
+  const answer = await owner.post(`/api/orgs/${org.id}/sources/${id}/configure`, { schedule });
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return id;
+}
+
+const backup = (sourceId: string, time = now) =>
+  recordBackup(service.database, { orgId: org.id, sourceId, agentId: agent.id, at: time });
+
+const beat = async (acks: string[] = []): Promise<{ id: string; kind: string }[]> =>
+  (await agent.post("/v1/heartbeat", heartbeat({ acks: acks.map((command_id) => ({ command_id })) }))).json[
+    "commands"
+  ] as { id: string; kind: string }[];
+
+async function items(path: string): Promise<Record<string, unknown>[]> {
+  const answer = await owner.get(path);
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return answer.json["items"] as Record<string, unknown>[];
+}
+const commands = (sourceId: string) => items(`/api/orgs/${org.id}/commands?source_id=${sourceId}`);
+const events = (kind: string) => items(`/api/orgs/${org.id}/events?kind=${kind}`);
+const incidents = (query = "") => items(`/api/orgs/${org.id}/incidents${query}`);
+
+const runs = async (sourceId: string): Promise<[string, string][]> => {
+  const rows = await service.database
+    .selectFrom("scheduled_runs")
+    .select(["scheduled_at", "status"])
+    .where("source_id", "=", sourceId)
+    .orderBy("scheduled_at")
+    .execute();
+  return rows.map(({ scheduled_at, status }) => [scheduled_at.toISOString().slice(0, 16), status]);
+};
+
+describe("what is due", () => {
+  test("is queued once by five replicas, and the next time is named", async () => {
+    const id = await scheduled({
+      backup_cron: "30 2 * * *",
+      restore_test_cron: "0 4 * * 0",
+      timezone: "Europe/Berlin",
+    });
+    await tick();
+    expect(await commands(id)).toEqual([]);
+    at("2026-03-01T01:30:00Z");
+    await Promise.all(Array.from({ length: 5 }, () => queueDue(deps(), { now, signal })));
+    expect(await commands(id)).toMatchObject([
+      {
+        kind: "backup",
+        status: "queued",
+        issued_by: "schedule",
+        agent_id: agent.id,
+        created_at: now.toISOString(),
+      },
+    ]);
+    const source = await owner.get(`/api/orgs/${org.id}/sources/${id}`);
+    expect(source.json).toMatchObject({
+      next_backup_at: "2026-03-02T01:30:00.000Z",
+      next_restore_test_at: "2026-03-01T03:00:00.000Z",
+    });
+    expect(await beat()).toMatchObject([{ kind: "backup" }]);
+  });
+
+  test("runs once a day for a month over both changes of the clocks", async () => {
+    for (const [from, nights] of [
+      ["2026-03-20T12:00:00Z", 20],
+      ["2026-10-15T12:00:00Z", 20],
+    ] as const) {
+      at(from);
+      const id = await scheduled({ backup_cron: "30 2 * * *", timezone: "Europe/Berlin" });
+      for (let hour = 0; hour < nights * 24; hour += 1) {
+        after(HOUR_MS);
+        await queueDue(deps(), { now, signal });
+        for (const command of await beat()) {
+          await beat([command.id]);
+          await backup(id);
+          await service.pool.query(`update commands set outcome = '{"backup_id":"x"}' where id = $1`, [
+            command.id,
+          ]);
+        }
+      }
+      expect(await commands(id)).toHaveLength(nights);
+    }
+  });
+
+  test("is asked for once after days without the service, and every time is recorded", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-05T09:00:00Z");
+    await tick();
+    expect(await commands(id)).toHaveLength(1);
+    expect(await runs(id)).toEqual([
+      ["2026-03-01T02:00", "missed"],
+      ["2026-03-02T02:00", "missed"],
+      ["2026-03-03T02:00", "missed"],
+      ["2026-03-04T02:00", "missed"],
+      ["2026-03-05T02:00", "missed"],
+    ]);
+    expect(await events("backup_missed")).toMatchObject([
+      { source_id: id, occurred_at: "2026-03-01T04:00:00.000Z", detail: { runs: 5 } },
+    ]);
+  });
+
+  test("waits for the command before, and does not pile up for an agent that is off", async () => {
+    const id = await scheduled({ backup_cron: "0 * * * *" });
+    for (let n = 0; n < 30; n += 1) {
+      after(HOUR_MS);
+      await queueDue(deps(), { now, signal });
+    }
+    expect(await commands(id)).toHaveLength(1);
+    const [command] = await beat();
+    await beat([command?.id ?? ""]);
+    after(HOUR_MS);
+    await queueDue(deps(), { now, signal });
+    expect(await commands(id)).toHaveLength(1);
+    // An agent that took it and never said what came of it does not stop the schedule for ever.
+    after(3 * HOUR_MS);
+    await queueDue(deps(), { now, signal });
+    expect(await commands(id)).toHaveLength(2);
+  });
+
+  test("is a restore test of the newest backup, by the agent that tests", async () => {
+    const tester = await service.attach(org);
+    const id = await scheduled({ restore_test_cron: "0 5 * * *" });
+    await owner.post(`/api/orgs/${org.id}/sources/${id}/configure`, { test_agent_id: tester.id });
+    await backup(id);
+    const newest = await backup(id, after(1000));
+    at("2026-03-01T05:00:10Z");
+    await queueDue(deps(), { now, signal });
+    expect(await commands(id)).toMatchObject([
+      { kind: "restore_test", agent_id: tester.id, params: { backup_id: newest } },
+    ]);
+  });
+
+  test("is nothing of a removed source", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    await owner.delete(`/api/orgs/${org.id}/sources/${id}`);
+    at("2026-03-09T02:00:00Z");
+    await tick();
+    expect(await runs(id)).toEqual([["2026-03-01T02:00", "withdrawn"]]);
+    expect(await events("backup_missed")).toEqual([]);
+  });
+});
+
+describe("what did not happen", () => {
+  test("is logged once an incident, which ends with the next backup and may begin again", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    at("2026-03-01T04:00:00Z");
+    await tick();
+    expect(await events("backup_missed")).toEqual([]);
+    at("2026-03-01T04:00:01Z");
+    await Promise.all(Array.from({ length: 5 }, () => noticeMissed(deps(), { now, signal })));
+    const [event, ...more] = await events("backup_missed");
+    expect(more).toEqual([]);
+    const [command] = await commands(id);
+    expect(event).toMatchObject({
+      source_id: id,
+      command_id: command?.["id"],
+      actor: { kind: "service" },
+      occurred_at: "2026-03-01T04:00:00.000Z",
+      detail: {
+        scheduled_at: "2026-03-01T02:00:00.000Z",
+        deadline_at: "2026-03-01T04:00:00.000Z",
+        runs: 1,
+        agent_id: agent.id,
+        reason: "agent_silent",
+      },
+    });
+    for (const day of ["02", "03"]) {
+      at(`2026-03-${day}T02:00:00Z`);
+      await tick();
+      at(`2026-03-${day}T09:00:00Z`);
+      await tick();
+    }
+    expect(await events("backup_missed")).toHaveLength(1);
+    expect(await incidents("?status=open")).toMatchObject([
+      { id: event?.["id"], source_id: id, ended_at: null },
+    ]);
+    const detail = await owner.get(`/api/orgs/${org.id}/sources/${id}`);
+    expect(detail.json["incidents"]).toMatchObject([{ id: event?.["id"], kind: "backup_missed" }]);
+    await backup(id, at("2026-03-03T10:00:00Z"));
+    after(1000);
+    await tick();
+    expect(await incidents()).toMatchObject([{ id: event?.["id"], ended_at: "2026-03-03T10:00:00.000Z" }]);
+    const timeline = await items(`/api/orgs/${org.id}/sources/${id}/timeline`);
+    expect(timeline.find(({ type }) => type === "event")).toMatchObject({
+      incident: { ended_at: "2026-03-03T10:00:00.000Z" },
+    });
+    at("2026-03-04T02:00:00Z");
+    await tick();
+    at("2026-03-04T05:00:00Z");
+    await tick();
+    expect(await events("backup_missed")).toHaveLength(2);
+    expect((await runs(id)).map(([, status]) => status)).toEqual(["missed", "missed", "missed", "missed"]);
+  });
+
+  test("is nothing where a backup came in time, whoever asked for it", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    await backup(id, at("2026-03-01T03:59:00Z"));
+    at("2026-03-01T12:00:00Z");
+    await tick();
+    expect(await runs(id)).toEqual([["2026-03-01T02:00", "done"]]);
+    expect(await events("backup_missed")).toEqual([]);
+  });
+
+  test("is missed by a backup from before its time, and by one that came late", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    await backup(id, at("2026-03-01T01:59:59Z"));
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    await backup(id, at("2026-03-01T04:30:00Z"));
+    at("2026-03-01T05:00:00Z");
+    await tick();
+    expect(await events("backup_missed")).toHaveLength(1);
+    await tick();
+    expect(await incidents()).toMatchObject([{ ended_at: "2026-03-01T04:30:00.000Z" }]);
+  });
+
+  test("says of a restore test how far it came; one that failed did happen", async () => {
+    const id = await scheduled({ restore_test_cron: "0 5 * * *" });
+    const backupId = await backup(id);
+    at("2026-03-01T05:00:00Z");
+    await tick();
+    const [command] = await beat();
+    await beat([command?.id ?? ""]);
+    at("2026-03-01T07:30:00Z");
+    await beat();
+    await tick();
+    expect(await events("restore_test_missed")).toMatchObject([{ detail: { reason: "no_result" } }]);
+    const receipt = {
+      orgId: org.id,
+      sourceId: id,
+      agentId: agent.id,
+      backupId,
+      kind: "restore_test",
+    } as const;
+    await recordReceipt(service.database, { ...receipt, result: "failed", at: at("2026-03-02T05:10:00Z") });
+    at("2026-03-02T08:00:00Z");
+    await tick();
+    expect((await runs(id)).map(([, status]) => status)).toEqual(["missed", "done"]);
+    expect(await incidents("?kind=restore_test_missed")).toMatchObject([
+      { ended_at: "2026-03-02T05:10:00.000Z" },
+    ]);
+  });
+
+  test("ends when nobody waits for it any more", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-01T09:00:00Z");
+    await tick();
+    await owner.post(`/api/orgs/${org.id}/sources/${id}/configure`, { schedule: null });
+    await tick();
+    expect(await incidents()).toMatchObject([{ ended_at: now.toISOString() }]);
+  });
+
+  test("names the agent's failure, and a revoked agent", async () => {
+    const failed = await scheduled({ backup_cron: "0 2 * * *" });
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    const [command] = await beat();
+    await agent.post("/v1/events", {
+      kind: "backup_failed",
+      source_id: failed,
+      command_id: command?.id,
+      occurred_at: now.toISOString(),
+      detail: {},
+    });
+    const gone = await service.attach(org);
+    const orphan = await scheduled({ backup_cron: "0 3 * * *" });
+    await owner.post(`/api/orgs/${org.id}/sources/${orphan}/configure`, { agent_id: gone.id });
+    await service.pool.query("update agents set status = 'revoked', revoked_at = now() where id = $1", [
+      gone.id,
+    ]);
+    at("2026-03-01T03:00:00Z");
+    await tick();
+    at("2026-03-01T05:30:00Z");
+    await tick();
+    const found = await events("backup_missed");
+    const reasons = found.map(({ source_id, detail }) => [source_id, (detail as { reason: string }).reason]);
+    expect(new Map(reasons as [string, string][])).toEqual(
+      new Map([
+        [failed, "failed"],
+        [orphan, "agent_revoked"],
+      ]),
+    );
+  });
+});
+
+describe("an agent that is silent", () => {
+  test("is logged once, and heard again", async () => {
+    await beat();
+    const heard = now;
+    after((INTERVAL_S * SILENT - 1) * 1000);
+    await listen();
+    expect(await events("agent_silent")).toEqual([]);
+    after(2000);
+    await Promise.all(Array.from({ length: 5 }, listen));
+    after(24 * HOUR_MS);
+    await listen();
+    expect(await events("agent_silent")).toMatchObject([
+      {
+        occurred_at: new Date(heard.getTime() + INTERVAL_S * SILENT * 1000).toISOString(),
+        detail: { agent_id: agent.id, last_seen_at: heard.toISOString() },
+      },
+    ]);
+    expect(await incidents(`?agent_id=${agent.id}`)).toMatchObject([
+      { kind: "agent_silent", ended_at: null },
+    ]);
+    await beat();
+    const back = now;
+    await listen();
+    expect(await incidents("?status=ended")).toMatchObject([{ ended_at: back.toISOString() }]);
+    after(INTERVAL_S * SILENT * 1000 + 1000);
+    await listen();
+    expect(await events("agent_silent")).toHaveLength(2);
+  });
+
+  test("is not silent because the service was away", async () => {
+    await beat();
+    after(24 * HOUR_MS);
+    watching = now;
+    await listen();
+    after(INTERVAL_S * SILENT * 1000);
+    await listen();
+    expect(await events("agent_silent")).toEqual([]);
+    after(1000);
+    await listen();
+    expect(await events("agent_silent")).toHaveLength(1);
+  });
+
+  test("is not missed once it is revoked", async () => {
+    after(24 * HOUR_MS);
+    await listen();
+    expect(await events("agent_silent")).toHaveLength(1);
+    await service.pool.query("update agents set status = 'revoked', revoked_at = now() where id = $1", [
+      agent.id,
+    ]);
+    await listen();
+    expect(await incidents("?status=open")).toEqual([]);
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { RecordingLogger } from "../../../test/recording-logger.ts";
+import { openTestDatabase, type TestDatabase } from "../database/test-database.ts";
+import type { JobContext } from "./job.ts";
+import { readJobLag } from "./lag.ts";
+import { runJobs, runOnce } from "./run-jobs.ts";
+
+let database: TestDatabase;
+let now = new Date("2026-03-01T12:00:00.000Z");
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const signal = new AbortController().signal;
+const later = (seconds: number): Date => (now = new Date(now.getTime() + seconds * 1000));
+const replica = () => ({ db: database.database, clock: () => now, signal });
+
+function counted(name: string): { job: Parameters<typeof runOnce>[1]; runs: JobContext[] } {
+  const runs: JobContext[] = [];
+  return {
+    runs,
+    job: {
+      name,
+      every_s: 10,
+      run: (context) => {
+        runs.push(context);
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+test("of many replicas that look at once one runs a job, and again when it is time", async () => {
+  const { job, runs } = counted("once");
+  const look = () => Promise.all(Array.from({ length: 20 }, () => runOnce(replica(), job)));
+  expect((await look()).filter(Boolean)).toHaveLength(1);
+  expect((await look()).filter(Boolean)).toHaveLength(0);
+  later(9);
+  expect((await look()).filter(Boolean)).toHaveLength(0);
+  later(1);
+  expect((await look()).filter(Boolean)).toHaveLength(1);
+  expect(runs).toHaveLength(2);
+});
+
+test("a run that never ended is followed by the next, and shows as lag", async () => {
+  const { job } = counted("cut-off");
+  await runOnce(replica(), job);
+  later(10);
+  await expect(
+    runOnce(replica(), { ...job, run: () => Promise.reject(new Error("the database went away")) }),
+  ).rejects.toThrow("went away");
+  later(10);
+  expect(await readJobLag(database.database, [job], now)).toEqual([{ name: "cut-off", lag_s: 10 }]);
+  expect(await runOnce(replica(), job)).toBe(true);
+  expect(await readJobLag(database.database, [job, { name: "never", every_s: 5 }], now)).toEqual([
+    { name: "cut-off", lag_s: 0 },
+    { name: "never", lag_s: null },
+  ]);
+});
+
+test("a job knows since when somebody has been watching", async () => {
+  const { job, runs } = counted("watching");
+  const began = now;
+  await runOnce(replica(), job);
+  later(60);
+  await runOnce(replica(), job);
+  expect(runs.map(({ runningSince }) => runningSince)).toEqual([began, began]);
+  const back = later(3600);
+  await runOnce(replica(), job);
+  expect(runs.at(-1)?.runningSince).toEqual(back);
+});
+
+test("a clock that was set back does not stop a job", async () => {
+  const { job } = counted("set-back");
+  await runOnce(replica(), job);
+  later(-86_400);
+  expect(await runOnce(replica(), job)).toBe(true);
+});
+
+test("failures are told once, and so is their end; jobs stop with the service", async () => {
+  const logger = new RecordingLogger();
+  logger.expected.add("a job failed; it is tried again");
+  const stop = new AbortController();
+  let runs = 0;
+  const job = {
+    name: "failing",
+    every_s: 0.001,
+    run: () => {
+      runs += 1;
+      if (runs === 4) stop.abort();
+      return runs < 3 ? Promise.reject(new Error("not now")) : Promise.resolve();
+    },
+  };
+  await runJobs({ db: database.database, jobs: [job], clock: () => new Date(), logger, signal: stop.signal });
+  expect(logger.lines.map(({ message }) => message)).toEqual([
+    "a job failed; it is tried again",
+    "a job works again",
+  ]);
+});
