@@ -48,6 +48,8 @@ export interface S3Server {
   /** Its certificate, PEM; null without TLS. */
   certificate: string | null;
   send: (request: S3Request) => Promise<S3Answer>;
+  /** Credentials of a new user, who may do on the bucket what an IAM policy says and nothing else. */
+  userWith: (policy: string) => Promise<{ accessKeyId: string; secretAccessKey: string }>;
   stop: () => Promise<void>;
   /** Removes its files too. */
   remove: () => Promise<void>;
@@ -80,7 +82,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
   };
   const args = ["--quiet", "--port", `127.0.0.1:${port}`, "--region", settings.region];
   if (certificate !== null) args.push("--cert", certificate.file, "--key", certificate.key);
-  args.push("posix", "--sidecar", metadata);
+  args.push("--iam-dir", folder("users"), "posix", "--sidecar", metadata);
   if (options.objectLock === true) args.push("--versioning-dir", versions);
   args.push(objects);
   // It ends with the process that started it, even where that one is killed.
@@ -111,6 +113,23 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     });
     const signed = await signer.sign();
     return exchange(signed.url, method, Object.fromEntries(signed.headers), body, certificate?.pem);
+  };
+  const userWith = async (policy: string): Promise<{ accessKeyId: string; secretAccessKey: string }> => {
+    const user = { accessKeyId: "AKIDUSER", secretAccessKey: "secret-of-the-user" };
+    const { accessKeyId, secretAccessKey, endpoint, region } = settings;
+    const admin = `admin --access ${accessKeyId} --secret ${secretAccessKey} --region ${region} --endpoint-url ${endpoint}`;
+    const create = `create-user --access ${user.accessKeyId} --secret ${user.secretAccessKey} --role user`;
+    const { status, stderr } = spawnSync(PROGRAM, [...admin.split(" "), ...create.split(" ")], {
+      encoding: "utf8",
+    });
+    if (status !== 0) throw new Error(`versitygw admin create-user: ${stderr}`);
+    // An IAM policy belongs to its user; on a bucket each statement names whom it is about.
+    const { Statement, ...rest } = JSON.parse(policy) as { Statement: object[] };
+    const named = Statement.map((statement) => ({ ...statement, Principal: { AWS: user.accessKeyId } }));
+    const body = JSON.stringify({ ...rest, Statement: named });
+    const answer = await send({ method: "PUT", query: { policy: "" }, body });
+    if (answer.status >= 300) throw new Error(`the policy: ${answer.status} ${answer.body.toString()}`);
+    return user;
   };
   const stop = async (): Promise<void> => {
     child.kill("SIGTERM");
@@ -148,6 +167,7 @@ export async function startS3Server(options: S3ServerOptions = {}): Promise<S3Se
     },
     certificate: certificate?.pem ?? null,
     send,
+    userWith,
     stop,
     remove,
   };
