@@ -8,6 +8,7 @@ export {
   rowCountCheck,
   rowFloorCheck,
   sqliteIntegrityCheck,
+  rolesPresentCheck,
   tablesPresentCheck,
 } from "./inferred-checks.ts";
 export { type Verdict, verdict } from "./verdict.ts";

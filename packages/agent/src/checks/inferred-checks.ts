@@ -16,8 +16,39 @@ interface Timed {
   readonly duration_ms: number;
 }
 
-/** Every table that the backup's metadata names is there. null where it names none: that would be no check. */
+/**
+ * Every table that the backup's metadata names is there. null where it names none: that would be no check. `of` is the database,
+ * where there are several.
+ */
 export function tablesPresentCheck({
+  expected,
+  present,
+  of,
+  duration_ms,
+}: Timed & {
+  readonly expected: readonly string[];
+  readonly present: readonly string[];
+  readonly of?: string;
+}): CheckOutcome | null {
+  const names = [...new Set(expected)].sort();
+  if (names.length === 0) return null;
+  const there = new Set(present);
+  const missing = names.filter((name) => !there.has(name));
+  const definition: CheckDefinition = {
+    id: `${INFERRED}tables${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`,
+    query: `how many of these tables are missing: ${JSON.stringify(names)}`,
+    expect: "missing = 0",
+  };
+  const row = formatRow([
+    ["tables", names.length],
+    ["missing", missing.length],
+    ...(missing.length === 0 ? [] : [["missing_tables", missing.join(", ")] as const]),
+  ]);
+  return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
+}
+
+/** Every role that the backup's metadata names is there. null where it names none. */
+export function rolesPresentCheck({
   expected,
   present,
   duration_ms,
@@ -30,14 +61,14 @@ export function tablesPresentCheck({
   const there = new Set(present);
   const missing = names.filter((name) => !there.has(name));
   const definition: CheckDefinition = {
-    id: `${INFERRED}tables`,
-    query: `how many of these tables are missing: ${JSON.stringify(names)}`,
+    id: `${INFERRED}roles`,
+    query: `how many of these roles are missing: ${JSON.stringify(names)}`,
     expect: "missing = 0",
   };
   const row = formatRow([
-    ["tables", names.length],
+    ["roles", names.length],
     ["missing", missing.length],
-    ...(missing.length === 0 ? [] : [["missing_tables", missing.join(", ")] as const]),
+    ...(missing.length === 0 ? [] : [["missing_roles", missing.join(", ")] as const]),
   ]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }

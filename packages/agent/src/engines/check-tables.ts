@@ -6,6 +6,8 @@ import { tablesOfMetadata } from "./tables-of-metadata.ts";
 export interface TablesToCheck {
   readonly metadata: ForeignMetadata;
   readonly lastPassed: LastPassed | null;
+  /** Which database, where a backup has several. */
+  readonly of?: string;
   /** Those that are there, by the names that the metadata use. */
   readonly tables: readonly string[];
   /** Whether a table gives what it holds when asked for one row. */
@@ -30,6 +32,7 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   const there = tablesPresentCheck({
     expected: expected.map(({ name }) => name),
     present: readable,
+    ...(check.of === undefined ? {} : { of: check.of }),
     duration_ms: performance.now() - started,
   });
   const outcomes = there === null ? [] : [there];

@@ -1,10 +1,11 @@
-import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
 import type { ForeignMetadata, Restored, RunContext } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { prepareDatabase } from "./prepare-database.ts";
-import { refusalOf } from "./refusal.ts";
 import { RestoredPostgresql } from "./restored.ts";
+import { runPgRestore } from "./run-pg-restore.ts";
+import { SET_FORMAT } from "./set/describe-set.ts";
+import { restoreSet } from "./set/restore-set.ts";
 
 const DATABASE = "restored";
 
@@ -19,6 +20,7 @@ export async function restoreInto(
   { signal }: RunContext,
 ): Promise<Restored> {
   try {
+    if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
     await runPgRestore(server, DATABASE, content, signal);
     return new RestoredPostgresql(server, DATABASE);
@@ -27,42 +29,4 @@ export async function restoreInto(
     stopIfAborted(signal);
     throw error;
   }
-}
-
-const RESTORE_ARGUMENTS = [
-  // -d with an empty connection string: which database, the environment says.
-  "--dbname=",
-  "--exit-on-error",
-  "--no-password",
-  // The scratch server has neither the source's roles nor its tablespaces, and is nobody's publisher.
-  "--no-owner",
-  "--no-privileges",
-  "--no-tablespaces",
-  "--no-security-labels",
-  "--no-publications",
-  "--no-subscriptions",
-];
-
-async function runPgRestore(
-  server: ScratchServer,
-  database: string,
-  content: AsyncIterable<Buffer>,
-  signal: AbortSignal,
-): Promise<void> {
-  const errorsBefore = server.errors.length;
-  const child = await server.run("pg_restore", {
-    args: RESTORE_ARGUMENTS,
-    env: { PGDATABASE: database },
-    signal,
-  });
-  child.stdout.resume();
-  try {
-    await feed(child.stdin, content);
-  } catch (error) {
-    await child.stop();
-    throw error;
-  }
-  const exit = await child.exited;
-  stopIfAborted(signal);
-  if (exit.code !== 0) throw refusalOf(exit, server, server.errors.slice(errorsBefore));
 }

@@ -9,6 +9,7 @@ import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
+import { nameInSet } from "./set/names.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
 const MAX_ROW = 300_000;
@@ -17,9 +18,12 @@ const TIMED_OUT = "57014";
 export class RestoredPostgresql implements Restored {
   readonly #server: ScratchServer;
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #ownName: string | null;
 
-  constructor(server: ScratchServer, database: string) {
+  /** `ownName` is what the database was called, where it is one of several: its tables' names then begin with that. */
+  constructor(server: ScratchServer, database: string, ownName: string | null = null) {
     this.#server = server;
+    this.#ownName = ownName;
     // Whoever's query it is: what was restored stays as it was restored.
     this.#environment = { PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" };
   }
@@ -40,17 +44,32 @@ export class RestoredPostgresql implements Restored {
 
   inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inSession(signal, async (session) => {
-      const tables = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE))).map(([name = ""]) => name);
+      const rows = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE)));
+      const of = this.#ownName;
+      const tables = new Map(
+        rows.map(([table = ""]) => [of === null ? table : nameInSet(of, table), table] as const),
+      );
+      const tableOf = (name: string): string => tables.get(name) ?? name;
       return checkTables({
         metadata,
         lastPassed,
-        tables,
-        readOne: async (table) =>
-          outcomeOf(await session.run(`select from ${table} limit 1`), 0).kind === "rows",
-        count: (table) => runQuery(session, countQuery(table), 0),
-        countQuery,
+        ...(of === null ? {} : { of }),
+        tables: [...tables.keys()],
+        readOne: async (name) =>
+          outcomeOf(await session.run(`select from ${tableOf(name)} limit 1`), 0).kind === "rows",
+        count: (name) => runQuery(session, countQuery(tableOf(name)), 0),
+        countQuery: (name) => countQuery(tableOf(name)),
       });
     });
+  }
+
+  /** The names of the scratch server's roles. */
+  roles(signal: AbortSignal): Promise<string[]> {
+    return this.#inSession(signal, async (session) =>
+      rowsOf(ownOutput(await session.run("select json_build_array(rolname) from pg_roles"))).map(
+        ([name = ""]) => name,
+      ),
+    );
   }
 
   close(): Promise<void> {

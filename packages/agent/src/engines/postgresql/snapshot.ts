@@ -6,11 +6,13 @@ import {
   type TableSummary,
   tableSchema,
 } from "../schema-hash.ts";
+import { schemaSummary } from "../schema-summary.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import {
   EXTENSIONS,
   NAMED_ROLES,
   PRINTING,
+  readableLines,
   rowsOf,
   SCHEMA_LISTING,
   schemaLines,
@@ -45,7 +47,8 @@ export async function describeSnapshot(
   dumpVersion: string,
 ): Promise<SourceMetadata> {
   const list = async (sql: string, what: string): Promise<string> => outputOf(await session.run(sql), what);
-  const lines = schemaLines(await list(SCHEMA_LISTING, "listing the schema"));
+  const listing = await list(SCHEMA_LISTING, "listing the schema");
+  const lines = schemaLines(listing);
   const names = rowsOf(await list(TABLES_BY_SIZE, "listing the tables")).map(([name = ""]) => name);
   const roles = rowsOf(await list(NAMED_ROLES, "listing the roles")).map(([name]) => name);
   const extensions = rowsOf(await list(EXTENSIONS, "listing the extensions"));
@@ -68,6 +71,7 @@ export async function describeSnapshot(
     named_roles: roles,
     table_count: names.length,
     tables,
+    schema_summary: schemaSummary(readableLines(listing)),
   };
 }
 

@@ -1,0 +1,131 @@
+import { mkdir } from "node:fs/promises";
+import { type Child, endedWith } from "../../processes/child.ts";
+import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { SourceMetadata } from "../engine.ts";
+import type { Installation } from "./installations.ts";
+import { PsqlSession, SessionEnded } from "./psql-session.ts";
+import { connectionFailed, outputOf } from "./session-error.ts";
+import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
+
+const ARGUMENTS = ["--compress=0", "--no-password", "--lock-wait-timeout=300000"];
+
+/** One database of a server: how to reach it, and with which programs. */
+export interface DatabaseToDump {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly tools: Installation;
+  /** For messages: the source, and which of its databases. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The dump of one database, of a snapshot that a session of ours holds: what the metadata count is what the dump has.
+ */
+export class DatabaseDump {
+  readonly #database: DatabaseToDump;
+  readonly #session: PsqlSession;
+  readonly #version: string;
+  readonly #snapshot: string;
+  #pgDump: Child | null = null;
+  #metadata: Promise<SourceMetadata> | null = null;
+
+  private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
+    this.#database = database;
+    this.#session = session;
+    this.#version = version;
+    this.#snapshot = snapshot;
+  }
+
+  /** Takes the session over once it succeeds. @throws CouldNotRun, SessionEnded */
+  static async begin(database: DatabaseToDump, session: PsqlSession, version: string): Promise<DatabaseDump> {
+    return new DatabaseDump(database, session, version, await exportSnapshot(session));
+  }
+
+  /** @throws CouldNotRun */
+  static async open(database: DatabaseToDump): Promise<DatabaseDump> {
+    const { environment, tools, what, signal } = database;
+    const session = await PsqlSession.open(programsIn(tools.bin), environment, signal);
+    try {
+      return await DatabaseDump.begin(database, session, await serverVersion(session));
+    } catch (error) {
+      await session.close();
+      stopIfAborted(signal);
+      throw error instanceof SessionEnded ? connectionFailed(`${what} cannot be reached`, error) : error;
+    }
+  }
+
+  /** Custom format, uncompressed as zstd follows. @throws CouldNotRun */
+  async *content(): AsyncGenerator<Buffer, void, undefined> {
+    const child = await this.#start(["--format=custom"]);
+    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+      // With its first output pg_dump holds its locks: from here on the schema cannot change under the description.
+      void this.#describe();
+      yield piece;
+    }
+    await this.#ended(child);
+  }
+
+  /** Directory format, into a directory that is not there yet. @throws CouldNotRun */
+  async toDirectory(directory: string, jobs: number): Promise<void> {
+    await mkdir(directory, { mode: 0o700 });
+    const child = await this.#start(["--format=directory", `--jobs=${jobs}`, `--file=${directory}`]);
+    child.stdout.resume();
+    await this.#ended(child);
+  }
+
+  /** @throws CouldNotRun */
+  async metadata(): Promise<SourceMetadata> {
+    try {
+      return await this.#describe();
+    } catch (error) {
+      throw error instanceof SessionEnded
+        ? connectionFailed(`the connection to ${this.#database.what} broke`, error)
+        : error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pgDump?.stop();
+    await this.#session.close();
+  }
+
+  #describe(): Promise<SourceMetadata> {
+    this.#metadata ??= describeSnapshot(this.#session, this.#version, this.#database.tools.version);
+    this.#metadata.catch(() => undefined);
+    return this.#metadata;
+  }
+
+  async #start(args: readonly string[]): Promise<Child> {
+    const { environment, tools, signal } = this.#database;
+    const request: ProgramRequest = {
+      args: [...args, ...ARGUMENTS, `--snapshot=${this.#snapshot}`],
+      env: environment,
+      signal,
+    };
+    const child = await programsIn(tools.bin)("pg_dump", request);
+    child.stdin.end();
+    this.#pgDump = child;
+    return child;
+  }
+
+  async #ended(child: Child): Promise<void> {
+    const exit = await child.exited;
+    stopIfAborted(this.#database.signal);
+    if (exit.code !== 0 || exit.stderr.includes("error:"))
+      throw new CouldNotRun("dump_failed", `pg_dump ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
+  }
+}
+
+/** Such as 15.20. @throws CouldNotRun, SessionEnded */
+export async function serverVersion(session: PsqlSession): Promise<string> {
+  const answer = outputOf(await session.run("show server_version"), "asking for the version");
+  const version = /^[0-9]+(?:\.[0-9]+)?/.exec(answer.trim())?.[0];
+  if (version !== undefined) return version;
+  throw new CouldNotRun("connection_failed", "the source tells no version that we know");
+}
+
+export function firstError(stderr: string): string {
+  const line = stderr.split("\n").find((each) => each.includes("error:"));
+  return line === undefined ? "" : `: ${line.replace(/^pg_\w+: error: /, "").slice(0, 300)}`;
+}

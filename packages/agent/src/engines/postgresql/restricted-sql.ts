@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { endedWith, type Exit } from "../../processes/child.ts";
+import { feed } from "../../processes/feed.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { holdingEnd } from "../holding-end.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+
+const ARGUMENTS = [
+  "--no-psqlrc",
+  "--quiet",
+  "--no-password",
+  "--output=/dev/null",
+  "--set=VERBOSITY=sqlstate",
+];
+
+export interface RestrictedRun {
+  readonly database: string;
+  /** Whether the first error ends it. */
+  readonly stopsOnError: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs SQL that others wrote by psql, which has commands of its own: `\!` runs a shell. After `\restrict` with a key that
+ * nobody else knows psql takes none of them (CVE-2025-8714).
+ * @returns how psql ended, and the end of the SQL
+ * @throws CouldNotRun `tool_too_old` if psql does not know `\restrict`; whatever the content throws.
+ */
+export async function runRestrictedSql(
+  server: ScratchServer,
+  content: AsyncIterable<Buffer>,
+  { database, stopsOnError, signal }: RestrictedRun,
+): Promise<{ exit: Exit; end: string }> {
+  await requireRestrict(server, signal);
+  const child = await server.run("psql", {
+    args: [...ARGUMENTS, `--set=ON_ERROR_STOP=${stopsOnError ? 1 : 0}`],
+    env: { PGDATABASE: database, PGCLIENTENCODING: "UTF8" },
+    signal,
+  });
+  child.stdout.resume();
+  const key = randomBytes(24).toString("hex");
+  const held = holdingEnd(withoutOwnRestriction(content));
+  try {
+    await feed(
+      child.stdin,
+      (async function* () {
+        yield Buffer.from(`\\restrict ${key}\n`);
+        yield* held.content;
+      })(),
+    );
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  return { exit, end: held.last() };
+}
+
+async function requireRestrict(server: ScratchServer, signal: AbortSignal): Promise<void> {
+  const child = await server.run("psql", { args: [...ARGUMENTS, "--set=ON_ERROR_STOP=1"], signal });
+  child.stdin.end("\\restrict known\n\\unrestrict known\n");
+  const [, exit] = await Promise.all([text(child.stdout), child.exited]);
+  stopIfAborted(signal);
+  if (exit.code === 0) return;
+  throw new CouldNotRun(
+    "tool_too_old",
+    `the psql of PostgreSQL ${server.runtime.engine_version} here (${endedWith(exit)}) cannot keep a dump from running commands: install its newest minor version`,
+  );
+}
+
+const HEAD_BYTES = 4096;
+const TAIL_BYTES = 512;
+const FIRST = /^((?:--[^\n]*\n|[ \t\r]*\n)*)\\restrict ([A-Za-z0-9]{1,256})\n/;
+
+const LAST = /(^|\n)\\unrestrict ([A-Za-z0-9]{1,256})\s*$/;
+
+/**
+ * Without the two lines by which a dump restricts psql itself: the first that is no comment, and the last. Anywhere else
+ * such a line stays, and is refused.
+ */
+async function* withoutOwnRestriction(
+  content: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let head: Buffer | null = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
+  let key: string | null = null;
+  const begun = (bytes: Buffer): Buffer => {
+    const match = FIRST.exec(bytes.toString("latin1"));
+    key = match?.[2] ?? null;
+    return match === null
+      ? bytes
+      : Buffer.concat([Buffer.from(match[1] ?? "", "latin1"), bytes.subarray(match[0].length)]);
+  };
+  for await (const piece of content) {
+    let next: Buffer = piece;
+    if (head !== null) {
+      head = Buffer.concat([head, piece]);
+      if (head.length < HEAD_BYTES) continue;
+      next = begun(head);
+      head = null;
+    }
+    const all: Buffer = Buffer.concat([tail, next]);
+    tail = Buffer.from(all.subarray(-TAIL_BYTES));
+    if (all.length > TAIL_BYTES) yield all.subarray(0, -TAIL_BYTES);
+  }
+  const rest = (head === null ? tail : begun(head)).toString("latin1");
+  yield Buffer.from(
+    rest.replace(LAST, (line, before: string, last) => (last === key ? before : line)),
+    "latin1",
+  );
+}

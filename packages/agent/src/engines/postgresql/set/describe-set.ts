@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import type { SourceMetadata } from "../../engine.ts";
+import { MAX_TABLES_LISTED } from "../../schema-hash.ts";
+import type { SchemaSummary } from "../../schema-summary.ts";
+import type { Globals } from "./dump-globals.ts";
+import { nameInSet } from "./names.ts";
+
+export const SET_FORMAT = "pg_dump-set";
+const MAX_ROLES = 300;
+
+export interface DescribedSet {
+  readonly version: string;
+  readonly tools: string;
+  /** The database in which a check's query runs. */
+  readonly own: string;
+  readonly described: readonly { readonly name: string; readonly metadata: SourceMetadata }[];
+  readonly globals: Globals | null;
+}
+
+/** Of the databases' own hashes, by name. */
+export function setHash(hashes: readonly (readonly [string, string])[]): string {
+  const listing = hashes.map((pair) => JSON.stringify(pair)).toSorted();
+  return createHash("sha256").update(listing.join("\n")).digest("hex");
+}
+
+export function describeSet({ version, tools, own, described, globals }: DescribedSet): SourceMetadata {
+  const share = Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, described.length)));
+  const tables = described.flatMap(({ name, metadata }) =>
+    (metadata["tables"] as { name: string }[])
+      .slice(0, share)
+      .map((table) => ({ ...table, name: nameInSet(name, table.name) })),
+  );
+  const sum = (field: string): number =>
+    described.reduce((total, { metadata }) => total + Number(metadata[field] ?? 0), 0);
+  return {
+    engine: "postgresql",
+    engine_version: version,
+    dump_format: SET_FORMAT,
+    schema_hash: setHash(described.map(({ name, metadata }) => [name, metadata.schema_hash])),
+    dump_version: tools,
+    own_database: own,
+    globals:
+      globals === null
+        ? null
+        : {
+            roles: globals.roles.slice(0, MAX_ROLES),
+            role_count: globals.roles.length,
+            passwords: globals.hasPasswords,
+          },
+    database_bytes: sum("database_bytes"),
+    table_count: sum("table_count"),
+    databases: described.map(({ name, metadata }) => ({
+      name,
+      schema_hash: metadata.schema_hash,
+      encoding: metadata["encoding"],
+      extensions: metadata["extensions"],
+      named_roles: metadata["named_roles"],
+    })),
+    tables,
+    schema_summary: joined(described),
+  };
+}
+
+/** The summaries one after another, as far as there is room for in one. */
+function joined(described: DescribedSet["described"]): SchemaSummary {
+  let room = 48 * 1024;
+  let omitted = 0;
+  const objects = described.flatMap(({ name, metadata }) => {
+    const summary = metadata["schema_summary"] as SchemaSummary;
+    omitted += summary.omitted;
+    return summary.objects.flatMap((object) => {
+      const named = { ...object, name: nameInSet(name, object.name) };
+      room -= Buffer.byteLength(JSON.stringify(named)) + 1;
+      if (room >= 0) return [named];
+      omitted += 1;
+      return [];
+    });
+  });
+  return { objects, omitted };
+}

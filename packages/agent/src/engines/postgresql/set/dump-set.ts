@@ -1,0 +1,143 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { readFilePieces } from "../../../pipeline/file-pieces.ts";
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { makeScratchDirectory } from "../../../sandboxes/process/scratch-directory.ts";
+import type { Dump, RunContext, SourceMetadata, SourceOf } from "../../engine.ts";
+import { DatabaseDump, type DatabaseToDump } from "../database-dump.ts";
+import type { PsqlSession } from "../psql-session.ts";
+import { outputOf } from "../session-error.ts";
+import { rowsOf } from "../schema.ts";
+import type { PostgresqlSettings } from "../settings.ts";
+import { dumpGlobals } from "./dump-globals.ts";
+import { describeSet } from "./describe-set.ts";
+import { directoryName, GLOBALS, isDumpFile, MAX_DATABASES, partName } from "./names.ts";
+import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
+
+export interface SetToDump {
+  readonly source: SourceOf<PostgresqlSettings>;
+  readonly database: DatabaseToDump;
+  /** Of the connection's own database; it is closed once the databases are known. */
+  readonly session: PsqlSession;
+  readonly version: string;
+  readonly context: RunContext;
+}
+
+/** A part of a custom dump, whose length nobody knows beforehand, that is held in memory for the header before it. */
+const PART_BYTES = 8 << 20;
+
+/**
+ * Several databases, one after the other, each in a snapshot of its own, and the server's globals: as one archive. With several
+ * jobs each database lies in plain on the disk while it is dumped.
+ * @throws CouldNotRun
+ */
+export async function dumpSet(set: SetToDump): Promise<Dump> {
+  const { source, database, session, version } = set;
+  const { names, own } = await databasesOf(set);
+  const globals = source.globals ? await dumpGlobals(database, session) : null;
+  await session.close();
+  let running: DatabaseDump | null = null;
+  const described: { name: string; metadata: SourceMetadata }[] = [];
+  let isWhole = false;
+  return {
+    content: (async function* () {
+      if (globals !== null) yield* entryOf(GLOBALS, globals.sql);
+      for (const [index, name] of names.entries()) {
+        const environment = { ...database.environment, PGDATABASE: name };
+        const what = `the database ${name} of ${source.slug}`;
+        running = await DatabaseDump.open({ ...database, environment, what });
+        const directory = directoryName(index, name);
+        yield* source.jobs > 1 ? inFiles(running, directory, set) : inParts(running, directory);
+        described.push({ name, metadata: await running.metadata() });
+        await running.close();
+      }
+      yield tarEnd();
+      isWhole = true;
+    })(),
+    expectedBytes: null,
+    metadata: () =>
+      isWhole
+        ? Promise.resolve(describeSet({ version, tools: database.tools.version, own, described, globals }))
+        : Promise.reject(new Error("the metadata of a dump that has not ended")),
+    close: async () => {
+      await running?.close();
+    },
+  };
+}
+
+async function databasesOf({
+  source,
+  session,
+}: SetToDump): Promise<{ names: readonly string[]; own: string }> {
+  const list = async (sql: string): Promise<string[]> =>
+    rowsOf(outputOf(await session.run(sql), "listing the databases")).map(([name = ""]) => name);
+  const there = await list(
+    "select json_build_array(datname) from pg_database where datallowconn and not datistemplate order by datname",
+  );
+  const [own = ""] = await list("select json_build_array(current_database())");
+  const wanted = source.databases === "all" ? there : (source.databases ?? [own]);
+  const missing = wanted.filter((name) => !there.includes(name));
+  if (missing.length > 0) {
+    throw new CouldNotRun(
+      "source_missing",
+      `the server of ${source.slug} has no database ${missing.join(", ").slice(0, 200)}, or it takes no connections`,
+    );
+  }
+  if (wanted.length > MAX_DATABASES)
+    throw new CouldNotRun("dump_failed", `${source.slug} names more than ${MAX_DATABASES} databases`);
+  return { names: wanted, own: wanted.includes(own) ? own : (wanted[0] ?? own) };
+}
+
+function* entryOf(name: string, content: Buffer): Generator<Buffer, void, undefined> {
+  yield tarHeader(name, content.length);
+  yield content;
+  yield tarPadding(content.length);
+}
+
+async function* inParts(dump: DatabaseDump, directory: string): AsyncGenerator<Buffer, void, undefined> {
+  const buffer = Buffer.allocUnsafeSlow(PART_BYTES);
+  let [filled, part] = [0, 0];
+  for await (const piece of dump.content()) {
+    for (let at = 0; at < piece.length;) {
+      const copied = piece.copy(buffer, filled, at);
+      at += copied;
+      filled += copied;
+      if (filled < buffer.length) continue;
+      yield* entryOf(partName(directory, part), buffer);
+      part += 1;
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield* entryOf(partName(directory, part), buffer.subarray(0, filled));
+}
+
+async function* inFiles(
+  dump: DatabaseDump,
+  directory: string,
+  { source, context }: SetToDump,
+): AsyncGenerator<Buffer, void, undefined> {
+  const scratch = await makeScratchDirectory(context.scratchDir, null);
+  try {
+    const path = join(scratch.path, "dump");
+    await dump.toDirectory(path, source.jobs);
+    for (const file of (await readdir(path)).toSorted()) {
+      if (!isDumpFile(file))
+        throw new CouldNotRun("dump_failed", `pg_dump made a file that we do not know: ${file}`);
+      yield* fileEntry(`${directory}/${file}`, join(path, file));
+    }
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function* fileEntry(name: string, path: string): AsyncGenerator<Buffer, void, undefined> {
+  const { size } = await stat(path);
+  yield tarHeader(name, size);
+  let length = 0;
+  for await (const piece of readFilePieces(path)) {
+    length += piece.length;
+    yield piece;
+  }
+  if (length !== size) throw new CouldNotRun("dump_failed", "a file of the dump changed while it was read");
+  yield tarPadding(size);
+}

@@ -1,0 +1,164 @@
+import { mkdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { writeFilePieces } from "../../../pipeline/file-pieces.ts";
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { prepareDatabase } from "../prepare-database.ts";
+import { restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
+import { RestoredPostgresql } from "../restored.ts";
+import { RestoredSet } from "./restored-set.ts";
+import { restoreGlobals } from "./restore-globals.ts";
+import { databasesOfMetadata } from "./set-metadata.ts";
+import { parseEntryName, type SetEntry } from "./names.ts";
+import { MalformedSet, tarEntries } from "./tar.ts";
+
+type DatabaseEntry = Exclude<SetEntry, { kind: "globals" }>;
+interface Next {
+  readonly entry: DatabaseEntry;
+  readonly content: AsyncIterable<Buffer>;
+}
+
+/** Enough for a scratch server. */
+const MAX_JOBS = 8;
+
+/**
+ * Restores a set of databases, one after the other, into one scratch server.
+ * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ */
+export async function restoreSet(
+  server: ScratchServer,
+  metadata: ForeignMetadata,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<Restored> {
+  const expected = databasesOfMetadata(metadata);
+  try {
+    const reading = new SetReader(content);
+    const globals = await reading.globals();
+    if ((globals !== null) !== (typeof metadata["globals"] === "object" && metadata["globals"] !== null))
+      throw new RestoreRefused("the globals of the server are not as the backup says");
+    if (globals !== null) await restoreGlobals(server, globals, signal);
+    let restored = 0;
+    for (; (await reading.peek()) !== null; restored++) {
+      const database = expected[restored];
+      if (database === undefined)
+        throw new RestoreRefused("the archive has a database that the backup does not name");
+      await prepareDatabase(server, scratchName(restored), database.metadata, signal);
+      await restoreOne(server, reading, restored, signal);
+    }
+    if (restored < expected.length || restored === 0)
+      throw new RestoreRefused(`the archive has ${restored} databases, the backup names ${expected.length}`);
+    const databases = new Map(
+      expected.map(({ name }, index) => [name, new RestoredPostgresql(server, scratchName(index), name)]),
+    );
+    const own = databases.get(String(metadata["own_database"])) ?? databases.values().next().value;
+    if (own === undefined) throw new RestoreRefused("the backup names no database");
+    return new RestoredSet(server, databases, own);
+  } catch (error) {
+    const refusal =
+      error instanceof MalformedSet
+        ? new RestoreRefused(`no archive of a backup of several databases: ${error.message}`)
+        : error;
+    // Whether what was refused was whole is for its end to say.
+    if (refusal instanceof RestoreRefused) for await (const _ of content);
+    throw refusal;
+  }
+}
+
+function scratchName(index: number): string {
+  return `restored_${index + 1}`;
+}
+
+async function restoreOne(
+  server: ScratchServer,
+  reading: SetReader,
+  database: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const first = await reading.peek();
+  if (first?.entry.kind === "part") {
+    await runPgRestore(server, scratchName(database), partsOf(reading, database), signal);
+    return;
+  }
+  if (server.files === null) {
+    throw new CouldNotRun(
+      "sandbox_failed",
+      "a dump of several jobs has to lie on a disk that this sandbox does not share: test it with sandbox: process",
+    );
+  }
+  const name = `dump-${database + 1}`;
+  const directory = join(server.files.ours, name);
+  await mkdir(directory, { mode: 0o700 });
+  for (let next = await reading.peek(); next?.entry.database === database; next = await reading.peek()) {
+    if (next.entry.kind !== "file") throw new MalformedSet("a database is in parts and in files");
+    await writeFilePieces(join(directory, next.entry.file), next.content, signal);
+    reading.take();
+  }
+  const jobs = Math.min(MAX_JOBS, availableParallelism());
+  await restoreDirectory(
+    server,
+    scratchName(database),
+    { path: join(server.files.theirs, name), jobs },
+    signal,
+  );
+}
+
+async function* partsOf(reading: SetReader, database: number): AsyncGenerator<Buffer, void, undefined> {
+  let part = 0;
+  for (let next = await reading.peek(); next?.entry.database === database; next = await reading.peek()) {
+    if (next.entry.kind !== "part" || next.entry.part !== part)
+      throw new MalformedSet("a part of a dump is missing");
+    part += 1;
+    yield* next.content;
+    reading.take();
+  }
+}
+
+/** The archive with the next entry in view, in the order that a set has. */
+class SetReader {
+  readonly #entries: AsyncIterator<{ readonly name: string; readonly content: AsyncIterable<Buffer> }>;
+  #next: Next | null = null;
+  #last = -1;
+
+  constructor(content: AsyncIterable<Buffer>) {
+    this.#entries = tarEntries(content);
+  }
+
+  /** Before anything else. Null if the set has none. */
+  async globals(): Promise<Buffer | null> {
+    const first = await this.#entries.next();
+    if (first.done === true) return null;
+    const entry = parseEntryName(first.value.name);
+    if (entry.kind !== "globals") {
+      this.#view(entry, first.value.content);
+      return null;
+    }
+    const pieces: Buffer[] = [];
+    for await (const piece of first.value.content) pieces.push(Buffer.from(piece));
+    return Buffer.concat(pieces);
+  }
+
+  /** Null at the end. */
+  async peek(): Promise<Next | null> {
+    if (this.#next !== null) return this.#next;
+    const next = await this.#entries.next();
+    if (next.done === true) return null;
+    const entry = parseEntryName(next.value.name);
+    if (entry.kind === "globals") throw new MalformedSet("the globals are not the first entry");
+    this.#view(entry, next.value.content);
+    return this.#next;
+  }
+
+  take(): void {
+    this.#next = null;
+  }
+
+  #view(entry: DatabaseEntry, content: AsyncIterable<Buffer>): void {
+    if (entry.database !== this.#last && entry.database !== this.#last + 1)
+      throw new MalformedSet("the databases are out of order");
+    this.#last = entry.database;
+    this.#next = { entry, content };
+  }
+}

@@ -1,0 +1,75 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../../engine.ts";
+import { textsOf } from "../../foreign-texts.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import type { RestoredPostgresql } from "../restored.ts";
+import { setHash } from "./describe-set.ts";
+import { nameInSet } from "./names.ts";
+import { rolesOfMetadata } from "./set-metadata.ts";
+
+/** Several databases, restored into one scratch server. */
+export class RestoredSet implements Restored {
+  readonly #server: ScratchServer;
+  /** By the databases' own names, in the set's order. */
+  readonly #databases: ReadonlyMap<string, RestoredPostgresql>;
+  readonly #own: RestoredPostgresql;
+
+  constructor(
+    server: ScratchServer,
+    databases: ReadonlyMap<string, RestoredPostgresql>,
+    own: RestoredPostgresql,
+  ) {
+    this.#server = server;
+    this.#databases = databases;
+    this.#own = own;
+  }
+
+  async fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const hashes: [string, string][] = [];
+    for (const [name, database] of this.#databases) {
+      const hash = await database.fingerprint(metadata, signal);
+      if (hash === null) return null;
+      hashes.push([name, hash]);
+    }
+    return setHash(hashes);
+  }
+
+  /** In the database that the source's connection names, or else the first. */
+  query(text: string, limits: QueryLimits): Promise<QueryOutcome> {
+    return this.#own.query(text, limits);
+  }
+
+  async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {
+    const { metadata } = context;
+    const tables = Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [];
+    const outcomes: CheckOutcome[] = [];
+    for (const [name, database] of this.#databases) {
+      const begin = nameInSet(name, "");
+      const own = tables.filter((table) => nameOf(table).startsWith(begin));
+      outcomes.push(
+        ...(await database.inferredChecks({ ...context, metadata: { ...metadata, tables: own } })),
+      );
+    }
+    // Roles are no data: they count only beside a check that read some.
+    const roles = outcomes.length === 0 ? null : await this.#rolesCheck(context);
+    return roles === null ? outcomes : [...outcomes, roles];
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #rolesCheck({ metadata, signal }: InferredContext): Promise<CheckOutcome | null> {
+    const started = performance.now();
+    const expected = textsOf(rolesOfMetadata(metadata), 63);
+    if (expected.length === 0) return null;
+    const present = await this.#own.roles(signal);
+    return rolesPresentCheck({ expected, present, duration_ms: performance.now() - started });
+  }
+}
+
+function nameOf(table: unknown): string {
+  const isNamed = typeof table === "object" && table !== null && "name" in table;
+  return isNamed && typeof table.name === "string" ? table.name : "";
+}

@@ -1,0 +1,27 @@
+import type { ForeignMetadata } from "../../engine.ts";
+import { MAX_DATABASES } from "./names.ts";
+
+export interface DatabaseOfSet {
+  readonly name: string;
+  /** Its encoding, extensions and roles. */
+  readonly metadata: ForeignMetadata;
+}
+
+/** The databases that a backup's metadata names, in the archive's order. It came over the wire: what is none is left out. */
+export function databasesOfMetadata(metadata: ForeignMetadata): DatabaseOfSet[] {
+  const databases = metadata["databases"];
+  if (!Array.isArray(databases)) return [];
+  return databases.slice(0, MAX_DATABASES).flatMap((database: unknown) => {
+    if (typeof database !== "object" || database === null || !("name" in database)) return [];
+    const { name } = database;
+    if (typeof name !== "string" || name === "" || name.length > 63) return [];
+    return [{ name, metadata: database as ForeignMetadata }];
+  });
+}
+
+/** The roles that the backup's globals name. */
+export function rolesOfMetadata(metadata: ForeignMetadata): readonly unknown[] {
+  const globals = metadata["globals"];
+  if (typeof globals !== "object" || globals === null || !("roles" in globals)) return [];
+  return Array.isArray(globals.roles) ? globals.roles : [];
+}

@@ -1,0 +1,263 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
+import { writeBlob } from "../../src/pipeline/blob.ts";
+import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
+import { seal } from "../../src/pipeline/seal.ts";
+import { unseal } from "../../src/pipeline/unseal.ts";
+import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+const never = new AbortController().signal;
+
+let place: TestPlace;
+let server: SourcePostgres;
+let backup: MadeBackup;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  server.sql(`
+    create role seller login password 'hush-hush'; create role "Odd role"; grant seller to "Odd role"; alter role seller set work_mem = '8MB';
+    create table here (n int); insert into here values (1), (2);
+    create database orders; create database "Bill ing" encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C' template template0; create database empty;
+    \\connect orders
+    create table items (id int primary key, note text); insert into items select i, repeat('x', 100) from generate_series(1, 50000) i;
+    create table small (a int references items (id)); insert into small values (7);
+    select lo_from_bytea(0, 'large object');
+    \\connect "Bill ing"
+    create table bills (n numeric); insert into bills values (1.5), (2.5);
+    create policy p on bills to seller using (true);
+  `);
+  backup = await back({ databases: "all", globals: true });
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+function back(more: Partial<SourceConfigOf<"postgresql">>): Promise<MadeBackup> {
+  return makeBackup({
+    source: { ...server.source, ...more },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal: never,
+  });
+}
+
+function testIt(
+  made: Pick<MadeBackup, "path" | "sha256">,
+  metadata: Record<string, unknown>,
+  checks: SourceConfigOf<"postgresql">["checks"] = [],
+): Promise<RestoreTestResult> {
+  return testRestore({
+    source: { ...server.source, checks },
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>,
+    signal: never,
+  });
+}
+
+const nothingLeft = (): void => {
+  expect(readdirSync(place.scratch)).toEqual([]);
+  for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
+};
+
+async function archiveOf(made: MadeBackup): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of unseal(readCiphertext({ path: made.path }), [place.identity]))
+    pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+async function resealed(bytes: Buffer): Promise<Pick<MadeBackup, "path" | "sha256">> {
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(bytes);
+  }
+  return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+}
+
+/** Unpacks a set, lets it be changed, and packs what is there as a set has it. */
+async function repacked(
+  made: MadeBackup,
+  change: (directory: string, entries: string[]) => string[],
+): Promise<Pick<MadeBackup, "path" | "sha256">> {
+  const directory = await mkdtemp(join(tmpdir(), "set-"));
+  try {
+    await writeFile(join(directory, "set.tar"), await archiveOf(made));
+    const tar = (...args: string[]): string =>
+      execFileSync("tar", args, { cwd: directory, encoding: "utf8" });
+    const entries = tar("-tf", "set.tar").trim().split("\n");
+    tar("-xf", "set.tar");
+    const packed = change(directory, entries);
+    const pieces = packed.flatMap((name) => {
+      const content = readFileSync(join(directory, name));
+      return [tarHeader(name, content.length), content, tarPadding(content.length)];
+    });
+    return await resealed(Buffer.concat([...pieces, tarEnd()]));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test("several databases and the server's globals, there and back", async () => {
+  expect(backup.sourceMetadata).toMatchObject({
+    engine: "postgresql",
+    dump_format: "pg_dump-set",
+    own_database: "postgres",
+    globals: { roles: ["Odd role", "attestore", "seller"], role_count: 3, passwords: true },
+    table_count: 4,
+    databases: [
+      { name: "Bill ing", encoding: "SQL_ASCII" },
+      { name: "empty" },
+      { name: "orders" },
+      { name: "postgres" },
+    ],
+  });
+  expect(JSON.stringify(backup.sourceMetadata["schema_summary"])).toContain('"name":"orders.public.items"');
+  const tested = await testIt(backup, backup.sourceMetadata, [
+    { id: "own", query: "select count(*) as n from here", expect: "n = 2" },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+  expect(tested.checks.map(({ id }) => id)).toEqual([
+    "inferred:tables:Bill ing",
+    'inferred:rows:"Bill ing".public.bills',
+    "inferred:tables:orders",
+    "inferred:rows:orders.public.items",
+    "inferred:rows:orders.public.small",
+    "inferred:tables:postgres",
+    "inferred:rows:postgres.public.here",
+    "inferred:roles",
+    "own",
+    "inferred:schema",
+  ]);
+  nothingLeft();
+});
+
+test("tar, cat, psql and pg_restore read it with nothing of ours", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "set-"));
+  try {
+    await writeFile(join(directory, "set.tar"), await archiveOf(backup));
+    const shell = (script: string): string =>
+      execFileSync("sh", ["-euc", script], { cwd: directory, encoding: "utf8" });
+    expect(shell("tar -xf set.tar; cat 003-orders/dump.* | pg_restore --list")).toContain(
+      "TABLE DATA public items",
+    );
+    expect(shell("grep -c 'ROLE seller' globals.sql").trim()).not.toBe("0");
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("with several jobs, in directory format", async () => {
+  const made = await back({ databases: ["orders"], jobs: 2 });
+  expect(made.sourceMetadata).toMatchObject({
+    dump_format: "pg_dump-set",
+    globals: null,
+    databases: [{ name: "orders" }],
+  });
+  const entries = execFileSync("tar", ["-tf", "-"], { input: await archiveOf(made), encoding: "utf8" });
+  expect(entries).toContain("001-orders/toc.dat");
+  const tested = await testIt(made, made.sourceMetadata);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+  nothingLeft();
+});
+
+describe("damage", () => {
+  test("a database, a part, a file or the globals missing; something more; another order", async () => {
+    const directory = await back({ databases: ["orders"], jobs: 2 });
+    const failing = async (
+      made: MadeBackup,
+      change: (directory: string, entries: string[]) => string[],
+    ): Promise<string> => {
+      const tested = await testIt(await repacked(made, change), made.sourceMetadata);
+      expect(tested).toMatchObject({ result: "failed" });
+      nothingLeft();
+      return tested.reason ?? "";
+    };
+    expect(
+      await failing(backup, (_, entries) => entries.filter((name) => !name.startsWith("004"))),
+    ).toContain("3 databases, the backup names 4");
+    expect(
+      await failing(backup, (_, entries) => entries.filter((name) => !name.startsWith("002"))),
+    ).toContain("out of order");
+    expect(await failing(backup, (_, entries) => entries.filter((name) => name !== "globals.sql"))).toContain(
+      "globals",
+    );
+    expect(await failing(backup, (_, entries) => entries.toReversed())).not.toBe("");
+    expect(
+      await failing(backup, (_, entries) =>
+        entries.filter((name) => !name.startsWith("003-orders/dump.000000")),
+      ),
+    ).toMatch(/part of a dump is missing|out of order/);
+    expect(
+      await failing(directory, (_, entries) =>
+        entries.filter((name) => name.endsWith("toc.dat") || !/\/[0-9]+\.dat$/.test(name)),
+      ),
+    ).toContain("pg_restore");
+    expect(
+      await failing(directory, (_, entries) => entries.filter((name) => !name.endsWith("toc.dat"))),
+    ).toContain("pg_restore");
+  });
+
+  test("globals that would run a command run none, and a role that is missing fails the test", async () => {
+    const marker = "/tmp/attestore-globals-were-here";
+    const made = await repacked(backup, (directory, entries) => {
+      writeFileSync(
+        join(directory, "globals.sql"),
+        `\\restrict abc\ncreate role seller;\n\\unrestrict abc\n\\! touch ${marker}\nselect 1 \\! touch ${marker}\n`,
+      );
+      return entries;
+    });
+    const tested = await testIt(made, backup.sourceMetadata);
+    expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:roles",
+    ]);
+    expect(existsSync(marker)).toBe(false);
+    nothingLeft();
+  });
+
+  test("a table that is empty, and a table that is not there", async () => {
+    const tables = (backup.sourceMetadata["tables"] as { name: string; rows: number }[]).map((table) =>
+      table.name === "orders.public.small" ? { ...table, rows: table.rows + 1 } : table,
+    );
+    const tested = await testIt(backup, {
+      ...backup.sourceMetadata,
+      tables: [...tables, { name: "orders.public.gone" }],
+    });
+    expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:tables:orders",
+      "inferred:rows:orders.public.small",
+    ]);
+  });
+});
+
+test("a database that is not there, and one that may not be read, leave nothing", async () => {
+  const before = readdirSync(place.blobs);
+  await expect(back({ databases: ["orders", "gone"] })).rejects.toMatchObject({
+    code: "source_missing",
+    message: expect.stringContaining("gone"),
+  });
+  process.env["TEST_OTHER_URL"] = server.url("seller", "hush-hush", "orders");
+  await expect(
+    back({ databases: ["orders"], jobs: 2, connection: { kind: "env", name: "TEST_OTHER_URL" } }),
+  ).rejects.toMatchObject({
+    code: "dump_failed",
+    message: expect.stringContaining("permission denied"),
+  });
+  expect(readdirSync(place.blobs)).toEqual(before);
+  nothingLeft();
+});
