@@ -5,7 +5,14 @@ import { readTimestamp } from "../../platform/http/timestamp.ts";
 import { linkBackup } from "../commands/link-outcome.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { recordBackupMade } from "../sources/record-backup-made.ts";
-import { type Backup, findBackupOfUpload, findUpload, insertBackup, type Upload } from "./store.ts";
+import {
+  type Backup,
+  findBackupOfUpload,
+  findUpload,
+  holdUpload,
+  insertBackup,
+  type Upload,
+} from "./store.ts";
 import { mismatch } from "./stored-ciphertext.ts";
 
 interface Registrant {
@@ -44,6 +51,7 @@ export async function registerBackup(
   request: RegisterBackupRequest,
 ): Promise<Backup> {
   const madeAt = readTimestamp(request.created_at, "/created_at");
+  if (!(await holdUpload(tx, upload.id))) throw notFound("upload");
   const backupId = newId("backup");
   const { source_id: sourceId } = upload;
   const { command_id: commandId } = request;

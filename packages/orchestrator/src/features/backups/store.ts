@@ -92,6 +92,17 @@ export async function isUploadAlive(db: Database, objectKey: string, at: Date): 
   return row !== undefined;
 }
 
+/** Keeps the upload from being forgotten until the transaction ends; false where it has been. */
+export async function holdUpload(tx: DatabaseTransaction, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom("uploads")
+    .select("id")
+    .where("id", "=", id)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Null, and nothing written, where the upload was registered before. */
 export async function insertBackup(
   tx: DatabaseTransaction,

@@ -76,7 +76,10 @@ describe("registering a source", () => {
         owner.post(path(), { slug: "raced", engine: "sqlite", agent_id: agent.id }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array<number>(9).fill(409)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      201,
+      ...Array<number>(9).fill(409),
+    ]);
     expect(answers.find(({ status }) => status === 409)?.json["error"]).toBe("already_exists");
   });
 
@@ -368,7 +371,10 @@ describe("removing", () => {
   test("happens once when ten ask for it", async () => {
     const id = await registered();
     const answers = await Promise.all(Array.from({ length: 10 }, () => owner.delete(path(id))));
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, ...Array<number>(9).fill(404)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200,
+      ...Array<number>(9).fill(404),
+    ]);
     const { rows } = await service.pool.query("select id from events where source_id = $1", [id]);
     expect(rows).toHaveLength(1);
   });

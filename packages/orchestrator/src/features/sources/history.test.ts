@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
+import {
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+let agent: TestAgent;
+let owner: TestUser;
+let slugs = 0;
+beforeAll(async () => {
+  service = await startTestService();
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  owner = await service.signIn(org);
+});
+afterAll(() => service.close());
+
+async function source(): Promise<string> {
+  const body = { slug: `h${(slugs += 1)}`, engine: "sqlite", agent_id: agent.id };
+  return (await owner.post(`/api/orgs/${org.id}/sources`, body)).json["id"] as string;
+}
+const day = (n: number): Date => new Date(Date.UTC(2026, 2, n, 12));
+const of = (sourceId: string) => ({ orgId: org.id, sourceId, agentId: agent.id });
+const read = async (id: string, call: string) => {
+  const answer = await owner.get(`/api/orgs/${org.id}/sources/${id}/${call}`);
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return answer.json as { items: Record<string, unknown>[]; next_cursor: string | null };
+};
+
+test("the timeline merges events, receipts, backups and commands, newest first, page by page without a gap", async () => {
+  const id = await source();
+  const other = await source();
+  for (let n = 1; n <= 6; n += 1) {
+    const backupId = await recordBackup(service.database, { ...of(id), at: day(n) });
+    await recordReceipt(service.database, { ...of(id), backupId, kind: "backup", at: day(n) });
+    await service.queueCommand(id, "backup");
+    await recordBackup(service.database, { ...of(other), at: day(n) });
+  }
+  await agent.post("/v1/events", {
+    kind: "backup_failed",
+    source_id: id,
+    occurred_at: day(1).toISOString(),
+    detail: {},
+  });
+  const whole = (await read(id, "timeline?limit=200")).items;
+  expect(whole.map(({ type }) => type).toSorted()).toEqual(
+    ["event", ...["backup", "command", "receipt"].flatMap((type) => Array<string>(6).fill(type))].toSorted(),
+  );
+  const times = whole.map(({ at }) => at as string);
+  expect(times).toEqual(times.toSorted().toReversed());
+  const paged: unknown[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page: Awaited<ReturnType<typeof read>> = await read(
+      id,
+      `timeline?limit=4${cursor && `&cursor=${cursor}`}`,
+    );
+    paged.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  expect(paged).toEqual(whole);
+  expect((await owner.get(`/api/orgs/${org.id}/sources/${id}/timeline?cursor=x`)).status).toBe(400);
+});
+
+test("drift names what changed between backups and in restore tests, and since when", async () => {
+  const id = await source();
+  const summary = (tables: Record<string, unknown>) => ({ schema_summary: tables });
+  const first = await recordBackup(service.database, {
+    ...of(id),
+    at: day(1),
+    metadata: summary({ orders: { id: "int", total: "int" }, old: { id: "int" } }),
+  });
+  const second = await recordBackup(service.database, {
+    ...of(id),
+    at: day(2),
+    cipher: { name: "age-v1", recipients: ["age1other"] },
+    metadata: {
+      schema_hash: "cd".repeat(32),
+      engine_version: "16.1",
+      ...summary({ orders: { id: "int", total: "numeric" }, fresh: { id: "int" } }),
+    },
+  });
+  for (const [backupId, version] of [
+    [first, "0.1.0"],
+    [second, "0.2.0"],
+  ] as const)
+    await recordReceipt(service.database, {
+      ...of(id),
+      backupId,
+      kind: "backup",
+      at: day(3),
+      predicate: { agent_version: version },
+    });
+  const tested = { ...of(id), backupId: second, kind: "restore_test", result: "passed", at: day(4) } as const;
+  const runtime = { kind: "process", engine: "postgresql", engine_version: "15.14" };
+  await recordReceipt(service.database, { ...tested, predicate: { runtime } });
+  const { items, next_cursor } = await read(id, "drift");
+  expect(next_cursor).toBeNull();
+  expect(items.find(({ kind }) => kind === "schema")).toEqual({
+    kind: "schema",
+    field: "schema_hash",
+    before: "ab".repeat(32),
+    after: "cd".repeat(32),
+    since: day(2).toISOString(),
+    backup_id: second,
+    changes: { added: ["fresh", "fresh.id"], removed: ["old", "old.id"], altered: ["orders.total"] },
+  });
+  const environment = items.filter(({ kind }) => kind === "environment");
+  expect(environment.map(({ field, before, after }) => [field, before, after]).toReversed()).toEqual([
+    ["engine_version", "15.14", "16.1"],
+    ["cipher.recipients", ["age1recipient"], ["age1other"]],
+    ["agent_version", "0.1.0", "0.2.0"],
+    ["runtime.engine_version", "16.1", "15.14"],
+  ]);
+});
+
+test("drift is nothing where nothing changed, and goes on through pages of backups", async () => {
+  const id = await source();
+  for (let n = 1; n <= 5; n += 1)
+    await recordBackup(service.database, {
+      ...of(id),
+      at: day(n),
+      metadata: n >= 3 ? { dump_format: "tar" } : {},
+    });
+  const found: unknown[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page: Awaited<ReturnType<typeof read>> = await read(
+      id,
+      `drift?limit=2${cursor && `&cursor=${cursor}`}`,
+    );
+    found.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  expect(found).toMatchObject([{ field: "dump_format", after: "tar", since: day(3).toISOString() }]);
+});
