@@ -35,17 +35,19 @@ it("are aborted a day after anybody last asked for URLs, known to the database o
     const key = `${agent.orgId}/${sourceId}/${id}.age`;
     const uploadId = await objects.multipart.create({ key });
     if (urlsUntil !== null)
-      await insertUpload(service.database, {
-        id,
-        org_id: agent.orgId,
-        source_id: sourceId,
-        agent_id: agent.id,
-        object_key: key,
-        sha256: Buffer.alloc(32),
-        size_bytes: 100,
-        multipart: JSON.stringify({ upload_id: uploadId, part_bytes: 5 * 1024 ** 2 }),
-        expires_at: urlsUntil,
-      });
+      await service.database.transaction().execute((tx) =>
+        insertUpload(tx, {
+          id,
+          org_id: agent.orgId,
+          source_id: sourceId,
+          agent_id: agent.id,
+          object_key: key,
+          sha256: Buffer.alloc(32),
+          size_bytes: 100,
+          multipart: JSON.stringify({ upload_id: uploadId, part_bytes: 5 * 1024 ** 2 }),
+          expires_at: urlsUntil,
+        }),
+      );
     return key;
   };
   const unrecorded = await begin(null);

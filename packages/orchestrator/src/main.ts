@@ -5,6 +5,7 @@ import { agentCommand } from "./cli/agent.ts";
 import { authKeyCommand } from "./cli/auth-key.ts";
 import { bootstrapCommand } from "./cli/bootstrap.ts";
 import { commandCommand } from "./cli/command.ts";
+import { configCommand } from "./cli/config.ts";
 import { fsckCommand } from "./cli/fsck.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { operatorCommand } from "./cli/operator.ts";
@@ -24,6 +25,7 @@ for (const command of [
   serveCommand(),
   migrateCommand(),
   fsckCommand(),
+  configCommand(),
   orgCommand(),
   authKeyCommand(),
   agentCommand(),

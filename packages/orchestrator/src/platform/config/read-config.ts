@@ -8,6 +8,10 @@ import { InvalidValue } from "./setting-types.ts";
 import type { ListenAddress, ReadValue } from "./setting-types.ts";
 import { OTHER_VARIABLES, SETTINGS } from "./settings.ts";
 import type { Setting } from "./settings.ts";
+import { type FileValue, readSettingsFile } from "./settings-file.ts";
+
+/** Names a file with settings; only the environment can. */
+export const CONFIG_FILE = "ATTESTORE_CONFIG";
 
 type Table = typeof SETTINGS;
 type Value<S> = S extends { read: ReadValue<infer T> }
@@ -25,20 +29,50 @@ export interface Config extends Settings {
   defaultLogHost: string;
 }
 
+/** Where a setting's value is from. */
+export type SettingSource = "environment" | "file" | "default" | "unset";
+
+export interface ReadSetting {
+  source: SettingSource;
+  /** As it was written. For a secret never more than that there is one. */
+  text: string | undefined;
+  /** Of the settings' file. */
+  line?: number;
+}
+
 /**
- * Reads all settings from the environment. An empty variable counts as unset.
+ * Reads all settings: from the environment, else from the file that ATTESTORE_CONFIG names, else what they are unless told. An
+ * empty variable counts as unset.
  *
  * @throws UserError that names every mistake at once, and no secret
  */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
-  const problems = unknownVariables(environment);
+  return readSettings(environment).config;
+}
+
+/** The same, and where each value is from. */
+export function readSettings(environment: NodeJS.ProcessEnv): {
+  config: Config;
+  sources: Record<keyof Settings, ReadSetting>;
+} {
+  const problems: string[] = [];
+  const file = settingsFile(environment, problems);
+  problems.push(...unknownVariables(Object.keys(environment)), ...unknownInFile(file));
   const values: Record<string, unknown> = {};
+  const sources: Record<string, ReadSetting> = {};
   for (const [name, setting] of Object.entries<Setting<unknown>>(SETTINGS)) {
+    const source = sourceOf(setting, environment[setting.variable], file.values.get(setting.variable));
+    sources[name] = {
+      ...source,
+      text: setting.secret === true && source.text !== undefined ? "set" : source.text,
+    };
     try {
-      values[name] = readSetting(setting, environment[setting.variable]);
+      values[name] = readSetting(setting, source.text);
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error;
-      problems.push(error.message);
+      problems.push(
+        source.line === undefined ? error.message : `${file.path}, line ${source.line}: ${error.message}`,
+      );
     }
   }
   // Each value was made by the reader that the type is taken from.
@@ -47,11 +81,54 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if (problems.length > 0) throw new UserError("invalid_setting", problems.join("\n"));
   const publicUrl = settings.publicUrl ?? defaultPublicUrl(settings.listen);
   const defaultLogHost = new URL(publicUrl).hostname.replace(/^\[|\]$/g, "");
-  return { ...settings, publicUrl, defaultLogHost };
+  return {
+    config: { ...settings, publicUrl, defaultLogHost },
+    sources: sources as Record<keyof Settings, ReadSetting>,
+  };
 }
 
-function readSetting<T>(setting: Setting<T>, given: string | undefined): T | undefined {
-  const text = given === undefined || given === "" ? setting.fallback : given;
+interface SettingsFile {
+  path: string;
+  values: Map<string, FileValue>;
+}
+
+function settingsFile(environment: NodeJS.ProcessEnv, problems: string[]): SettingsFile {
+  const path = environment[CONFIG_FILE] ?? "";
+  if (path === "") return { path, values: new Map() };
+  try {
+    return { path, values: readSettingsFile(path) };
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    problems.push(error.message);
+    return { path, values: new Map() };
+  }
+}
+
+function unknownInFile({ path, values }: SettingsFile): string[] {
+  const known = new Set(Object.values<Setting<unknown>>(SETTINGS).map(({ variable }) => variable));
+  return [...values]
+    .filter(([name]) => !known.has(name))
+    .map(([name, { line }]) => {
+      const nearest = nearestName(name, [...known]);
+      const hint = nearest === null ? "Remove it." : `Did you mean ${nearest}?`;
+      return `${path}, line ${line}: there is no setting ${name}. ${hint}`;
+    });
+}
+
+function sourceOf(
+  setting: Setting<unknown>,
+  given: string | undefined,
+  inFile: FileValue | undefined,
+): ReadSetting {
+  if (given !== undefined && given !== "") return { source: "environment", text: given };
+  if (inFile !== undefined && inFile.text !== "")
+    return { source: "file", text: inFile.text, line: inFile.line };
+  return setting.fallback === undefined
+    ? { source: "unset", text: undefined }
+    : { source: "default", text: setting.fallback };
+}
+
+function readSetting<T>(setting: Setting<T>, text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   try {
     return setting.read(setting.secret === true ? readSecret(setting.variable, text) : text);
@@ -73,9 +150,12 @@ function readSecret(variable: string, text: string): string {
   }
 }
 
-function unknownVariables(environment: NodeJS.ProcessEnv): string[] {
-  const known = Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.variable);
-  return Object.keys(environment)
+function unknownVariables(names: readonly string[]): string[] {
+  const known = [
+    CONFIG_FILE,
+    ...Object.values<Setting<unknown>>(SETTINGS).map((setting) => setting.variable),
+  ];
+  return names
     .filter((name) => name.startsWith("ATTESTORE_") && !known.includes(name) && !OTHER_VARIABLES.has(name))
     .map((name) => {
       const nearest = nearestName(name, known);

@@ -8,7 +8,11 @@ const AFTER_ALL = "~";
 
 const paging = {
   limit: Type.Optional(
-    Type.String({ pattern: "^([1-9]\\d?|1\\d\\d|200)$", description: "1 to 200; 50 unless told.", examples: ["50"] }),
+    Type.String({
+      pattern: "^([1-9]\\d?|1\\d\\d|200)$",
+      description: "1 to 200; 50 unless told.",
+      examples: ["50"],
+    }),
   ),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: "`next_cursor` of the page before." })),
 };

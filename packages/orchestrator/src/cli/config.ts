@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import { CONFIG_FILE, readSettings, type ReadSetting } from "../platform/config/read-config.ts";
+import { SETTINGS, type Setting } from "../platform/config/settings.ts";
+import { consoleCommand } from "./console-command.ts";
+import { listing, printOutcome } from "./outcome.ts";
+
+/** `attestore-server config`: every setting, its value, and where that is from. Secrets are said to be set, and nothing more. */
+export function configCommand(): Command {
+  return consoleCommand("config", "Show every setting with its value and where that is from").action(
+    (options: { json?: boolean }) => {
+      const { sources } = readSettings(process.env);
+      const file = process.env[CONFIG_FILE] ?? null;
+      const rows = Object.entries<Setting<unknown>>(SETTINGS).map(([name, setting]) => ({
+        setting,
+        read: sources[name as keyof typeof sources],
+      }));
+      printOutcome(
+        {
+          json: {
+            file,
+            settings: rows.map(({ setting, read }) => ({
+              name: setting.variable,
+              value: read.text ?? null,
+              source: read.source,
+              ...(read.line === undefined ? {} : { line: read.line }),
+              secret: setting.secret === true,
+              description: setting.description,
+            })),
+          },
+          ...listing(
+            ["SETTING", "VALUE", "FROM"],
+            rows.map(({ setting, read }) => [setting.variable, shown(setting, read), from(read, file)]),
+            "",
+          ),
+        },
+        options.json === true,
+      );
+    },
+  );
+}
+
+function shown({ secret }: Setting<unknown>, { text }: ReadSetting): string {
+  if (text === undefined) return "-";
+  return secret === true ? "(secret)" : text === "" ? '""' : text;
+}
+
+function from({ source, line }: ReadSetting, file: string | null): string {
+  return source === "file" ? `${file ?? ""}:${line ?? ""}` : source;
+}
