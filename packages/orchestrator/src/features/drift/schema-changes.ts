@@ -6,42 +6,69 @@ export interface SchemaChanges {
 }
 
 const MAX_NAMES = 1000;
-const MAX_DEPTH = 8;
+
+interface Summary {
+  /** `table orders`, and `table orders column total` → the object that it is of, and its definition. */
+  names: Map<string, { object: string; definition: string }>;
+  objects: Set<string>;
+  /** Whether there was no room for all objects: what is not named may be there all the same. */
+  isCut: boolean;
+}
 
 /**
- * Compares what an agent's engine sent as `schema_summary` with two backups: an object of names with their definitions, nested as far
- * as the engine likes, whose members are named by their path (`orders.total`); or a list of names, or a text of one a line.
- * Null where one of the two was not sent.
+ * Compares what an agent's engine sent as `schema_summary` with two backups: `{objects: [{kind, name, definition?, parts?: {name:
+ * definition}}], omitted}`. Null where one of the two was not sent, or is something else: agents add to their metadata what
+ * they like.
  */
 export function schemaChanges(before: unknown, after: unknown): SchemaChanges | null {
-  if (before === undefined || before === null || after === undefined || after === null) return null;
-  const [old, now] = [namesIn(before), namesIn(after)];
+  const [old, now] = [readSummary(before), readSummary(after)];
+  if (old === null || now === null) return null;
   return {
-    added: listed([...now.keys()].filter((name) => !old.has(name))),
-    removed: listed([...old.keys()].filter((name) => !now.has(name))),
-    altered: listed([...now.keys()].filter((name) => old.has(name) && old.get(name) !== now.get(name))),
+    added: namesOnlyIn(now, old),
+    removed: namesOnlyIn(old, now),
+    altered: listed(
+      [...now.names].flatMap(([name, { definition }]) => {
+        const known = old.names.get(name);
+        return known === undefined || known.definition === definition ? [] : [name];
+      }),
+    ),
   };
+}
+
+/** Of an object that the other summary had no room for nobody knows whether it is only here. */
+function namesOnlyIn(here: Summary, there: Summary): string[] {
+  return listed(
+    [...here.names].flatMap(([name, { object }]) =>
+      there.names.has(name) || (there.isCut && !there.objects.has(object)) ? [] : [name],
+    ),
+  );
 }
 
 function listed(names: string[]): string[] {
   return names.toSorted().slice(0, MAX_NAMES);
 }
 
-function namesIn(summary: unknown): Map<string, string> {
-  const names = new Map<string, string>();
-  collect(summary, "", 0, names);
-  return names;
+function readSummary(value: unknown): Summary | null {
+  if (!isRecord(value) || !Array.isArray(value["objects"])) return null;
+  const summary: Summary = { names: new Map(), objects: new Set(), isCut: value["omitted"] !== 0 };
+  for (const object of value["objects"] as unknown[]) {
+    if (!isRecord(object)) return null;
+    const { kind, name, definition, parts } = object;
+    if (typeof kind !== "string" || typeof name !== "string") return null;
+    const title = `${kind} ${name}`;
+    summary.objects.add(title);
+    summary.names.set(title, { object: title, definition: textOf(definition) });
+    if (!isRecord(parts)) continue;
+    for (const [part, text] of Object.entries(parts))
+      summary.names.set(`${title} ${part}`, { object: title, definition: textOf(text) });
+  }
+  return summary;
 }
 
-function collect(value: unknown, path: string, depth: number, names: Map<string, string>): void {
-  const under = (name: string): string => (path === "" ? name : `${path}.${name}`);
-  if (depth === 0 && typeof value === "string") {
-    for (const line of value.split("\n")) if (line.trim() !== "") names.set(line.trim(), "");
-  } else if (Array.isArray(value) && value.every((element) => typeof element === "string")) {
-    if (path !== "") names.set(path, "");
-    for (const element of value) names.set(under(element), "");
-  } else if (typeof value === "object" && value !== null && !Array.isArray(value) && depth < MAX_DEPTH) {
-    if (path !== "") names.set(path, "");
-    for (const [name, member] of Object.entries(value)) collect(member, under(name), depth + 1, names);
-  } else names.set(path, JSON.stringify(value));
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string {
+  return JSON.stringify(value) ?? "";
 }

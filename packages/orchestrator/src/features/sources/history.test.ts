@@ -69,7 +69,12 @@ test("the timeline merges events, receipts, backups and commands, newest first, 
 
 test("drift names what changed between backups and in restore tests, and since when", async () => {
   const id = await source();
-  const summary = (tables: Record<string, unknown>) => ({ schema_summary: tables });
+  const summary = (tables: Record<string, Record<string, string>>) => ({
+    schema_summary: {
+      objects: Object.entries(tables).map(([name, parts]) => ({ kind: "table", name, parts })),
+      omitted: 0,
+    },
+  });
   const first = await recordBackup(service.database, {
     ...of(id),
     at: day(1),
@@ -108,7 +113,11 @@ test("drift names what changed between backups and in restore tests, and since w
     after: "cd".repeat(32),
     since: day(2).toISOString(),
     backup_id: second,
-    changes: { added: ["fresh", "fresh.id"], removed: ["old", "old.id"], altered: ["orders.total"] },
+    changes: {
+      added: ["table fresh", "table fresh id"],
+      removed: ["table old", "table old id"],
+      altered: ["table orders total"],
+    },
   });
   const environment = items.filter(({ kind }) => kind === "environment");
   expect(environment.map(({ field, before, after }) => [field, before, after]).toReversed()).toEqual([
