@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
-import type { RateLimitStore, Window, WindowCount } from "./rate-limit-store.ts";
+import { CountedRateLimits, type RateLimitStore, type Window, type WindowCount } from "./rate-limit-store.ts";
 
 const MAX_BUCKETS = 200_000;
 const MOST_AT_ONCE = 16;
@@ -32,12 +32,14 @@ interface Waiting {
  */
 export class ReservedRateLimits implements RateLimitStore {
   readonly #db: Database;
+  readonly #rows: CountedRateLimits;
   readonly #buckets = new Map<string, Bucket>();
   #waiting = new Map<string, Waiting>();
   #reserving = false;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#rows = new CountedRateLimits(db);
   }
 
   add(bucket: string, limit: Window): Promise<WindowCount> {
@@ -60,8 +62,10 @@ export class ReservedRateLimits implements RateLimitStore {
     });
   }
 
-  read(bucket: string): Promise<WindowCount> {
-    throw new Error(`a limit on failures is not reserved: ${bucket}`);
+  /** What this replica knows, or else the row: hits that are reserved count as hits. */
+  read(bucket: string, limit: Window): Promise<WindowCount> {
+    const known = this.#running(bucket);
+    return known === null ? this.#rows.read(bucket, limit) : Promise.resolve(countOf(known));
   }
 
   #running(bucket: string): Bucket | null {
