@@ -14,10 +14,28 @@ export interface CheckDefinition {
   readonly expect: string;
 }
 
-/** SHA-256, in hex, of the RFC 8785 (JCS) text of `{expect, id, query}`. */
-export function definitionSha256(definition: CheckDefinition): string {
-  const { id, query, expect } = wellFormed(definition);
-  return toHex(sha256(utf8(canonicalJson({ id, query, expect }))));
+/** Or what a program prints, or that a secret is there. */
+export type AnyDefinition =
+  | CheckDefinition
+  | { readonly id: string; readonly command: readonly string[]; readonly expect: string }
+  | { readonly id: string; readonly query: string; readonly canary: true };
+
+/**
+ * SHA-256, in hex, of the RFC 8785 (JCS) text of `{expect, id, query}`; of a command of `{command, expect, id}`; of a canary
+ * of `{canary: true, id, query}`, without the secret.
+ */
+export function definitionSha256(definition: AnyDefinition): string {
+  return toHex(sha256(utf8(canonicalJson(fieldsOf(definition)))));
+}
+
+/** Canonical JSON has no text for lone surrogates; a table may well be named with one. */
+function fieldsOf(definition: AnyDefinition): Record<string, string | boolean | string[]> {
+  const id = definition.id.toWellFormed();
+  if ("canary" in definition) return { canary: true, id, query: definition.query.toWellFormed() };
+  const expect = definition.expect.toWellFormed();
+  if ("command" in definition)
+    return { command: definition.command.map((word) => word.toWellFormed()), expect, id };
+  return { id, expect, query: definition.query.toWellFormed() };
 }
 
 /**
@@ -30,32 +48,52 @@ export function evaluateCheck(
   duration_ms: number,
   now = new Date(),
 ): CheckOutcome {
-  return entry(definition, decide(definition.expect, outcome, now), duration_ms);
+  const { expect } = definition;
+  return entryOf(definition, expect, decide(expect, outcome, now), duration_ms);
+}
+
+/** What a command printed, or why that cannot be held against anything. */
+export type Printed =
+  | { readonly kind: "printed"; readonly text: string }
+  | { readonly kind: "useless"; readonly reason: string };
+
+/** The same for what a program printed: a JSON object is its row. */
+export function evaluateCommand(
+  definition: Extract<AnyDefinition, { command: unknown }>,
+  printed: Printed,
+  duration_ms: number,
+  now = new Date(),
+): CheckOutcome {
+  const { expect } = definition;
+  const decision =
+    printed.kind === "useless"
+      ? failed(printed.reason)
+      : decide(expect, { kind: "rows", rows: [printed.text] }, now);
+  return entryOf(definition, expect, decision, duration_ms);
 }
 
 /** A check that failed before there was anything to hold against its expectation. */
 export function failCheck(definition: CheckDefinition, reason: string, duration_ms: number): CheckOutcome {
-  return entry(definition, failed(reason), duration_ms);
+  return entryOf(definition, definition.expect, failed(reason), duration_ms);
 }
 
-function entry(definition: CheckDefinition, decision: Decision, duration_ms: number): CheckOutcome {
-  const { id, expect } = wellFormed(definition);
+export function entryOf(
+  definition: AnyDefinition,
+  expectation: string,
+  decision: Decision,
+  duration_ms: number,
+): CheckOutcome {
   return {
-    id,
+    id: definition.id.toWellFormed(),
     definition_sha256: definitionSha256(definition),
     observed: decision.observed,
-    expectation: expect,
+    expectation: expectation.toWellFormed(),
     result: decision.passed ? "passed" : "failed",
     duration_ms: duration_ms > 0 && duration_ms < Number.MAX_SAFE_INTEGER ? Math.round(duration_ms) : 0,
   };
 }
 
-/** Canonical JSON has no text for lone surrogates; a table may well be named with one. */
-function wellFormed({ id, query, expect }: CheckDefinition): CheckDefinition {
-  return { id: id.toWellFormed(), query: query.toWellFormed(), expect: expect.toWellFormed() };
-}
-
-interface Decision {
+export interface Decision {
   readonly passed: boolean;
   readonly observed: Record<string, unknown>;
 }

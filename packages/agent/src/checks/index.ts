@@ -1,4 +1,18 @@
-export { type CheckDefinition, definitionSha256, evaluateCheck } from "./evaluate-check.ts";
+export { Canary, CanaryError, evaluateCanary, readCanary, withoutCanaries } from "./canary.ts";
+export {
+  type CanaryCheckConfig,
+  type CheckConfig,
+  type CommandCheckConfig,
+  parseChecks,
+  type QueryCheckConfig,
+} from "./check-config.ts";
+export {
+  type CheckDefinition,
+  definitionSha256,
+  evaluateCheck,
+  evaluateCommand,
+  type Printed,
+} from "./evaluate-check.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";

@@ -1,3 +1,4 @@
+import type { Child } from "../processes/child.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import type { SourceCommon } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
@@ -84,11 +85,20 @@ export interface Restored {
    * @throws CouldNotRun if it is the place that failed, not the query.
    */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome>;
+  /** Starts a program of the customer's beside it, told by its environment where it is; absent where an engine has no way to. */
+  readonly startCommand?: StartCommand | undefined;
+  /** The tables with rows of their own, the largest first; absent where there are none by nature. @throws CouldNotRun */
+  tables?(signal: AbortSignal): Promise<readonly string[]>;
   /** The checks that need no configuration. Each reads data. @throws CouldNotRun */
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;
   /** Removes it for certain. */
   close(): Promise<void>;
 }
+
+/**
+ * @throws CouldNotRun `tool_missing` if there is no such program, `interrupted`.
+ */
+export type StartCommand = (command: readonly string[], signal: AbortSignal) => Promise<Child>;
 
 export interface QueryLimits {
   readonly timeout_s: number;

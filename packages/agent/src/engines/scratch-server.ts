@@ -1,4 +1,5 @@
-import type { RunProgram } from "../processes/run-program.ts";
+import type { Child } from "../processes/child.ts";
+import type { ProgramRequest, RunProgram } from "../processes/run-program.ts";
 import type { Runtime } from "./engine.ts";
 
 /**
@@ -9,6 +10,8 @@ export interface ScratchServer {
   readonly runtime: Runtime;
   /** Starts one of the engine's client programs, in an environment in which it reaches the server. */
   readonly run: RunProgram;
+  /** Starts any program where the server is, in the same environment. */
+  readonly command?: (command: string, request: ProgramRequest) => Promise<Child>;
   /**
    * A directory that both we and those programs see, for a dump that has to lie on a disk: by our name for it, and by
    * theirs. What is in it goes with the server. Null where there is none: a container shares nothing with its host.

@@ -86,7 +86,7 @@ it("places the issues of a source", () => {
         expect: ""
 `).map((line) => line.slice(FILE.length + 1)),
   ).toEqual([
-    "8:9: sources.a.checks[1].querry not a field of a check; it takes id, query, expect",
+    "8:9: sources.a.checks[1].querry not a field of a check of this kind; it takes id, query, expect",
     "10:9: sources.a.checks[1].expect must be a non-empty text",
   ]);
 });

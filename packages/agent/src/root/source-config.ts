@@ -1,20 +1,11 @@
 import { ENGINES } from "../engines/registry.ts";
-import { ExpectationError, parseExpectation } from "../checks/index.ts";
+import { type CheckConfig, parseChecks } from "../checks/check-config.ts";
 import { parseSandbox, type SandboxConfig } from "../sandboxes/sandbox-config.ts";
 import { nearestName } from "./nearest-name.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
+export type { CheckConfig } from "../checks/check-config.ts";
 export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } from "./source-fields.ts";
-
-/** What runs against the restored data: one row of `query`, held against `expect`. */
-export interface CheckConfig {
-  /** Lower-case letters, digits, `-` and `_`; unique within its source. */
-  readonly id: string;
-  /** SQL that gives one row. For `files`: a path inside the tree (`.` for all of it). */
-  readonly query: string;
-  /** An expression over the row's columns, such as `n >= 1000 and newest is not null`. */
-  readonly expect: string;
-}
 
 /** What every source has, whatever its engine. */
 export interface SourceCommon {
@@ -38,10 +29,6 @@ export type EngineName = keyof typeof ENGINES;
 export type SourceConfig = { [Name in EngineName]: SourceConfigOf<Name> }[EngineName];
 
 export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-const CHECK_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
-const MAX_QUERY = 16_384;
-const MAX_EXPECT = 500;
-const MAX_CHECKS = 100;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
@@ -76,13 +63,14 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
   }
   const kinds = settings.sandboxes ?? ["process"];
   const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, kinds);
-  issues.push(...place.issues);
+  const asked = parseChecks(value["checks"], `${at}.checks`, baseDir);
+  issues.push(...place.issues, ...asked.issues);
 
   const common: SourceCommon = {
     slug,
     engine,
     sandbox: place.sandbox,
-    checks: parseChecks(value["checks"], `${at}.checks`, issue),
+    checks: asked.checks,
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
   const fields = new SourceFields(value, at, baseDir);
@@ -100,68 +88,12 @@ function nearest(typed: unknown, names: readonly string[]): string {
 
 type Report = (path: string, message: string) => void;
 
-function parseChecks(value: unknown, at: string, issue: Report): CheckConfig[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) {
-    issue(at, "must be a list");
-    return [];
-  }
-  if (value.length > MAX_CHECKS) issue(at, `at most ${MAX_CHECKS} checks`);
-  const checks: CheckConfig[] = [];
-  const seen = new Set<string>();
-  for (const [index, item] of value.slice(0, MAX_CHECKS).entries()) {
-    const here = `${at}[${index}]`;
-    if (!isRecord(item)) {
-      issue(here, "must be a mapping with id, query and expect");
-      continue;
-    }
-    for (const field of Object.keys(item)) {
-      if (field !== "id" && field !== "query" && field !== "expect") {
-        issue(`${here}.${field}`, "not a field of a check; it takes id, query, expect");
-      }
-    }
-    const id = text(item["id"], `${here}.id`, 63, issue);
-    const query = text(item["query"], `${here}.query`, MAX_QUERY, issue);
-    const expect = text(item["expect"], `${here}.expect`, MAX_EXPECT, issue);
-    if (id === null || query === null || expect === null) continue;
-    const mistake = mistakeIn(expect);
-    if (mistake !== null) issue(`${here}.expect`, mistake);
-    if (!CHECK_ID.test(id)) issue(`${here}.id`, "use a-z, 0-9, - and _, starting with a letter or digit");
-    if (seen.has(id)) issue(`${here}.id`, `"${id}" is used twice`);
-    seen.add(id);
-    checks.push({ id, query, expect });
-  }
-  return checks;
-}
-
-function mistakeIn(expect: string): string | null {
-  try {
-    parseExpectation(expect);
-    return null;
-  } catch (error) {
-    if (error instanceof ExpectationError) return error.message;
-    throw error;
-  }
-}
-
 function parseTimeout(value: unknown, at: string, issue: Report): number {
   if (value === undefined) return 60;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_TIMEOUT_S)
     return value;
   issue(at, `must be a whole number of seconds from 1 to ${MAX_TIMEOUT_S}`);
   return 60;
-}
-
-function text(value: unknown, at: string, max: number, issue: Report): string | null {
-  if (typeof value !== "string" || value.trim() === "") {
-    issue(at, "must be a non-empty text");
-    return null;
-  }
-  if (value.length > max) {
-    issue(at, `is longer than ${max} characters`);
-    return null;
-  }
-  return value;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -29,6 +29,8 @@ export type CouldNotRunCode =
   | "sandbox_lacks"
   /** A check's query did not end in its time. */
   | "check_timed_out"
+  /** The secret of a canary cannot be read, is too short, or stands where it would be seen. */
+  | "canary_unusable"
   /** A recipient is not an `age1…` key. */
   | "recipient_invalid"
   /** An identity file holds no usable `AGE-SECRET-KEY-1…`. */

@@ -1,11 +1,21 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { digestCheck, evaluateCheck, type QueryOutcome } from "../checks/index.ts";
+import {
+  type Canary,
+  digestCheck,
+  evaluateCanary,
+  evaluateCheck,
+  type QueryOutcome,
+  withoutCanaries,
+} from "../checks/index.ts";
 import type { ForeignMetadata, LastPassed, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { CouldNotRun } from "./could-not-run.ts";
+import { runCommandCheck } from "./run-command-check.ts";
 
 export interface ChecksToRun {
   readonly source: SourceConfig;
+  /** Of `readCanaries`. */
+  readonly canaries: ReadonlyMap<string, Canary>;
   readonly metadata: ForeignMetadata;
   readonly lastPassed: LastPassed | null;
   readonly runtime: Runtime;
@@ -13,25 +23,55 @@ export interface ChecksToRun {
   onDone(checks: number): void;
 }
 
+export interface RanChecks {
+  readonly outcomes: readonly CheckOutcome[];
+  /** How many of them looked into the restored data, as far as can be told. */
+  readonly readData: number;
+}
+
 /**
- * The configured checks and those that follow from the backup. An empty result means that nothing was there to be read,
- * which is no pass.
+ * The configured checks and those that follow from the backup. Where none of them read data, that is no pass.
+ *
+ * Commands come last: whatever they do to the restored data, nothing else is held against that. What they look at nobody
+ * sees, so that by themselves they are no pass either.
  * @throws CouldNotRun
  */
-export async function runChecks(restored: Restored, run: ChecksToRun): Promise<CheckOutcome[]> {
-  const { source, metadata, lastPassed, signal } = run;
+export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
+  const { source, canaries, metadata, lastPassed, signal } = run;
   const outcomes = [...(await restored.inferredChecks({ metadata, lastPassed, signal }))];
+  let readData = outcomes.length;
+  const add = (outcome: CheckOutcome, seen: readonly string[]): void => {
+    outcomes.push(withoutCanaries(outcome, seen, [...canaries.values()]));
+    run.onDone(outcomes.length);
+  };
   run.onDone(outcomes.length);
   for (const check of source.checks) {
+    if ("command" in check) continue;
     const started = performance.now();
     const outcome = await restored.query(check.query, { timeout_s: source.checkTimeout_s, signal });
     refuseTimeout(check.id, outcome);
-    outcomes.push(evaluateCheck(check, outcome, performance.now() - started));
-    run.onDone(outcomes.length);
+    const duration_ms = performance.now() - started;
+    if (outcome.kind === "rows" && outcome.readsNoData !== true) readData++;
+    if (!("canary" in check)) {
+      add(evaluateCheck(check, outcome, duration_ms), outcome.kind === "rows" ? outcome.rows : []);
+      continue;
+    }
+    const canary = canaries.get(check.id);
+    if (canary === undefined) throw new Error("a canary check without its canary");
+    add(evaluateCanary(check, canary, outcome, duration_ms), []);
   }
   // The schema alone is not data: it counts only beside a check that read some.
-  const schema = outcomes.length === 0 ? null : await schemaCheck(restored, run);
-  return schema === null ? outcomes : [...outcomes, schema];
+  const schema = readData === 0 ? null : await schemaCheck(restored, run);
+  if (schema !== null) add(schema, []);
+  for (const check of source.checks) {
+    if (!("command" in check)) continue;
+    const { outcome, seen } = await runCommandCheck(restored, check, {
+      timeout_s: source.checkTimeout_s,
+      signal,
+    });
+    add(outcome, seen);
+  }
+  return { outcomes, readData };
 }
 
 /** A query that does not end says nothing about the data, neither that they are right nor that they are wrong. */

@@ -15,6 +15,7 @@ import type { SourceConfig } from "../root/source-config.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
+import { readCanaries } from "./read-canaries.ts";
 import { runChecks } from "./run-checks.ts";
 
 export interface TestRestoreRequest {
@@ -61,6 +62,7 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
 export async function testRestore(request: TestRestoreRequest): Promise<RestoreTestResult> {
   const { source, signal } = request;
   stopIfAborted(signal);
+  const canaries = await readCanaries(source.checks);
   const sandbox = await findSandbox(source, request.backupMetadata);
   const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
   const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
@@ -85,9 +87,10 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
       );
       return sandbox.restore(dump, { scratchDir: request.scratchDir, signal });
     }));
-    const checks = await timed("checks_ms", () =>
+    const { outcomes: checks, readData } = await timed("checks_ms", () =>
       runChecks(opened, {
         source,
+        canaries,
         metadata: request.backupMetadata,
         lastPassed: request.lastPassed ?? null,
         runtime: sandbox.runtime,
@@ -95,7 +98,7 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
         onDone: progressOf(request, "checks"),
       }),
     );
-    return { ...verdict(checks), runtime: sandbox.runtime, phases, checks };
+    return { ...verdict(checks, readData), runtime: sandbox.runtime, phases, checks: [...checks] };
   } catch (error) {
     stopIfAborted(signal);
     if (error instanceof DamagedCiphertext || error instanceof RestoreRefused) {

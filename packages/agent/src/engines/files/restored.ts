@@ -4,6 +4,8 @@ import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type { Child } from "../../processes/child.ts";
+import { startBeside } from "../start-beside.ts";
 import { describePath } from "./describe-path.ts";
 import type { ManifestSummary } from "./manifest.ts";
 import { treeManifest } from "./tree-manifest.ts";
@@ -32,6 +34,10 @@ export class RestoredFiles implements Restored {
       if (limit.aborted) return { kind: "timeout", after_s: timeout_s };
       throw unreadable(error);
     }
+  }
+
+  startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
+    return startBeside(this.#tree, command, signal);
   }
 
   /** Every byte is read, and what is there is exactly what was archived. A tree without any file proves nothing. */

@@ -111,13 +111,8 @@ async function start(
   const server = await startPostgresIn(place, bin, signal);
   return {
     runtime,
-    run: (name, { args, env, signal: aborted }) =>
-      place.start({
-        command: join(bin, name),
-        args,
-        env: { ...server.environment, ...env },
-        signal: aborted,
-      }),
+    run: (name, request) => server.start({ ...request, command: join(bin, name) }),
+    command: (command, request) => server.start({ ...request, command }),
     files: null,
     errors: server.errors,
     hasDied: () => server.hasDied(),

@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored, StartCommand } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema-hash.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -42,6 +42,12 @@ export class RestoredPostgresql implements Restored {
     return this.#inSession(signal, (session) => runQuery(session, text, timeout_s));
   }
 
+  get startCommand(): StartCommand | undefined {
+    const { command: start } = this.#server;
+    if (start === undefined) return undefined;
+    return ([command = "", ...args], signal) => start(command, { args, env: this.#environment, signal });
+  }
+
   inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inSession(signal, async (session) => {
       const rows = rowsOf(ownOutput(await session.run(TABLES_BY_SIZE)));
@@ -61,6 +67,12 @@ export class RestoredPostgresql implements Restored {
         countQuery: (name) => countQuery(tableOf(name)),
       });
     });
+  }
+
+  tables(signal: AbortSignal): Promise<readonly string[]> {
+    return this.#inSession(signal, async (session) =>
+      rowsOf(ownOutput(await session.run(TABLES_BY_SIZE))).map(([name = ""]) => name),
+    );
   }
 
   /** The names of the scratch server's roles. */
@@ -98,16 +110,24 @@ function countQuery(table: string): string {
   return `select count(*) as rows from ${table}`;
 }
 
+/** In the open transaction: scans that were begun of tables that are not the server's own. */
+const TABLES_READ =
+  "select coalesce(sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)), 0) from pg_stat_xact_user_tables";
+
 /** At most two rows are computed, and at most one travels. */
 async function runQuery(session: PsqlSession, text: string, timeout_s: number): Promise<QueryOutcome> {
   ownOutput(await session.run(`set statement_timeout = ${timeout_s * 1000}`));
+  ownOutput(await session.run("begin"));
   const inner = text.replace(/[;\s]+$/, "");
   // The line break ends a comment that the query may end in.
   const statement = await session.runForeign(
     `with q as materialized (select * from (${inner}\n) q limit 2)
      select (select count(*) from q) || ' ' || coalesce((select left(row_to_json(q)::text, ${MAX_ROW}) from q limit 1), '')`,
   );
-  return outcomeOf(statement, timeout_s);
+  const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
+  ownOutput(await session.run("rollback"));
+  const outcome = outcomeOf(statement, timeout_s);
+  return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
 }
 
 function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {

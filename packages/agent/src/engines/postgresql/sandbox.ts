@@ -73,6 +73,7 @@ async function startServer(
   return {
     runtime: runtimeOf(installation),
     run: programsIn(installation.bin, server.environment),
+    command: (command, request) => server.start({ ...request, command }),
     files: { ours: files, theirs: files },
     errors,
     hasDied: () => server.hasDied(),

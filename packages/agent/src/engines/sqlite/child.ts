@@ -40,7 +40,7 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
     case "list":
       return withDatabase(request.path, (database) => ({ rows: rowsOf(database, request.sql) }));
     case "query":
-      return withDatabase(request.path, (database) => ({ rows: queried(database, request.sql) }));
+      return withDatabase(request.path, (database) => queried(database, request.sql));
   }
 }
 
@@ -65,20 +65,35 @@ function rowsOf(database: DatabaseSync, sql: string): string[] {
 }
 
 /** Of a check's query: at most two rows, as the evaluator takes them. */
-function queried(database: DatabaseSync, sql: string): string[] {
+function queried(database: DatabaseSync, sql: string): { rows: string[]; readsData: boolean } {
   const inner = sql.replace(/[;\s]+$/, "");
   // As the query names them: around it SQLite would tell two columns of one name apart by itself.
   const names = database
     .prepare(inner)
     .columns()
     .map(({ name }) => name);
-  const statement = database.prepare(`select * from (${inner}\n) limit 2`);
+  const wrapped = `select * from (${inner}\n) limit 2`;
+  const statement = database.prepare(wrapped);
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
   const rows = statement.all() as unknown as (null | number | bigint | string | Uint8Array)[][];
-  return rows.map((row) =>
-    formatRow(row.map((value, index) => [names[index] ?? "", value] as const)).slice(0, MAX_ROW),
-  );
+  return {
+    rows: rows.map((row) =>
+      formatRow(row.map((value, index) => [names[index] ?? "", value] as const)).slice(0, MAX_ROW),
+    ),
+    readsData: readsData(database, wrapped),
+  };
+}
+
+/** Whether a statement's program opens a table or index of the database, other than its schema, which is at page 1. */
+function readsData(database: DatabaseSync, sql: string): boolean {
+  return database
+    .prepare(`explain ${sql}`)
+    .all()
+    .some(
+      ({ opcode, p2, p3 }) =>
+        (opcode === "OpenRead" || opcode === "ReopenIdx") && Number(p2) > 1 && Number(p3) === 0,
+    );
 }
 
 /** More than the evaluator takes, so that it says what is wrong. */

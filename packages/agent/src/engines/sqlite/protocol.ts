@@ -8,7 +8,7 @@ export type Request =
   | { readonly op: "query"; readonly path: string; readonly sql: string };
 
 export type Response =
-  | { readonly ok: true; readonly rows?: readonly string[] }
+  | { readonly ok: true; readonly rows?: readonly string[]; readonly readsData?: boolean }
   /** `code` is SQLite's extended result code, -1 if it was not SQLite. */
   | { readonly ok: false; readonly code: number; readonly message: string };
 

@@ -4,6 +4,7 @@ import { type QueryOutcome, sqliteIntegrityCheck } from "../../checks/index.ts";
 import { writeFilePieces } from "../../pipeline/file-pieces.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
 import { makeScratchDirectory, type ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
 import {
   type InferredContext,
@@ -13,6 +14,7 @@ import {
   type RunContext,
   type Sandbox,
 } from "../engine.ts";
+import { startBeside } from "../start-beside.ts";
 import { schemaHash } from "../schema-hash.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { isFull, isOfThePlace, type Response } from "./protocol.ts";
@@ -82,6 +84,15 @@ class RestoredSqlite implements Restored {
     );
   }
 
+  /** A program that changes the file changes what is thrown away. */
+  startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
+    return startBeside(this.#path, command, signal);
+  }
+
+  tables(): Promise<readonly string[]> {
+    return tablesOf(this.#sqlite, this.#path);
+  }
+
   async inferredChecks({ metadata, lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
     const path = this.#path;
     const started = performance.now();
@@ -125,7 +136,10 @@ class RestoredSqlite implements Restored {
 
 function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
   if (response === null) return { kind: "timeout", after_s: timeout_s };
-  if (response.ok) return { kind: "rows", rows: response.rows ?? [] };
+  if (response.ok) {
+    const rows = response.rows ?? [];
+    return response.readsData === false ? { kind: "rows", rows, readsNoData: true } : { kind: "rows", rows };
+  }
   if (isOfThePlace(response.code)) throw ofThePlace(response);
   return { kind: "error", message: response.message };
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Child, endedWith } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { Place } from "../place.ts";
+import type { Place, PlaceProgram } from "../place.ts";
 import { openProcessPlace } from "./process-place.ts";
 
 const SUPERUSER = "attestore";
@@ -35,6 +35,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 export interface ScratchPostgres {
   /** What lets psql and pg_restore in. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Starts a program in the server's place, in that environment. */
+  start(program: PlaceProgram): Promise<Child>;
   /** A directory for a dump that has to lie on a disk; it goes with the server. */
   readonly files: string;
   /** SQLSTATEs of the errors so far, oldest first. */
@@ -71,8 +73,15 @@ export async function startPostgresIn(
     const { child, errors } = await start(place, bin, signal);
     let ended = false;
     void child.exited.then(() => (ended = true));
+    const environment = {
+      PGHOST: place.sockets,
+      PGPORT: "5432",
+      PGUSER: SUPERUSER,
+      PGDATABASE: "postgres",
+    };
     return {
-      environment: { PGHOST: place.sockets, PGPORT: "5432", PGUSER: SUPERUSER, PGDATABASE: "postgres" },
+      environment,
+      start: (program) => place.start({ ...program, env: { ...environment, ...program.env } }),
       files: place.home,
       errors,
       hasDied: () => ended,

@@ -1,0 +1,110 @@
+import type { Readable } from "node:stream";
+import { evaluateCommand, type CommandCheckConfig, type Printed } from "../checks/index.ts";
+import type { Restored } from "../engines/engine.ts";
+import { type Child, endedWith, type Exit } from "../processes/child.ts";
+import { systemCode } from "../root/system-code.ts";
+import { CouldNotRun, stopIfAborted } from "./could-not-run.ts";
+
+/** As much as a row may have. */
+const MAX_OUTPUT = 262_144;
+/** What a shell, and a container's runtime, say of a program that they cannot start. */
+const NOT_STARTED: ReadonlySet<number | null> = new Set([126, 127]);
+
+interface Limits {
+  readonly timeout_s: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a command check beside what was restored. A program that ends with another exit code than 0, or prints anything but
+ * one JSON object, fails its check; what it writes to stderr is not kept, for it may hold data. `seen` is what it printed.
+ * @throws CouldNotRun `tool_missing`, `check_timed_out`, `sandbox_lacks`, `sandbox_failed`, `interrupted`
+ */
+export async function runCommandCheck(
+  restored: Restored,
+  check: CommandCheckConfig,
+  { timeout_s, signal }: Limits,
+): Promise<{ readonly outcome: ReturnType<typeof evaluateCommand>; readonly seen: readonly string[] }> {
+  const { startCommand } = restored;
+  if (startCommand === undefined) {
+    throw new CouldNotRun(
+      "sandbox_lacks",
+      `check ${check.id} is a command, which this engine has no way to run beside the restored data: use a query`,
+    );
+  }
+  const started = performance.now();
+  const limit = AbortSignal.timeout(timeout_s * 1000);
+  const stopped = AbortSignal.any([signal, limit]);
+  const child = await startCommand.call(restored, check.command, stopped);
+  stopped.addEventListener("abort", () => killAll(child), { once: true });
+  if (stopped.aborted) killAll(child);
+  child.stdin.end();
+  const output = await readBounded(child.stdout);
+  if (output === null) killAll(child);
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  if (limit.aborted) {
+    throw new CouldNotRun(
+      "check_timed_out",
+      `the command of check ${check.id} did not end within ${timeout_s} s: raise check_timeout_s, or do less`,
+    );
+  }
+  const printed = printedOf(check, output, exit);
+  return {
+    outcome: evaluateCommand(check, printed, performance.now() - started),
+    seen: printed.kind === "printed" ? [printed.text] : [],
+  };
+}
+
+function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, exit: Exit): Printed {
+  if (output === null) {
+    return {
+      kind: "useless",
+      reason: `the command printed more than ${MAX_OUTPUT} bytes: print only what it is about`,
+    };
+  }
+  if (NOT_STARTED.has(exit.code)) {
+    throw new CouldNotRun(
+      "tool_missing",
+      `the command of check ${id}, ${command[0]}, could not be started (exit code ${exit.code}): it has to be where the sandbox is`,
+    );
+  }
+  if (exit.code === null) {
+    throw new CouldNotRun("sandbox_failed", `the command of check ${id} was ended by ${endedWith(exit)}`);
+  }
+  if (exit.code !== 0) return { kind: "useless", reason: `the command ended with ${endedWith(exit)}` };
+  try {
+    return { kind: "printed", text: new TextDecoder("utf-8", { fatal: true }).decode(output) };
+  } catch {
+    return { kind: "useless", reason: "what the command printed is not UTF-8" };
+  }
+}
+
+/** What it started itself too, which may hold its stdout open. In a container, what runs on ends with that. */
+function killAll({ pid, stdout }: Child): void {
+  stdout.destroy();
+  if (pid === 0) return;
+  try {
+    // It leads a group of its own, whose number is nobody else's while anyone of it is there.
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
+  }
+}
+
+/** Null if there is more than may be, or nobody waits for it any more. */
+async function readBounded(stdout: Readable): Promise<Buffer | null> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of stdout as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > MAX_OUTPUT) return null;
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (systemCode(error) === "ERR_STREAM_PREMATURE_CLOSE") return null;
+    throw error;
+  }
+  return Buffer.concat(pieces);
+}

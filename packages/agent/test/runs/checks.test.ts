@@ -1,0 +1,401 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+/** Checks as they stand in config.yaml, against what was really restored. */
+
+const never = new AbortController().signal;
+const SECRET = `ca"nary 'of\t42\\ bytes that nobody knows ü`;
+
+let place: TestPlace;
+let server: SourcePostgres;
+let scripts: string;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourcePostgres(place.dir);
+  scripts = join(place.dir, "scripts");
+  await mkdir(scripts, { mode: 0o755 });
+  await chmod(scripts, 0o755);
+  await writeFile(join(place.dir, "canary"), `${SECRET}\nnot this line\n`);
+  process.env["TEST_CANARY"] = SECRET;
+  process.env["TEST_SHORT_CANARY"] = "too short";
+  server.sql(`
+    create table orders (id int primary key, placed_at timestamptz not null, region text);
+    insert into orders select i, now() - i * interval '1 hour', 'eu-' || i from generate_series(1, 100) i;
+    create table canary (token text, bytes bytea);
+    insert into canary values (E'${SECRET.replaceAll("\\", "\\\\").replaceAll("'", "''")}', convert_to(E'${SECRET.replaceAll("\\", "\\\\").replaceAll("'", "''")}', 'UTF8'));
+    create database empty;
+  `);
+  const sqlite = new DatabaseSync(join(place.dir, "kv.db"));
+  sqlite.exec(
+    "create table kv (k integer primary key, v text); insert into kv values (1, 'one'), (2, 'two');",
+  );
+  sqlite.close();
+  new DatabaseSync(join(place.dir, "empty.db")).close();
+  await mkdir(join(place.dir, "tree"));
+  await writeFile(join(place.dir, "tree", "file"), "content");
+});
+afterAll(async () => {
+  delete process.env["TEST_CANARY"];
+  delete process.env["TEST_SHORT_CANARY"];
+  await server?.close();
+  await place?.remove();
+});
+
+const SOURCES: Readonly<Record<string, Record<string, unknown>>> = {
+  orders: { engine: "postgresql", connection: "env:TEST_SOURCE_URL" },
+  empty: { engine: "postgresql", connection: "env:TEST_EMPTY_URL" },
+  kv: { engine: "sqlite", path: "kv.db" },
+  "empty-kv": { engine: "sqlite", path: "empty.db" },
+  tree: { engine: "files", path: "tree" },
+};
+
+/** A program that anybody may run. */
+async function script(name: string, text: string): Promise<string> {
+  const path = join(scripts, name);
+  await writeFile(path, text);
+  await chmod(path, 0o755);
+  return path;
+}
+
+const backups = new Map<string, Promise<MadeBackup>>();
+
+function backupOf(source: SourceConfig): Promise<MadeBackup> {
+  const made =
+    backups.get(source.slug) ??
+    makeBackup({
+      source,
+      recipients: [place.recipient],
+      blobsDir: place.blobs,
+      scratchDir: place.scratch,
+      signal: never,
+    });
+  backups.set(source.slug, made);
+  return made;
+}
+
+async function run(
+  name: string,
+  checks: readonly Record<string, unknown>[],
+  more: Record<string, unknown> = {},
+): Promise<RestoreTestResult> {
+  process.env["TEST_EMPTY_URL"] = server.url("attestore", "", "empty");
+  const source: SourceConfig = parseSourceConfig(name, { ...SOURCES[name], ...more, checks }, place.dir);
+  const backup = await backupOf(source);
+  const tested = await testRestore({
+    source,
+    ciphertext: { path: backup.path },
+    sha256: backup.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: backup.sourceMetadata,
+    signal: never,
+  });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  return tested;
+}
+
+const named = (tested: RestoreTestResult, id: string) => {
+  const check = tested.checks.find((each) => each.id === id);
+  if (check === undefined) throw new Error(`no check ${id}`);
+  return check;
+};
+
+describe("a canary", () => {
+  const canary = (id: string, query: string, from = "env:TEST_CANARY") => ({ id, query, canary: from });
+
+  test("is held byte for byte, and no receipt shows it", async () => {
+    const tested = await run("orders", [
+      canary("text", "select token from canary"),
+      canary("bytes", "select bytes from canary", "file:canary"),
+    ]);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    for (const id of ["text", "bytes"]) {
+      expect(named(tested, id)).toMatchObject({
+        observed: { canary: "held" },
+        expectation: "the one value of the row is the canary, byte for byte",
+        result: "passed",
+      });
+    }
+  });
+
+  test("that does not come back as it was fails, and nothing is said of what came", async () => {
+    const cases: [id: string, query: string, error: string][] = [
+      ["another-case", "select upper(token) as t from canary", "the value is another"],
+      ["one-byte-more", "select token || ' ' as t from canary", "the value is another"],
+      ["null", "select null::text as t", "the value is NULL"],
+      ["no-row", "select token from canary where false", "the query gave no row"],
+      ["two-rows", "select token from canary, generate_series(1, 2)", "the query gave more than one row"],
+      ["two-columns", "select token, 1 as n from canary", "the row has 2 columns: select the canary alone"],
+      ["number", "select 1 as n", "the value is no text"],
+      ["mistake", "select token::int as n from canary", "the query failed (SQLSTATE 22P02)"],
+    ];
+    const tested = await run(
+      "orders",
+      cases.map(([id, query]) => canary(id, query)),
+    );
+    expect(tested.result).toBe("failed");
+    for (const [id, , error] of cases)
+      expect(named(tested, id)).toMatchObject({
+        result: "failed",
+        observed: { canary: "not held", error },
+      });
+    expect(JSON.stringify(tested)).not.toContain("nobody knows");
+  });
+
+  test("is withheld where another check selects it", async () => {
+    const tested = await run("orders", [
+      canary("secret", "select token from canary"),
+      { id: "leak", query: "select token, bytes, 1 as n from canary", expect: "n = 1" },
+      {
+        id: "deep",
+        query: "select json_build_array(repeat('x', 300), token) as j, 1 as n from canary",
+        expect: "n = 1",
+      },
+      { id: "mistake", query: "select token::int as n from canary", expect: "n = 1" },
+      {
+        id: "printed",
+        command: [
+          await script(
+            "leak",
+            `#!/bin/sh\npsql -XAtc "select json_build_object('n', 1, 'token', token) from canary" restored\n`,
+          ),
+        ],
+        expect: "n = 1",
+      },
+    ]);
+    for (const id of ["leak", "deep", "printed"])
+      expect(named(tested, id).observed).toEqual({ withheld: "what was observed holds a canary" });
+    expect(JSON.stringify(tested)).not.toMatch(/nobody knows|6e6f626f6479/);
+  });
+
+  test("that cannot be one keeps the test from running, in words without it", async () => {
+    const select = "select token from canary";
+    for (const [check, message] of [
+      [canary("secret", select, "env:TEST_NOT_SET"), /TEST_NOT_SET is not set/],
+      [canary("secret", select, "file:nowhere"), /nowhere cannot be read/],
+      [canary("secret", select, "env:TEST_SHORT_CANARY"), /16 to 4096 bytes/],
+      [canary("secret", `select '${SECRET.replaceAll("'", "''")}' as t`), /^(?!.*nobody knows)/],
+    ] as const) {
+      const failed = run("orders", [check]);
+      if (check.query === select) {
+        await expect(failed).rejects.toMatchObject({
+          code: "canary_unusable",
+          message: expect.stringMatching(message),
+        });
+      } else await failed.catch((error: unknown) => expect(String(error)).toMatch(message));
+    }
+    const plain = "a plain canary of 31 characters";
+    process.env["TEST_CANARY"] = plain;
+    await expect(run("orders", [canary("secret", `select '${plain}' as t`)])).rejects.toMatchObject({
+      code: "canary_unusable",
+      message: expect.stringMatching(/stands in check secret itself/),
+    });
+    process.env["TEST_CANARY"] = SECRET;
+  });
+});
+
+describe("a command", () => {
+  const printing = (json: string): Promise<string> => script("print", `#!/bin/sh\nprintf '%s' '${json}'\n`);
+
+  test("finds the restored PostgreSQL by its environment, and its JSON object is the row", async () => {
+    const path = await script(
+      "count",
+      `#!/bin/sh\npsql -XAtc "select row_to_json(t) from (select count(*) as n, '$1' as said, current_setting('transaction_read_only') as ro from orders) t"\n`,
+    );
+    const tested = await run("orders", [
+      { id: "counted", command: [path, "a b; $(c)"], expect: "n = 100 and said = 'a b; $(c)' and ro = 'on'" },
+    ]);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    expect(named(tested, "counted")).toMatchObject({ observed: { n: 100, said: "a b; $(c)", ro: "on" } });
+  });
+
+  test("finds a restored file and tree by theirs", async () => {
+    const sqlite = await script(
+      "kv",
+      `#!/bin/sh\nsqlite3 -json "$ATTESTORE_RESTORED" 'select count(*) as n from kv' | tr -d '[]'\n`,
+    );
+    expect((await run("kv", [{ id: "n", command: sqlite, expect: "n = 2" }])).result).toBe("passed");
+    const tree = await script(
+      "tree",
+      `#!/bin/sh\nprintf '{"content":"%s"}' "$(cat "$ATTESTORE_RESTORED/file")"\n`,
+    );
+    expect((await run("tree", [{ id: "c", command: tree, expect: "content = 'content'" }])).result).toBe(
+      "passed",
+    );
+  });
+
+  test.each([
+    ["an expectation not met", `{"n":1}`, { n: 1 }],
+    ["no JSON", "n = 2", { error: "the row is not JSON" }],
+    ["two objects", `{"n":2}{"n":2}`, { error: "the row is not JSON" }],
+    ["no object", "[2]", { error: "the row is not a JSON object" }],
+    ["nothing", "", { error: "the row is not JSON" }],
+  ])("fails for %s", async (_, json, observed) => {
+    const tested = await run("kv", [{ id: "n", command: await printing(json), expect: "n = 2" }]);
+    expect(tested.result).toBe("failed");
+    expect(named(tested, "n").observed).toEqual(observed);
+  });
+
+  test.each([
+    [
+      "its exit code",
+      `echo '{"n":2}'; echo secret of the data >&2; exit 3`,
+      "the command ended with exit code 3",
+    ],
+    ["output without end", "yes", /printed more than 262144 bytes/],
+    ["what is not UTF-8", `printf '{"n":"\\377"}'`, "what the command printed is not UTF-8"],
+  ])("fails for %s", async (_, text, error) => {
+    const path = await script("fails", `#!/bin/sh\n${text}\n`);
+    const tested = await run("kv", [{ id: "n", command: path, expect: "n = 2" }]);
+    expect(tested.result).toBe("failed");
+    expect(named(tested, "n").observed["error"]).toEqual(
+      typeof error === "string" ? error : expect.stringMatching(error),
+    );
+    expect(JSON.stringify(tested)).not.toContain("secret of the data");
+  });
+
+  test("that is not there, or does not end, is no result, and leaves nothing running", async () => {
+    await expect(
+      run("kv", [{ id: "n", command: "/no/such/program", expect: "n = 2" }]),
+    ).rejects.toMatchObject({
+      code: "tool_missing",
+    });
+    const pids = join(place.dir, "pids");
+    const endless = await script("endless", `#!/bin/sh\nsleep 1000 & echo $! $$ > ${pids}; wait\n`);
+    await expect(
+      run("kv", [{ id: "n", command: endless, expect: "n = 2" }], { check_timeout_s: 1 }),
+    ).rejects.toMatchObject({ code: "check_timed_out" });
+    const started = (await readFile(pids, "utf8")).trim().split(" ");
+    expect(started).toHaveLength(2);
+    for (const pid of started) await expect.poll(() => isRunning(pid)).toBe(false);
+    expect(readdirSync(place.scratch)).toEqual([]);
+  });
+
+  test("comes last: what it does to the data nothing else is held against", async () => {
+    const path = await script(
+      "spoil",
+      `#!/bin/sh\nsqlite3 "$ATTESTORE_RESTORED" "update kv set v = 'spoilt'" && echo '{"ok":true}'\n`,
+    );
+    const tested = await run("kv", [
+      { id: "spoil", command: path, expect: "ok" },
+      { id: "one", query: "select v from kv where k = 1", expect: "v = 'one'" },
+    ]);
+    expect(tested.result).toBe("passed");
+  });
+});
+
+function isRunning(pid: string): boolean {
+  try {
+    // Nobody may have waited for a zombie yet.
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
+  } catch {
+    return false;
+  }
+}
+
+test("age and matches, as the database prints what they are about", async () => {
+  const tested = await run("orders", [
+    {
+      id: "fresh",
+      query: "select max(placed_at) as newest from orders",
+      expect: "age(newest) between 59m and 26h",
+    },
+    {
+      id: "plain",
+      query: "select max(placed_at at time zone 'UTC') as newest from orders",
+      expect: "age(newest) < 26h or newest is not null",
+    },
+    {
+      id: "epoch",
+      query: "select extract(epoch from max(placed_at)) as at from orders",
+      expect: "age(at) < 26h",
+    },
+    { id: "region", query: "select min(region) as r from orders", expect: "r matches 'eu-\\d+'" },
+  ]);
+  expect(Object.fromEntries(tested.checks.map(({ id, result }) => [id, result]))).toMatchObject({
+    fresh: "passed",
+    plain: "failed",
+    epoch: "passed",
+    region: "passed",
+  });
+  expect(named(tested, "plain").observed["error"]).toMatch(/has no time zone/);
+});
+
+describe("what reads no data is no pass", () => {
+  const one = { id: "one", query: "select 1 as n", expect: "n = 1" };
+
+  test.each(["empty", "empty-kv"])("where there is nothing to read: %s", async (name) => {
+    const tested = await run(name, [one]);
+    expect(tested).toMatchObject({ result: "failed", reason: "no check read any data" });
+    expect(tested.checks.map(({ id, result }) => [id, result])).toEqual([["one", "passed"]]);
+  });
+
+  test("neither does the catalogue, nor a command that nobody can look into", async () => {
+    const catalogue = await run("empty", [
+      { id: "tables", query: "select count(*) as n from pg_class", expect: "n > 0" },
+      { id: "command", command: await script("yes", `#!/bin/sh\necho '{"ok":true}'\n`), expect: "ok" },
+    ]);
+    expect(catalogue).toMatchObject({ result: "failed", reason: "no check read any data" });
+    const schema = await run("empty-kv", [
+      { id: "tables", query: "select count(*) as n from sqlite_schema", expect: "n = 0" },
+    ]);
+    expect(schema).toMatchObject({ result: "failed", reason: "no check read any data" });
+  });
+
+  test("a table does, through a function, a view and parallel workers too", async () => {
+    server.sql(`
+      create table large as select i from generate_series(1, 200000) i;
+      create index on large (i);
+      analyze large;
+      create view seen as select * from large;
+      create function counted() returns bigint language plpgsql as 'begin return (select count(*) from large); end';
+      alter database postgres set max_parallel_workers_per_gather = 2;
+    `);
+    // What is inferred would count too: only the configured ones are looked at here.
+    const { RestoredPostgresql } = await import("../../src/engines/postgresql/restored.ts");
+    const { programsIn } = await import("../../src/processes/run-program.ts");
+    const restored = new RestoredPostgresql(
+      {
+        runtime: { kind: "process", engine: "postgresql", engine_version: "15.0" },
+        run: programsIn("/usr/lib/postgresql/15/bin", {
+          ...server.environment,
+          PGOPTIONS: "",
+        }),
+        files: null,
+        errors: [],
+        hasDied: () => false,
+        close: () => Promise.resolve(),
+      },
+      "postgres",
+    );
+    const parallel =
+      "set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0; set min_parallel_index_scan_size = 0; set parallel_leader_participation = off";
+    for (const setting of parallel.split("; ")) server.sql(`alter database postgres ${setting}`);
+    for (const query of [
+      "select count(*) as n from large",
+      "select count(*) as n from large where i > 5",
+      "select i as n from large where i = 7",
+      "select count(*) as n from seen",
+      "select counted() as n",
+    ])
+      expect(await restored.query(query, { timeout_s: 60, signal: never }), query).toEqual({
+        kind: "rows",
+        rows: [expect.any(String)],
+      });
+    for (const query of ["select 1 as n", "select count(*) as n from pg_tables", "select 1 as n where false"])
+      expect(await restored.query(query, { timeout_s: 60, signal: never }), query).toMatchObject({
+        readsNoData: true,
+      });
+  });
+});
