@@ -109,7 +109,7 @@ interface Contest {
 }
 
 /**
- * CPU time hardly changes when others use the machine too. "By CPU" is its ratio: what ours can be at most where there is only one core. The
+ * CPU time changes less than elapsed time when others use the machine too. "By CPU" is its ratio: what ours can be at most where there is only one core. The
  * elapsed time of ours is at least half its CPU time on two.
  */
 function report(contests: readonly Contest[]): void {
