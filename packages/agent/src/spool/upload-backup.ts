@@ -51,15 +51,21 @@ export async function uploadBackup(
           : await sendParts(attachment, pending, target.parts, begun, options);
       return { id: target.upload_id, source_id: sourceId, idempotency_key: randomUUID(), parts };
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.code !== "object_refused") throw error;
+      if (!(error instanceof ServiceError)) throw error;
       const isGone = error.status === 404 && target.parts !== undefined;
-      if (error.status !== 403 && !isGone) throw error;
+      if (!(error.code === "object_refused" && isGone) && !hasRunOut(error, target)) throw error;
       begun = isGone ? null : await readProgress(layout, pending.sha256);
       if (isGone) await dropProgress(layout, pending.sha256);
       if ((begun?.parts.length ?? 0) > before) fruitless = 0;
       if (fruitless >= URLS) throw error;
     }
   }
+}
+
+/** A store that refuses a URL may reset the connection before its answer is read; then only the time tells why. */
+function hasRunOut(error: ServiceError, target: UploadUrl): boolean {
+  if (error.code === "object_refused") return error.status === 403;
+  return error.code === "unreachable" && Date.now() >= Date.parse(target.expires_at);
 }
 
 /** URLs of the upload that was begun, or of a new one where the service does not go on with it. */
