@@ -49,7 +49,7 @@ test("the timeline merges events, receipts, backups and commands, newest first, 
     detail: {},
   });
   const whole = (await read(id, "timeline?limit=200")).items;
-  expect(whole.map(({ type }) => type).toSorted()).toEqual(
+  expect(whole.map(({ type }) => String(type)).toSorted()).toEqual(
     ["event", ...["backup", "command", "receipt"].flatMap((type) => Array<string>(6).fill(type))].toSorted(),
   );
   const times = whole.map(({ at }) => at as string);
