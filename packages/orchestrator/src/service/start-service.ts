@@ -44,7 +44,8 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const RENEWAL_EVERY_MS = 60 * 60 * 1000;
+/** A certificate that was replaced is served within this time, and at once after SIGHUP. */
+const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
 
 /** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
@@ -154,7 +155,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     transport.close();
   });
 
-  const renewal = setInterval(() => {
+  const renew = (): void => {
     void loadServerTls(tlsSettings, log).then(
       ({ options }) => {
         if (app.server instanceof TlsServer) app.server.setSecureContext(options);
@@ -162,9 +163,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       (error: unknown) =>
         log.error({ reason: errorMessage(error) }, "the server certificate could not be renewed"),
     );
-  }, RENEWAL_EVERY_MS);
+  };
+  const renewal = setInterval(renew, RENEWAL_EVERY_MS);
+  process.on("SIGHUP", renew);
   cleanup.add(async () => {
     clearInterval(renewal);
+    process.off("SIGHUP", renew);
     // Polls that are being held end, and every answer from now on closes its connection.
     shutdown.abort();
     const finished = await drain(app, config.shutdown_s * 1000);
@@ -192,7 +196,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     shutdown.abort();
     await jobs;
   });
-  startHousekeeping({ db, rateLimits, logger: log, signal: shutdown.signal });
+  startHousekeeping({
+    db,
+    lifetimes: { rateLimits, apiLogDays: config.apiLogDays },
+    logger: log,
+    signal: shutdown.signal,
+  });
   const certificate = new X509Certificate(String(tls.options.cert));
   log.info(
     {

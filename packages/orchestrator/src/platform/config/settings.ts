@@ -243,6 +243,12 @@ export const SETTINGS = {
     fallback: "30",
     description: "How long running requests may take to finish when the service is stopped.",
   }),
+  apiLogDays: define({
+    variable: "ATTESTORE_API_LOG_DAYS",
+    read: type.wholeNumber(1, 36_500),
+    fallback: "400",
+    description: "Days that the audit trail of API calls is kept.",
+  }),
 };
 
 /** Variables of the agent and its installer, which may be set in the same shell. */

@@ -2,22 +2,21 @@ import { Cron } from "croner";
 import type { Database } from "../database/schema.ts";
 import { errorMessage } from "../errors/errno.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { RateLimitTable } from "./rate-limits.ts";
-import { removeExpired } from "./remove-expired.ts";
+import { type Lifetimes, removeExpired } from "./remove-expired.ts";
 
 export interface HousekeepingOptions {
   db: Database;
-  rateLimits: RateLimitTable;
+  lifetimes: Lifetimes;
   logger: Logger;
   signal: AbortSignal;
 }
 
 /** Removes what is past its time once an hour, until `signal`. What fails is left for the next hour. */
-export function startHousekeeping({ db, rateLimits, logger, signal }: HousekeepingOptions): Cron {
+export function startHousekeeping({ db, lifetimes, logger, signal }: HousekeepingOptions): Cron {
   const job = new Cron("17 * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {
     if (signal.aborted) return;
     try {
-      const removed = await removeExpired(db, rateLimits);
+      const removed = await removeExpired(db, lifetimes);
       if (removed > 0) logger.debug({ removed }, "removed remembered answers and windows past their time");
     } catch (error) {
       logger.warn({ reason: errorMessage(error) }, "housekeeping failed; trying again in an hour");

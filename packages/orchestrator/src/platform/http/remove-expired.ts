@@ -1,32 +1,56 @@
+import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { removeEndedWindows } from "./rate-limit-store.ts";
 import type { RateLimitTable } from "./rate-limits.ts";
 
 const BATCH = 5000;
+const DAY_MS = 86_400_000;
+
+/** How long what is only kept for a time is kept. */
+export interface Lifetimes {
+  rateLimits: RateLimitTable;
+  /** Days that the rows of API calls live. */
+  apiLogDays: number;
+}
 
 /**
- * Removes remembered answers and one-time codes past their time, rate limit windows that ended, and sessions that have been over for a
+ * Removes rows of API calls, remembered answers and one-time codes past their time, rate limit windows that ended, and sessions that have been over for a
  * month; for the service's housekeeping. Safe at any time and on several replicas at once: what is past its time counts for nothing
  * already. For that month a session's token is told that it is over.
  *
  * @returns how many rows went
  */
-export async function removeExpired(db: Database, table: RateLimitTable): Promise<number> {
-  const longest_s = Math.max(...Object.values(table).map(({ window_s }) => window_s));
+export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Lifetimes): Promise<number> {
+  const longest_s = Math.max(...Object.values(rateLimits).map(({ window_s }) => window_s));
   let removed = await removeEndedWindows(db, longest_s);
   for (const gone of [
     await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db),
     await sql`delete from sessions where expires_at < now() - interval '30 days'`.execute(db),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
-  for (;;) {
-    // Some at a time, so that no transaction grows with what piled up.
-    const { numAffectedRows = 0n } = await sql`
+  // Their ids were made with them, so that the oldest are one range of the key.
+  const oldestKept = firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS);
+  removed += await inBatches(() =>
+    sql`
+      delete from api_logs where id in (
+        select id from api_logs where id < ${oldestKept} order by id limit ${BATCH} for update skip locked
+      )`.execute(db),
+  );
+  removed += await inBatches(() =>
+    sql`
       delete from idempotency_keys where scope_sha256 in (
         select scope_sha256 from idempotency_keys where expires_at < now() limit ${BATCH} for update skip locked
-      )`.execute(db);
-    removed += Number(numAffectedRows);
-    if (Number(numAffectedRows) < BATCH) return removed;
+      )`.execute(db),
+  );
+  return removed;
+}
+
+/** Some at a time, so that no transaction grows with what piled up. */
+async function inBatches(remove: () => Promise<{ numAffectedRows?: bigint }>): Promise<number> {
+  for (let removed = 0; ;) {
+    const batch = Number((await remove()).numAffectedRows ?? 0n);
+    removed += batch;
+    if (batch < BATCH) return removed;
   }
 }
