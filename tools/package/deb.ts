@@ -33,7 +33,7 @@ export function makeDeb(
   for (const name of SCRIPTS) writeInto(tree, `DEBIAN/${name}`, readPackaging(`debian/${name}`), 0o755);
   const name = `attestore_${release.version}_${architecture}.deb`;
   // One thread: xz gives other bytes with several.
-  const compression = release.compression === "best" ? ["-Zxz", "-z6"] : ["-Zxz", "-z0"];
+  const compression = release.compression === "best" ? ["-Zxz", "-z6"] : ["-Zgzip", "-z1"];
   runProgram(
     "dpkg-deb",
     ["--root-owner-group", ...compression, "--threads-max=1", "--build", tree, join(release.out, name)],

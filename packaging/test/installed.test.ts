@@ -1,0 +1,225 @@
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createOrganisation, type Organisation } from "../../tests/e2e/harness/organisation.ts";
+import type { Finished } from "../../tests/e2e/harness/programs.ts";
+import { startServer, type Server } from "../../tests/e2e/harness/server.ts";
+import { until } from "../../tests/e2e/harness/wait.ts";
+import { makeFormerPackage } from "./former-package.ts";
+import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+
+/** A host's life with the packaged agent under systemd: installed by the service's one-liner, used, upgraded, removed. */
+
+const release = inject("release");
+const PACKAGE = `attestore_${release.version}_amd64.deb`;
+const STATE = "/var/lib/attestore";
+
+let server: Server;
+let org: Organisation;
+let system: ThrowawaySystem;
+let oneLiner: string;
+let scratch: string;
+
+const inside = (path: string): string => join(system.root, path);
+const shell = (script: string, env: Record<string, string> = {}): Finished =>
+  system.run(["sh", "-ec", script], env);
+const mustShell = (script: string): string => system.must("sh", "-ec", script);
+const agent = (...args: string[]): Finished =>
+  system.run(["runuser", "-u", "attestore", "--", "attestore", ...args]);
+const property = (name: string): string =>
+  system.must("systemctl", "show", "--value", "--property", name, "attestore.service").trim();
+const isActive = (): boolean => property("ActiveState") === "active";
+/** Every file of the root that is not made anew as it runs, with owner, mode and content. */
+const identity = (directory = STATE): string =>
+  mustShell(
+    `cd ${directory} && for f in config.yaml keys/*; do stat -c '%n %U %G %a' $f; sha256sum <$f; done`,
+  );
+
+function succeeded(finished: Finished): Finished {
+  expect(finished.code, finished.stdout + finished.stderr).toBe(0);
+  return finished;
+}
+
+/** Has the service order it, as soon as it knows the source, and waits until the agent has done it. */
+async function serviceDid(source: string, kind: "backup" | "restore_test"): Promise<void> {
+  const args = ["command", "queue", "--org", org.id, "--source", source, "--kind", kind, "--json"];
+  const queued = await until("the service takes the command", async () => {
+    const { code, stdout } = await server.cli(...args);
+    return code === 0 && (JSON.parse(stdout) as { command_id: string });
+  });
+  await until(
+    `the service's command is done: ${kind} of ${source}`,
+    () => existsSync(inside(`${STATE}/commands/done/${queued.command_id}.json`)),
+    60,
+  );
+}
+
+beforeAll(async () => {
+  scratch = mkdtempSync(join(tmpdir(), "attestore-installed-"));
+  server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1", ATTESTORE_DOWNLOADS: release.out });
+  org = await createOrganisation(server);
+  const key = await server.cliJson<{ install_command: string }>("auth-key", "create", "--org", org.id);
+  oneLiner = key.install_command;
+  system = await bootThrowawaySystem();
+});
+afterAll(async () => {
+  await system.stop();
+  await server.remove();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+describe("a fresh host", () => {
+  it("is installed and attached by the one-liner, and its agent runs", async () => {
+    const { stderr } = succeeded(shell(oneLiner, { ATTESTORE_AUTH_KEY: org.authKey }));
+    expect(stderr).toContain(`installing attestore ${release.version}`);
+    expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
+    expect(mustShell(`stat -c '%U %G %a' ${STATE}`).trim()).toBe("attestore attestore 700");
+    await until("a heartbeat", () => existsSync(inside(`${STATE}/log/heartbeat.json`)));
+  });
+
+  it("runs it with nothing that it does not need", () => {
+    const status = readFileSync(inside(`/proc/${property("MainPID")}/status`), "utf8");
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(status).toMatch(/^CapBnd:\s+0+$/m);
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${mustShell("id -u attestore").trim()}\\s`, "m"));
+  });
+
+  it("backs up and proves what the service asks for, PostgreSQL and SQLite", async () => {
+    mustShell(`
+      pg_createcluster 15 shop_test --port 54329 --start >/dev/null
+      export PGPORT=54329
+      cd /
+      runuser -u postgres -- createuser attestore
+      runuser -u postgres -- createdb -O attestore shop
+      runuser -u attestore -- psql -qd shop -c "create table orders as select n as id from generate_series(1, 2000) n"
+      mkdir /srv/invoices
+      python3 -c "import sqlite3; c = sqlite3.connect('/srv/invoices/invoices.db'); c.executescript('create table invoices (n); insert into invoices values (1), (2), (3)')"
+    `);
+    appendFileSync(
+      inside(`${STATE}/config.yaml`),
+      `sources:
+  shop:
+    engine: postgresql
+    connection: env:SHOP_URL
+    checks:
+      - { id: has-orders, query: "select count(*) as n from orders", expect: "n >= 1000" }
+  invoices:
+    engine: sqlite
+    path: /srv/invoices/invoices.db
+    checks:
+      - { id: has-invoices, query: "select count(*) as n from invoices", expect: "n = 3" }
+`,
+    );
+    mustShell(`
+      echo 'SHOP_URL=postgresql:///shop?host=/var/run/postgresql&port=54329' >${STATE}/env
+      chown attestore: ${STATE}/env
+      systemctl restart attestore
+    `);
+    for (const source of ["shop", "invoices"]) {
+      await serviceDid(source, "backup");
+      await serviceDid(source, "restore_test");
+    }
+    const journal = mustShell("journalctl -u attestore --no-pager | tail -30");
+    const { stdout } = (
+      system.run(["runuser", "-u", "attestore", "--", "env", "SHOP_URL=unused", "attestore", "status"]),
+    );
+    expect(stdout, journal).toContain("2 of 2 sources proven");
+    // Nothing that was restored is left, in the root or in the unit's own /tmp.
+    expect(mustShell(`ls -A ${STATE}/scratch; find /tmp /var/tmp -name 'attestore-*' -not -type d`)).toBe("");
+  });
+
+  it("is left alone by a second run of the one-liner", () => {
+    const [pid, before] = [property("MainPID"), identity()];
+    const { stderr } = succeeded(shell(oneLiner));
+    expect(stderr).toContain("is attached already");
+    expect(property("MainPID")).toBe(pid);
+    expect(identity()).toBe(before);
+  });
+});
+
+describe("an upgrade", () => {
+  beforeAll(() => copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`)));
+  const upgrade = (): Finished => system.run(["dpkg", "-i", `/root/${PACKAGE}`]);
+
+  it("restarts an agent that runs, and keeps everything", () => {
+    const [pid, before] = [property("MainPID"), identity()];
+    succeeded(upgrade());
+    expect(isActive()).toBe(true);
+    expect(property("MainPID")).not.toBe(pid);
+    expect(identity()).toBe(before);
+  });
+
+  it("starts none that was stopped, and enables none that was disabled", () => {
+    mustShell("systemctl disable --now --quiet attestore");
+    succeeded(upgrade());
+    expect(isActive()).toBe(false);
+    expect(property("UnitFileState")).toBe("disabled");
+    mustShell("systemctl enable --now --quiet attestore");
+  });
+});
+
+describe("removal", () => {
+  it("ends the agent and keeps its root", () => {
+    const before = identity();
+    mustShell("apt-get remove -y -qq attestore");
+    expect(property("LoadState")).not.toBe("loaded");
+    expect(mustShell("readlink /proc/[0-9]*/exe || true")).not.toMatch(/\/bin\/attestore/);
+    expect(existsSync(inside("/usr/bin/attestore"))).toBe(false);
+    expect(identity()).toBe(before);
+    mustShell(`cp -a ${STATE} /root/kept`);
+  });
+
+  it("is undone by an installation", () => {
+    const before = identity();
+    mustShell(`apt-get install -y -qq /root/${PACKAGE}`);
+    expect(isActive()).toBe(true);
+    expect(identity()).toBe(before);
+  });
+
+  it("purges only when it is told to, and asks nothing", () => {
+    mustShell("apt-get purge -y -qq attestore </dev/null");
+    expect(existsSync(inside(STATE))).toBe(false);
+    expect(
+      mustShell("find /etc /var/lib/systemd /lib/systemd /usr/lib/attestore -name '*attestore*' || true"),
+    ).toBe("");
+  });
+});
+
+describe("an installation under the former names", () => {
+  it("is taken over by the one-liner, with its keys, its sources and its running agent", async () => {
+    copyFileSync(makeFormerPackage(scratch), inside("/root/former.deb"));
+    mustShell(`
+      cp -a /root/kept /etc/attestore
+      cd /etc/attestore
+      mv config.yaml agent.yaml
+      mv env agent-env
+      dpkg -i /root/former.deb
+    `);
+    const before = identity("/root/kept");
+    expect(mustShell("systemctl is-active attestore-agent").trim()).toBe("active");
+
+    succeeded(shell(oneLiner));
+
+    expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
+    expect(property("UnitFileState")).toBe("enabled");
+    expect(identity()).toBe(before);
+    expect(readFileSync(inside(`${STATE}/env`), "utf8")).toContain("SHOP_URL=");
+    expect(existsSync(inside("/etc/attestore"))).toBe(false);
+    expect(existsSync(inside("/usr/bin/attestore-agent"))).toBe(false);
+    expect(shell("systemctl is-active attestore-agent").code).not.toBe(0);
+    const since = statSync(inside(`${STATE}/log/heartbeat.json`)).mtimeMs;
+    await until("a new heartbeat", () => statSync(inside(`${STATE}/log/heartbeat.json`)).mtimeMs > since);
+    await serviceDid("shop", "restore_test");
+    expect(agent("receipts", "--json").stdout + agent("status").stdout).toContain("proven");
+  });
+});
