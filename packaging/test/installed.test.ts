@@ -130,9 +130,7 @@ describe("a fresh host", () => {
       await serviceDid(source, "restore_test");
     }
     const journal = mustShell("journalctl -u attestore --no-pager | tail -30");
-    const { stdout } = (
-      system.run(["runuser", "-u", "attestore", "--", "env", "SHOP_URL=unused", "attestore", "status"]),
-    );
+    const { stdout } = agent("status");
     expect(stdout, journal).toContain("2 of 2 sources proven");
     // Nothing that was restored is left, in the root or in the unit's own /tmp.
     expect(mustShell(`ls -A ${STATE}/scratch; find /tmp /var/tmp -name 'attestore-*' -not -type d`)).toBe("");
