@@ -354,7 +354,6 @@ describe("what is free in form", () => {
 
 describe("a path that is none", () => {
   const paths = [
-    "/",
     "/v1",
     "/v1/",
     "/v1/unknown",

@@ -138,6 +138,39 @@ export interface Schemas {
     expires_in_s: number;
   };
   CommandKind: "backup" | "restore_test";
+  CommandRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: Schemas["CommandKind"];
+    source_id: string;
+    agent_id: string;
+    status: "queued" | "delivered" | "acked";
+    params: {
+      backup_id?: string;
+    };
+    attempts: number;
+    issued_by: string;
+    delivered_at: string | null;
+    acked_at: string | null;
+    outcome: {
+      backup_id?: string;
+      receipt_id?: string;
+      event_id?: string;
+    };
+  };
+  ConfigureSourceRequest: {
+    name?: string;
+    agent_id?: string;
+    test_agent_id?: string | null;
+    schedule?: {
+      backup_cron?: string | null;
+      restore_test_cron?: string | null;
+      timezone?: string;
+    } | null;
+    retention?: Schemas["Retention"] | null;
+    objectives?: Schemas["Objectives"] | null;
+  };
   ConsistencyProof: {
     from: number;
     to: number;
@@ -178,6 +211,19 @@ export interface Schemas {
     size_bytes: number;
     cipher: Schemas["Cipher"];
     source_metadata: Schemas["SourceMetadata"];
+  };
+  DriftIndicator: {
+    kind: "schema" | "environment";
+    field: string;
+    before: unknown;
+    after: unknown;
+    since: string;
+    backup_id: string;
+    changes?: {
+      added: string[];
+      removed: string[];
+      altered: string[];
+    };
   };
   Envelope: {
     payloadType: string;
@@ -263,6 +309,15 @@ export interface Schemas {
     user_id: string;
     reason: string;
   };
+  IncidentRecord: {
+    id: string;
+    org_id: string;
+    kind: "backup_missed" | "restore_test_missed" | "agent_silent";
+    source_id: string | null;
+    agent_id: string | null;
+    began_at: string;
+    ended_at: string | null;
+  };
   InclusionProof: {
     log_index: number;
     tree_size: number;
@@ -311,6 +366,10 @@ export interface Schemas {
     name?: string;
     expires_in_s?: number;
     max_uses?: number;
+  };
+  Objectives: {
+    rpo_s?: number;
+    rto_s?: number;
   };
   OrgRecord: {
     id: string;
@@ -376,12 +435,53 @@ export interface Schemas {
       etag: string;
     }[];
   };
+  RegisterSourceRequest: {
+    slug: string;
+    engine: string;
+    agent_id: string;
+    name?: string;
+    test_agent_id?: string | null;
+  };
   RegisteredSource: {
     id: string;
     slug: string;
   };
   RenameAgentRequest: {
     name: string;
+  };
+  Retention: {
+    keep_last?: number;
+    keep_days?: number;
+    keep_daily?: number;
+    keep_weekly?: number;
+    keep_monthly?: number;
+    keep_yearly?: number;
+  };
+  RetentionDecision: {
+    backup_id: string;
+    created_at: string;
+    size_bytes: number;
+    proven_at: string | null;
+    keep: boolean;
+    reasons: Schemas["RetentionReason"][];
+  };
+  RetentionPreview: {
+    retention: Schemas["Retention"] | null;
+    timezone: string;
+    keep_count: number;
+    remove_count: number;
+    remove_bytes: number;
+    items: Schemas["RetentionDecision"][];
+    next_cursor: string | null;
+  };
+  RetentionReason: {
+    rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "running_command";
+    period?: string;
+  };
+  Schedule: {
+    backup_cron: string | null;
+    restore_test_cron: string | null;
+    timezone: string;
   };
   SessionStarted: {
     session_token: string;
@@ -396,6 +496,24 @@ export interface Schemas {
     email: string;
     org_name: string;
   };
+  SourceDetail: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    slug: string;
+    name: string;
+    engine: string;
+    agent_id: string;
+    test_agent_id: string | null;
+    schedule: Schemas["Schedule"] | null;
+    retention: Schemas["Retention"] | null;
+    objectives: Schemas["Objectives"] | null;
+    last_backup_at: string | null;
+    last_proven_at: string | null;
+    next_backup_at: string | null;
+    next_restore_test_at: string | null;
+    incidents: Schemas["IncidentRecord"][];
+  };
   SourceMetadata: {
     engine: string;
     engine_version: string;
@@ -403,8 +521,29 @@ export interface Schemas {
     schema_hash: string;
     [name: string]: unknown;
   };
+  SourceRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    slug: string;
+    name: string;
+    engine: string;
+    agent_id: string;
+    test_agent_id: string | null;
+    schedule: Schemas["Schedule"] | null;
+    retention: Schemas["Retention"] | null;
+    objectives: Schemas["Objectives"] | null;
+    last_backup_at: string | null;
+    last_proven_at: string | null;
+    next_backup_at: string | null;
+    next_restore_test_at: string | null;
+  };
   TriggerAccepted: {
     command_id: string;
+  };
+  TriggerRequest: {
+    kind: Schemas["CommandKind"];
+    backup_id?: string;
   };
   UploadPart: {
     part_number: number;
@@ -846,6 +985,132 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["ApiLogRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/sources": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["RegisterSourceRequest"];
+      answers: { 201: Schemas["SourceRecord"] };
+    };
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; agent_id?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["SourceRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}": {
+    get: {
+      path: { orgID: string; sourceID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SourceDetail"] };
+    };
+    delete: {
+      path: { orgID: string; sourceID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SourceRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/configure": {
+    post: {
+      path: { orgID: string; sourceID: string };
+      query: undefined;
+      body: Schemas["ConfigureSourceRequest"];
+      answers: { 200: Schemas["SourceRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/trigger": {
+    post: {
+      path: { orgID: string; sourceID: string };
+      query: undefined;
+      body: Schemas["TriggerRequest"];
+      answers: { 202: Schemas["TriggerAccepted"] };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/timeline": {
+    get: {
+      path: { orgID: string; sourceID: string };
+      query: { limit?: string; cursor?: string };
+      body: undefined;
+      answers: { 200: {
+        items: ({
+          type: "event";
+          at: string;
+          event: Schemas["EventRecord"];
+          incident: {
+            ended_at: string | null;
+          } | null;
+        } | {
+          type: "receipt";
+          at: string;
+          receipt: Schemas["ReceiptRecord"];
+        } | {
+          type: "backup";
+          at: string;
+          backup: Schemas["BackupRecord"];
+        } | {
+          type: "command";
+          at: string;
+          command: Schemas["CommandRecord"];
+        })[];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/drift": {
+    get: {
+      path: { orgID: string; sourceID: string };
+      query: { limit?: string; cursor?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["DriftIndicator"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/incidents": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; source_id?: string; agent_id?: string; kind?: "backup_missed" | "restore_test_missed" | "agent_silent"; status?: "open" | "ended" };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["IncidentRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/retention-preview": {
+    get: {
+      path: { orgID: string; sourceID: string };
+      query: { limit?: string; cursor?: string; keep_last?: string; keep_days?: string; keep_daily?: string; keep_weekly?: string; keep_monthly?: string; keep_yearly?: string };
+      body: undefined;
+      answers: { 200: Schemas["RetentionPreview"] };
+    };
+  };
+  "/api/orgs/{orgID}/commands": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; source_id?: string; agent_id?: string; kind?: Schemas["CommandKind"]; status?: "queued" | "delivered" | "acked" };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["CommandRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/commands/{commandID}": {
+    get: {
+      path: { commandID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["CommandRecord"] };
     };
   };
   "/api/openapi.json": {

@@ -12,6 +12,7 @@ import { listAvailable, listNeeded } from "./store.ts";
 const Keep = Type.Optional(
   Type.String({
     pattern: "^(0|[1-9]\\d{0,4}|100000)$",
+    examples: ["7"],
     description: "Rules to try; with any of them those of the source don't count.",
   }),
 );
