@@ -9,6 +9,7 @@ import { signReceipt } from "../receipts/sign-receipt.ts";
 import { restoreTestStatement } from "../receipts/statements.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import { recoveryTime, type RecoveryTime } from "../runs/recovery-time.ts";
 import { finishCommand } from "../spool/command-journal.ts";
 import type { Home } from "./home.ts";
 import type { RunOptions } from "./perform-backup.ts";
@@ -21,6 +22,7 @@ export interface PerformedRestoreTest extends Pick<
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly receipt: ReceiptFile;
+  readonly recovery: RecoveryTime;
 }
 
 /**
@@ -52,6 +54,7 @@ export async function performRestoreTest(
     const { testRestore } = await import("../runs/test-restore.ts");
     const tested = await testRestore({
       source,
+      sources: [...config.sources.values()],
       ciphertext: { path: ciphertext },
       sha256: backup.sha256,
       identities,
@@ -80,7 +83,7 @@ export async function performRestoreTest(
       { commandId },
     );
     if (commandId !== null) await finishCommand(layout, commandId, `restore test ${result}`);
-    return { ...outcome, backupId: backup.id, receipt };
+    return { ...outcome, backupId: backup.id, receipt, recovery: recoveryTime(phases, source.rto_s) };
   } finally {
     await scratch.remove();
   }

@@ -1,9 +1,11 @@
+import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
 import { chosenSource, openHome } from "./open-root.ts";
-import { performRestoreTest } from "./perform-restore-test.ts";
+import { performRestoreTest, type PerformedRestoreTest } from "./perform-restore-test.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -42,6 +44,7 @@ export const restoreTest: Run = async (call) => {
           source: source.slug,
           runtime: tested.runtime,
           phases: tested.phases ?? null,
+          recovery: tested.checks.length === 0 ? null : recoveryOf(tested.recovery),
           checks: tested.checks,
           started_at: tested.startedAt,
           finished_at: tested.finishedAt,
@@ -63,6 +66,7 @@ export const restoreTest: Run = async (call) => {
           ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
           : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
       );
+      if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
       sayFate(terminal, fate);
       terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
     }
@@ -90,3 +94,23 @@ export const restoreTest: Run = async (call) => {
     home.close();
   }
 };
+
+function recoveryOf({ took_ms, rto_s, isMet }: RecoveryTime) {
+  return { took_ms, rto_s, met: isMet };
+}
+
+/** How long the way back was, phase by phase, and whether that is soon enough. */
+function inWords(
+  { phases, recovery: { took_ms, rto_s, isMet } }: PerformedRestoreTest,
+  { warn, faint }: Terminal["onData"],
+): string {
+  const parts = (["download", "decrypt", "restore", "checks"] as const)
+    .map((phase) => `${phase} ${formatDuration(phases?.[`${phase}_ms`] ?? 0)}`)
+    .join(", ");
+  const back = `Back in ${formatDuration(took_ms)}`;
+  if (isMet === null || rto_s === null) return `${back}  ${faint(parts)}`;
+  const rto = formatDuration(rto_s * 1000);
+  return isMet
+    ? `${back}, within the RTO of ${rto}  ${faint(parts)}`
+    : `${warn("!")} ${back}, longer than the RTO of ${rto}  ${faint(parts)}`;
+}

@@ -1,6 +1,6 @@
 import type { Child } from "../processes/child.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
-import type { SourceCommon } from "../root/source-config.ts";
+import type { SourceCommon, SourceConfig } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../checks/index.ts";
 
@@ -45,7 +45,12 @@ export interface Engine<Settings extends object> {
    * The throw-away place that such a backup would be restored in, so far only looked for.
    * @throws CouldNotRun `tool_missing`, `tool_too_old`.
    */
-  readonly findSandbox: (metadata: ForeignMetadata, source: SourceOf<Settings>) => Promise<Sandbox>;
+  readonly findSandbox: (
+    metadata: ForeignMetadata,
+    source: SourceOf<Settings>,
+    /** Every source of this host, whose own data no restore may touch; at least this one. */
+    sources?: readonly SourceConfig[],
+  ) => Promise<Sandbox>;
 }
 
 export interface Dump {

@@ -11,8 +11,12 @@ export async function dumpSource(source: SourceConfig, context: RunContext): Pro
  * The throw-away place that such a backup of a source would be restored in, so far only looked for.
  * @throws CouldNotRun `tool_missing`, `tool_too_old`.
  */
-export async function findSandbox(source: SourceConfig, metadata: ForeignMetadata): Promise<Sandbox> {
-  return (await engineNamed(source.engine)).findSandbox(metadata, source as never);
+export async function findSandbox(
+  source: SourceConfig,
+  metadata: ForeignMetadata,
+  sources: readonly SourceConfig[] = [source],
+): Promise<Sandbox> {
+  return (await engineNamed(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
 }
 
 /** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */

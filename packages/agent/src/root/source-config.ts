@@ -16,6 +16,8 @@ export interface SourceCommon {
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
+  /** How long it may take to have its data back: download, decryption and restore. */
+  readonly rto_s?: number;
 }
 
 type SettingsOf<Name extends EngineName> = NonNullable<
@@ -32,7 +34,7 @@ export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
-const COMMON = ["engine", "sandbox", "checks", "check_timeout_s"];
+const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "objectives"];
 const NAMES = Object.keys(ENGINES) as EngineName[];
 
 /**
@@ -73,12 +75,13 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
     checks: asked.checks,
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
+  const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
   const fields = new SourceFields(value, at, baseDir);
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
   // An engine's settings belong to its name, which the compiler can't follow through the table.
-  return { ...common, ...own } as SourceConfig;
+  return { ...common, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
 }
 
 function nearest(typed: unknown, names: readonly string[]): string {
@@ -87,6 +90,23 @@ function nearest(typed: unknown, names: readonly string[]): string {
 }
 
 type Report = (path: string, message: string) => void;
+
+/** Its RTO; how often it is backed up is for the service. */
+function parseObjectives(value: unknown, at: string, issue: Report): number | null {
+  if (value === undefined || value === null) return null;
+  const what = "must be { rto_s: seconds }, a whole number from 1";
+  if (!isRecord(value)) {
+    issue(at, what);
+    return null;
+  }
+  for (const field of Object.keys(value)) {
+    if (field !== "rto_s") issue(`${at}.${field}`, "not an objective that is known here; it takes rto_s");
+  }
+  const { rto_s } = value;
+  if (typeof rto_s === "number" && Number.isSafeInteger(rto_s) && rto_s > 0) return rto_s;
+  issue(`${at}.rto_s`, what);
+  return null;
+}
 
 function parseTimeout(value: unknown, at: string, issue: Report): number {
   if (value === undefined) return 60;

@@ -20,6 +20,8 @@ import { runChecks } from "./run-checks.ts";
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
+  /** Every source of this host: none's own data is ever restored into. */
+  readonly sources?: readonly SourceConfig[];
   readonly ciphertext: CiphertextSource;
   /** The backup's recorded digest, lower-case hex. */
   readonly sha256: string;
@@ -63,7 +65,7 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
   const { source, signal } = request;
   stopIfAborted(signal);
   const canaries = await readCanaries(source.checks);
-  const sandbox = await findSandbox(source, request.backupMetadata);
+  const sandbox = await findSandbox(source, request.backupMetadata, request.sources);
   const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
   const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
     const started = performance.now();

@@ -38,9 +38,10 @@ export async function prepareDatabase(
   }
 }
 
-async function requireExtensions(
+/** @throws CouldNotRun `sandbox_lacks` */
+export async function requireExtensions(
   session: PsqlSession,
-  { runtime }: ScratchServer,
+  { runtime }: Pick<ScratchServer, "runtime">,
   metadata: ForeignMetadata,
 ): Promise<void> {
   const extensions = metadata["extensions"];

@@ -36,13 +36,16 @@ export function refusalOf(
   // the server has an SQLSTATE for too.
   const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
   const sqlstate = sqlstates.at(-1);
+  const entry = entryOf(exit.stderr);
+  const where = entry === null ? "" : ` at ${entry}`;
+  // A throw-away database of the customer's has a log that only its people can read.
+  if (ofArchive === undefined && server.runtime.kind === "uri")
+    return new RestoreRefused(`pg_restore failed${where}; the log of sandbox.database says why`);
   if (ofArchive !== undefined || sqlstate === undefined) {
     return new RestoreRefused(
       `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
     );
   }
-  const entry = entryOf(exit.stderr);
-  const where = entry === null ? "" : ` at ${entry}`;
   if (/^(?:53|58|57P)/.test(sqlstate) || /^(?:EXTENSION|COLLATION) /.test(entry ?? "")) {
     return new CouldNotRun(
       "sandbox_lacks",

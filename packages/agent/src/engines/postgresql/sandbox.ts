@@ -1,6 +1,6 @@
 import { startScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
-import type { SandboxConfig } from "../../sandboxes/sandbox-config.ts";
-import type { SourceCommon } from "../../root/source-config.ts";
+import type { SandboxConfig, UriSandboxConfig } from "../../sandboxes/sandbox-config.ts";
+import type { SourceCommon, SourceConfig } from "../../root/source-config.ts";
 import { programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ForeignMetadata, RunContext, Runtime, Sandbox } from "../engine.ts";
@@ -8,6 +8,8 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
 import { findContainerServer } from "./container-sandbox.ts";
 import { restoreInto } from "./restore-into.ts";
+import { requireSingleDump, restoreIntoDatabase } from "./throw-away/restore.ts";
+import { findUriServer } from "./throw-away/uri-server.ts";
 import { majorOf } from "./version.ts";
 
 /**
@@ -17,8 +19,11 @@ import { majorOf } from "./version.ts";
 export async function findPostgresqlSandbox(
   metadata: ForeignMetadata,
   { sandbox }: Pick<SourceCommon, "sandbox">,
+  sources?: readonly SourceConfig[],
 ): Promise<Sandbox> {
   const major = neededMajor(metadata);
+  if (sandbox !== "process" && sandbox.kind === "uri")
+    return findUriSandbox(sandbox, metadata, major, sources);
   const server = await findServer(sandbox, major);
   return {
     runtime: server.runtime,
@@ -31,16 +36,37 @@ interface FoundServer {
   start(context: RunContext): Promise<ScratchServer>;
 }
 
-async function findServer(sandbox: SandboxConfig, major: number): Promise<FoundServer> {
+async function findServer(
+  sandbox: Exclude<SandboxConfig, UriSandboxConfig>,
+  major: number,
+): Promise<FoundServer> {
   if (sandbox === "process") {
     const installation = await findInstallation(major);
     return { runtime: runtimeOf(installation), start: (context) => startServer(installation, context) };
   }
-  if (sandbox.kind === "container") {
-    const server = await findContainerServer(sandbox, major);
-    return { runtime: server.runtime, start: ({ signal }) => server.start(signal) };
-  }
-  throw new CouldNotRun("sandbox_failed", "no such sandbox yet");
+  const server = await findContainerServer(sandbox, major);
+  return { runtime: server.runtime, start: ({ signal }) => server.start(signal) };
+}
+
+async function findUriSandbox(
+  sandbox: UriSandboxConfig,
+  metadata: ForeignMetadata,
+  major: number,
+  sources: readonly SourceConfig[] | undefined,
+): Promise<Sandbox> {
+  // Without them nobody could say whose database it is.
+  if (sources === undefined)
+    throw new Error("a throw-away database is not used without knowing every source");
+  requireSingleDump(metadata);
+  const never = sources.flatMap((source) =>
+    source.engine === "postgresql" ? [{ slug: source.slug, connection: source.connection }] : [],
+  );
+  const server = await findUriServer(sandbox, major, never);
+  return {
+    runtime: server.runtime,
+    restore: async (content, { signal }) =>
+      restoreIntoDatabase(await server.start(metadata, signal), server.database, content, signal),
+  };
 }
 
 /** The oldest major version of PostgreSQL that takes such a backup; 0 if any does. */

@@ -1,0 +1,79 @@
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { literal, type PsqlSession } from "../psql-session.ts";
+import { contentsOf, emptyDatabase } from "./contents.ts";
+import { preparation } from "./preparation.ts";
+
+/** What the comment of a database that may be emptied begins with. Comments of databases are in no dump of one. */
+export const MARK = "attestore:throw-away";
+/** A mark of ours, for as long as a restore test lasts. */
+const OURS = `${MARK} (while a restore test runs)`;
+/** Of the session that holds the database, so that no two tests use it at once. */
+const LOCK = "7238472837465";
+
+export interface Claim {
+  /** Empties the database and gives back its comment. @throws CouldNotRun if anything is left */
+  release(session: PsqlSession): Promise<void>;
+}
+
+/**
+ * Takes an empty database, or one that is marked, which is then emptied. Refused is whatever might be anybody's: a
+ * database with anything in it and no mark, one that somebody else is connected to, a template, a standby.
+ *
+ * An empty one is marked first: what kill -9 leaves in it then is known to be ours, and the next test empties it. `session`
+ * has to live until the release, for it holds the lock.
+ * @throws CouldNotRun
+ */
+export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
+  const ask = async (sql: string): Promise<string> => preparation(await session.run(sql)).trim();
+  const name = await ask("select quote_ident(current_database())");
+  const problem = await ask(`
+    select case
+      when pg_is_in_recovery() then 'is a standby'
+      when datistemplate or datname in ('postgres', 'template0', 'template1') then 'is one of the server''s own'
+      when not pg_has_role(datdba, 'usage') then 'is not owned by its role (alter database … owner to …)'
+      when (select count(*) from pg_stat_activity a where a.datid = d.oid and a.pid <> pg_backend_pid() and a.backend_type = 'client backend') > 0
+        then 'is in use: somebody else is connected to it'
+      when not pg_try_advisory_lock(${LOCK}) then 'is in use by another restore test'
+    end from pg_database d where datname = current_database()`);
+  if (problem !== "") throw refused(name, problem);
+  const comment = await ask(
+    "select coalesce(shobj_description(oid, 'pg_database'), '') from pg_database where datname = current_database()",
+  );
+  const contents = await contentsOf(session);
+  if (contents !== "") {
+    if (!comment.startsWith(MARK)) {
+      throw refused(
+        name,
+        `is not empty (${contents.slice(0, 200)}). If all that is in it may go: comment on database ${name} is '${MARK}'`,
+      );
+    }
+    await emptied(session, name);
+  }
+  const say = async (by: PsqlSession, text: string): Promise<void> => {
+    const value = text === "" ? "null" : literal(text);
+    preparation(await by.run(`comment on database ${name} is ${value}`));
+  };
+  const kept = comment === OURS ? "" : comment;
+  if (!comment.startsWith(MARK)) await say(session, OURS);
+  return {
+    release: async (by) => {
+      await emptied(by, name);
+      // Only now: what is still in it would be taken for somebody's without its mark.
+      if (!kept.startsWith(MARK)) await say(by, kept);
+    },
+  };
+}
+
+async function emptied(session: PsqlSession, name: string): Promise<void> {
+  await emptyDatabase(session);
+  const left = await contentsOf(session);
+  if (left === "") return;
+  throw new CouldNotRun(
+    "sandbox_failed",
+    `the throw-away database ${name} could not be emptied, ${left.slice(0, 200)} are left: drop and create it anew`,
+  );
+}
+
+function refused(name: string, why: string): CouldNotRun {
+  return new CouldNotRun("sandbox_failed", `the database ${name} of sandbox.database ${why}`);
+}

@@ -1,0 +1,13 @@
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import type { Statement } from "../psql-session.ts";
+
+/** The output of a statement of ours in the throw-away database. @throws CouldNotRun `sandbox_failed` */
+export function preparation(statement: Statement): string {
+  if (statement.ok) return statement.output;
+  const { sqlstate } = statement;
+  const hint = sqlstate === "42501" ? ": its role has to own the database and what is in it" : "";
+  throw new CouldNotRun(
+    "sandbox_failed",
+    `the throw-away database could not be used (SQLSTATE ${sqlstate})${hint}`,
+  );
+}

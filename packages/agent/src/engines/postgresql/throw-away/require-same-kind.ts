@@ -1,0 +1,31 @@
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import type { ForeignMetadata, Runtime } from "../../engine.ts";
+import { textsOf } from "../../foreign-texts.ts";
+import { requireExtensions } from "../prepare-database.ts";
+import type { PsqlSession } from "../psql-session.ts";
+import { rowsOf } from "../schema.ts";
+import { preparation } from "./preparation.ts";
+
+/**
+ * That the database has what the backup needs and what we cannot give it: extensions, encoding, the roles that policies name.
+ * @throws CouldNotRun `sandbox_lacks`
+ */
+export async function requireSameKind(
+  session: PsqlSession,
+  runtime: Runtime,
+  metadata: ForeignMetadata,
+): Promise<void> {
+  await requireExtensions(session, { runtime }, metadata);
+  const encoding = preparation(await session.run("show server_encoding")).trim();
+  const { encoding: needed } = metadata;
+  if (typeof needed === "string" && needed !== encoding)
+    throw lacks(`its encoding is ${encoding}, the backup's ${needed.slice(0, 32)}`);
+  const roles = rowsOf(preparation(await session.run("select json_build_array(rolname) from pg_roles")));
+  const there = new Set(roles.map(([name]) => name));
+  const missing = textsOf(metadata["named_roles"], 63).filter((name) => !there.has(name));
+  if (missing.length > 0) throw lacks(`it has no role ${missing.join(", ").slice(0, 200)}`);
+}
+
+function lacks(why: string): CouldNotRun {
+  return new CouldNotRun("sandbox_lacks", `sandbox.database cannot take the backup: ${why}`);
+}

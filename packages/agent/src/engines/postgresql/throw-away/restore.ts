@@ -1,0 +1,38 @@
+import { CouldNotRun, stopIfAborted } from "../../../runs/could-not-run.ts";
+import type { ForeignMetadata, Restored } from "../../engine.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { RestoredPostgresql } from "../restored.ts";
+import { runPgRestore } from "../run-pg-restore.ts";
+
+/**
+ * Only a dump of one database, which pg_restore reads: whatever else there is may say which database it goes into.
+ * @throws CouldNotRun `sandbox_lacks`
+ */
+export function requireSingleDump({ dump_format: format }: ForeignMetadata): void {
+  if (format === "pg_dump-custom") return;
+  throw new CouldNotRun(
+    "sandbox_lacks",
+    "only a dump of one database can be restored into sandbox.database: use sandbox process or container",
+  );
+}
+
+/**
+ * Restores a dump into the one database of a claimed server, which from then on belongs to what is returned; on an error it
+ * is emptied.
+ * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ */
+export async function restoreIntoDatabase(
+  server: ScratchServer,
+  database: string,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<Restored> {
+  try {
+    await runPgRestore(server, database, content, signal);
+    return new RestoredPostgresql(server, database);
+  } catch (error) {
+    await server.close();
+    stopIfAborted(signal);
+    throw error;
+  }
+}

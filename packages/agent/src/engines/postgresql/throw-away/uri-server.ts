@@ -1,0 +1,189 @@
+import { startChild } from "../../../processes/child.ts";
+import { programsIn, type RunProgram } from "../../../processes/run-program.ts";
+import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import type { UriSandboxConfig } from "../../../sandboxes/sandbox-config.ts";
+import type { ForeignMetadata, Runtime } from "../../engine.ts";
+import type { ScratchServer } from "../../scratch-server.ts";
+import { resolveConnection } from "../connection.ts";
+import { atLeast, findInstallations, missing } from "../installations.ts";
+import { PsqlSession, SessionEnded } from "../psql-session.ts";
+import { connectionFailed } from "../session-error.ts";
+import { majorOf } from "../version.ts";
+import { claimThrowAway } from "./claim.ts";
+import { type DatabaseIdentity, identityOf, isSameAddress, isSameDatabase } from "./identity.ts";
+import { preparation } from "./preparation.ts";
+import type { NeverTouched } from "./never-touched.ts";
+import { requireSameKind } from "./require-same-kind.ts";
+
+const EMPTYING_MS = 600_000;
+
+export interface UriServer {
+  readonly runtime: Runtime;
+  readonly database: string;
+  /** Claims the database: from then on, and until it is closed, all that is in it is ours. */
+  start(metadata: ForeignMetadata, signal: AbortSignal): Promise<ScratchServer>;
+}
+
+/**
+ * A throw-away database that the customer named; so far only looked at.
+ * @throws CouldNotRun
+ */
+export async function findUriServer(
+  { database: reference }: UriSandboxConfig,
+  major: number,
+  sources: readonly NeverTouched[],
+): Promise<UriServer> {
+  const environment = await resolveConnection(reference);
+  const database = environment["PGDATABASE"];
+  if (database === undefined || (environment["PGHOST"] ?? "").includes(",")) {
+    throw new CouldNotRun(
+      "connection_reference",
+      "sandbox.database must name one host and one database: postgresql://user:password@host/database",
+    );
+  }
+  const installations = await findInstallations(["pg_restore"]);
+  const [oldest] = installations;
+  if (oldest === undefined) throw missing("psql and pg_restore", "postgresql-client");
+  const signal = AbortSignal.timeout(60_000);
+  const { version, identity } = await withSession(
+    programsIn(oldest.bin, environment),
+    signal,
+    async (session) => ({
+      version: preparation(await session.run("show server_version")).trim(),
+      identity: await identityOf(session),
+    }),
+  );
+  const has = majorOf(version);
+  const tools = atLeast(installations, Math.max(has, major));
+  if (has < major || tools === null) {
+    throw new CouldNotRun(
+      "tool_too_old",
+      has < major
+        ? `the backup is of PostgreSQL ${major}, the server of sandbox.database is ${version}: restore into one that is no older`
+        : `the server of sandbox.database is PostgreSQL ${version}: install postgresql-client-${Math.max(has, major)}`,
+    );
+  }
+  const run = programsIn(tools.bin, environment);
+  await refuseSources(run, { environment, identity }, sources, signal);
+  const runtime: Runtime = {
+    kind: "uri",
+    engine: "postgresql",
+    engine_version: /^[0-9.]+/.exec(version)?.[0] ?? version,
+  };
+  return {
+    runtime,
+    database,
+    start: (metadata, aborted) => claim(run, environment, runtime, metadata, aborted),
+  };
+}
+
+/**
+ * No source's own database, however it is reached. Of a source that does not answer the address alone is known, which
+ * has to do: an empty database is all that is ever taken.
+ */
+async function refuseSources(
+  run: RunProgram,
+  target: {
+    readonly environment: Readonly<Record<string, string>>;
+    readonly identity: DatabaseIdentity | null;
+  },
+  sources: readonly NeverTouched[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { identity } = target;
+  if (identity === null)
+    throw new CouldNotRun("sandbox_failed", "the server of sandbox.database does not say which it is");
+  for (const { slug, connection } of sources) {
+    const environment = await resolveConnection(connection).catch(() => null);
+    if (environment === null) continue;
+    const other = await withSession(
+      (name, request) => run(name, { ...request, env: { ...unset(target.environment), ...environment } }),
+      signal,
+      identityOf,
+    ).catch(() => null);
+    if (
+      isSameAddress(environment, target.environment) ||
+      (other !== null && isSameDatabase(identity, other))
+    ) {
+      throw new CouldNotRun(
+        "sandbox_failed",
+        `sandbox.database is the database of the source ${slug}: a restore test would overwrite it. Name another one, made for this`,
+      );
+    }
+  }
+}
+
+/** So that nothing of the one connection gets into the other. */
+function unset(environment: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(environment).map((name) => [name, ""]));
+}
+
+async function claim(
+  run: RunProgram,
+  environment: Readonly<Record<string, string>>,
+  runtime: Runtime,
+  metadata: ForeignMetadata,
+  signal: AbortSignal,
+): Promise<ScratchServer> {
+  // Not with the run's own signal: what is interrupted still has to be emptied under the lock.
+  const lasting = new AbortController();
+  const holder = await PsqlSession.open(run, {}, lasting.signal);
+  try {
+    await requireSameKind(holder, runtime, metadata);
+    const claimed = await claimThrowAway(holder);
+    return {
+      runtime,
+      run,
+      command: (command, request) =>
+        startChild({ ...request, command, env: { ...environment, ...request.env } }),
+      files: null,
+      errors: [],
+      hasDied: () => false,
+      close: async () => {
+        try {
+          await requireHeld(holder);
+          await withSession(run, AbortSignal.timeout(EMPTYING_MS), (session) => claimed.release(session));
+        } finally {
+          await holder.close();
+        }
+      },
+    };
+  } catch (error) {
+    await holder.close();
+    if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
+    throw error instanceof SessionEnded
+      ? connectionFailed("the throw-away database broke off", error)
+      : error;
+  }
+}
+
+/**
+ * Without the lock another test may have had the database meanwhile: then nobody knows what was looked at, and what is in it
+ * now is not ours to remove.
+ * @throws CouldNotRun
+ */
+async function requireHeld(holder: PsqlSession): Promise<void> {
+  const answer = await holder.run("select 1").catch(() => null);
+  if (answer?.ok === true) return;
+  throw new CouldNotRun(
+    "sandbox_failed",
+    "the connection that held the throw-away database was lost during the test: whatever came out is not to be relied on, and the next test empties it",
+  );
+}
+
+async function withSession<Result>(
+  run: RunProgram,
+  signal: AbortSignal,
+  use: (session: PsqlSession) => Promise<Result>,
+): Promise<Result> {
+  const session = await PsqlSession.open(run, {}, signal);
+  try {
+    return await use(session);
+  } catch (error) {
+    throw error instanceof SessionEnded
+      ? connectionFailed("the throw-away database cannot be reached", error)
+      : error;
+  } finally {
+    await session.close();
+  }
+}
