@@ -166,18 +166,17 @@ it.each(FILES)(
   },
 );
 
-it("survives 12 kills at random moments, one after the other", async () => {
+it("survives kills at random moments, one after the other", async () => {
   let killed = 0;
-  for (let round = 0; round < 12; round++) {
+  // On a busy machine most kills come before anything is delivered: it goes on until enough came in the middle.
+  while (killed < 12 || recorded.size <= 12) {
     const child = deliver(20);
     await child.ready;
     await pause(Math.random() * 250);
     child.process.kill("SIGKILL");
     if ((await child.ended) === "SIGKILL") killed++;
   }
-  expect(killed).toBeGreaterThan(8);
   await expectNothingLost();
-  expect(recorded.size).toBeGreaterThan(12);
 }, 180_000);
 
 it("lets two processes work in one root at once without losing or doubling anything", async () => {
