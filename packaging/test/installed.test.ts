@@ -33,8 +33,8 @@ const inside = (path: string): string => join(system.root, path);
 const shell = (script: string, env: Record<string, string> = {}): Finished =>
   system.run(["sh", "-ec", script], env);
 const mustShell = (script: string): string => system.must("sh", "-ec", script);
-const agent = (...args: string[]): Finished =>
-  system.run(["runuser", "-u", "attestore", "--", "attestore", ...args]);
+/** As somebody types it who is root. */
+const agent = (...args: string[]): Finished => system.run(["attestore", ...args]);
 const property = (name: string): string =>
   system.must("systemctl", "show", "--value", "--property", name, "attestore.service").trim();
 const isActive = (): boolean => property("ActiveState") === "active";
@@ -134,6 +134,14 @@ describe("a fresh host", () => {
     expect(stdout, journal).toContain("2 of 2 sources proven");
     // Nothing that was restored is left, in the root or in the unit's own /tmp.
     expect(mustShell(`ls -A ${STATE}/scratch; find /tmp /var/tmp -name 'attestore-*' -not -type d`)).toBe("");
+  });
+
+  it("takes commands of root's as the service's user, with the service's environment", () => {
+    const before = property("MainPID");
+    const { stdout } = succeeded(agent("backup", "--source", "shop", "--json"));
+    expect(JSON.parse(stdout)).toMatchObject({ source: "shop" });
+    expect(mustShell(`find ${STATE} ! -user attestore`)).toBe("");
+    expect(property("MainPID")).toBe(before);
   });
 
   it("is left alone by a second run of the one-liner", () => {

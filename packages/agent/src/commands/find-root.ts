@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import { becomeOwner } from "../root/become-owner.ts";
 import { readConfig, type Config } from "../root/config.ts";
+import { loadEnvironmentFile } from "../root/environment-file.ts";
 import { layoutOf } from "../root/layout.ts";
 import { resolveRoot, resolveRootForInit, type ResolvedRoot } from "../root/resolve-root.ts";
 import type { RootSurroundings } from "../root/resolve-root.ts";
@@ -18,6 +20,8 @@ export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): P
     const layout = layoutOf(resolved.path);
     if (!existsSync(layout.root))
       throw new UserError("root_missing", `${layout.root} (from ${resolved.branch}) does not exist`);
+    becomeOwner(layout.root);
+    loadEnvironmentFile(layout.environment, process.env);
     return { resolved, config: await readConfig(layout.config, layout.root), problem: null };
   } catch (error) {
     if (error instanceof UserError) return { resolved, config: null, problem: error };

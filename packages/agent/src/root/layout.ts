@@ -5,6 +5,8 @@ import { makeDirectory } from "./durable-write.ts";
 export interface Layout {
   readonly root: string;
   readonly config: string;
+  /** The environment that the service's unit is started with. */
+  readonly environment: string;
   /** Signing key, age identity, token, the service's CA, the log's verifier key. */
   readonly keys: string;
   readonly signingKey: string;
@@ -55,6 +57,7 @@ export function layoutOf(root: string): Layout {
   return {
     root,
     config: join(root, "config.yaml"),
+    environment: join(root, "env"),
     keys,
     signingKey: join(keys, "agent.key"),
     publicKey: join(keys, "agent.pub"),
