@@ -1,9 +1,9 @@
-const END_BYTES = 512;
+const END_BYTES = 1024;
 
 /** Passes content on, and keeps its end: that is where a dump in SQL says that it is whole. */
 export function holdingEnd(content: AsyncIterable<Buffer>): {
   readonly content: AsyncIterable<Buffer>;
-  /** Its last 512 bytes, once all of it has passed. */
+  /** Its last 1024 bytes, once all of it has passed. */
   last(): string;
 } {
   let end: Buffer = Buffer.alloc(0);

@@ -1,7 +1,9 @@
+import { dumpsSettings } from "./dumps/settings.ts";
 import type { Engine } from "./engine.ts";
 import { filesSettings } from "./files/settings.ts";
 import { mariadbSettings } from "./mariadb/settings.ts";
 import { postgresqlSettings } from "./postgresql/settings.ts";
+import { resticSettings } from "./restic/settings.ts";
 import type { EngineSettings } from "./settings.ts";
 import { sqliteSettings } from "./sqlite/settings.ts";
 
@@ -11,6 +13,8 @@ export const ENGINES = {
   mariadb: registered(mariadbSettings, async () => (await import("./mariadb/index.ts")).mariadb),
   mysql: registered(mariadbSettings, async () => (await import("./mariadb/index.ts")).mariadb),
   sqlite: registered(sqliteSettings, async () => (await import("./sqlite/index.ts")).sqlite),
+  dumps: registered(dumpsSettings, async () => (await import("./dumps/index.ts")).dumps),
+  restic: registered(resticSettings, async () => (await import("./restic/index.ts")).restic),
   files: registered(filesSettings, async () => (await import("./files/index.ts")).files),
 };
 

@@ -45,6 +45,12 @@ export class RestoredMariadb implements Restored {
     return this.#inSession(signal, (session) => runQuery(session, text, database, timeout_s));
   }
 
+  tables(signal: AbortSignal): Promise<readonly string[]> {
+    return this.#inSession(signal, async (session) =>
+      (await tablesOf(session, this.#databases)).map(({ name }) => name),
+    );
+  }
+
   inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     return this.#inSession(signal, async (session) => {
       const tables = await tablesOf(session, this.#databases);

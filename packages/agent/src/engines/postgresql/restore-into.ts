@@ -1,7 +1,9 @@
 import { stopIfAborted } from "../../runs/could-not-run.ts";
-import type { ForeignMetadata, Restored, RunContext } from "../engine.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { holdingEnd } from "../holding-end.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { prepareDatabase } from "./prepare-database.ts";
+import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
 import { runPgRestore } from "./run-pg-restore.ts";
 import { SET_FORMAT } from "./set/describe-set.ts";
@@ -22,11 +24,25 @@ export async function restoreInto(
   try {
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
-    await runPgRestore(server, DATABASE, content, signal);
+    await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
     return new RestoredPostgresql(server, DATABASE);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
     throw error;
   }
+}
+
+function restoreOf(format: unknown): typeof runPgRestore {
+  if (format === "pg_dump-plain") return restorePlain;
+  return format === "pg_dump-tar" ? restoreTar : runPgRestore;
+}
+
+/** pg_restore is content with an archive that lost its end, as long as it finds the tables. */
+async function restoreTar(
+  ...[server, database, content, signal]: Parameters<typeof runPgRestore>
+): Promise<void> {
+  const end = holdingEnd(content);
+  await runPgRestore(server, database, end.content, signal);
+  if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive stops before its end");
 }

@@ -11,7 +11,7 @@ const ARGUMENTS = [
   "--quiet",
   "--no-password",
   "--output=/dev/null",
-  "--set=VERBOSITY=sqlstate",
+  "--set=VERBOSITY=verbose",
 ];
 
 export interface RestrictedRun {
@@ -19,6 +19,8 @@ export interface RestrictedRun {
   /** Whether the first error ends it. */
   readonly stopsOnError: boolean;
   readonly signal: AbortSignal;
+  /** Each line of psql's stderr. It may quote data. */
+  readonly onErrorLine?: (line: string) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface RestrictedRun {
 export async function runRestrictedSql(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  { database, stopsOnError, signal }: RestrictedRun,
+  { database, stopsOnError, signal, onErrorLine }: RestrictedRun,
 ): Promise<{ exit: Exit; end: string }> {
   await requireRestrict(server, signal);
   const child = await server.run("psql", {
@@ -39,6 +41,12 @@ export async function runRestrictedSql(
     signal,
   });
   child.stdout.resume();
+  let line = "";
+  child.stderr.on("data", (part: string) => {
+    const lines = (line + part).split("\n");
+    line = (lines.pop() ?? "").slice(0, 10_000);
+    for (const each of lines) onErrorLine?.(each);
+  });
   const key = randomBytes(24).toString("hex");
   const held = holdingEnd(withoutOwnRestriction(content));
   try {

@@ -1,6 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../../engine.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored, StartCommand } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
@@ -38,6 +38,10 @@ export class RestoredSet implements Restored {
   /** In the database that the source's connection names, or else the first. */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome> {
     return this.#own.query(text, limits);
+  }
+
+  get startCommand(): StartCommand | undefined {
+    return this.#own.startCommand;
   }
 
   async inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]> {

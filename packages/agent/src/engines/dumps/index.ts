@@ -1,0 +1,6 @@
+import type { Engine } from "../engine.ts";
+import { dumpDumps } from "./dump.ts";
+import { findDumpsSandbox } from "./sandbox.ts";
+import type { DumpsSettings } from "./settings.ts";
+
+export const dumps: Engine<DumpsSettings> = { dump: dumpDumps, findSandbox: findDumpsSandbox };

@@ -1,0 +1,74 @@
+import type { SourceCommon } from "../../root/source-config.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
+import { findMariadbSandbox } from "../mariadb/sandbox.ts";
+import { findPostgresqlSandbox } from "../postgresql/sandbox.ts";
+import { findSqliteSandbox } from "../sqlite/sandbox.ts";
+import { lookInside } from "./look-inside.ts";
+import { RestoredForeign } from "./restored-foreign.ts";
+import type { ForeignFormat } from "./sniff.ts";
+import { findTreeSandbox } from "./tree-sandbox.ts";
+
+/** What was seen of a dump when it was registered. */
+export interface KnownDump {
+  readonly format: ForeignFormat;
+  readonly serverVersion: string | null;
+}
+
+/** The throw-away place for a dump that others made. It restores the dump itself, compressed or not. */
+export async function findForeignSandbox(
+  { format, serverVersion }: KnownDump,
+  source: Pick<SourceCommon, "sandbox">,
+): Promise<Sandbox> {
+  const metadata = { engine_version: serverVersion, dump_format: format };
+  const inner = await sandboxOf(format, metadata, source);
+  return {
+    runtime: inner.runtime,
+    restore: async (content, context) => {
+      const found = await lookInside(content);
+      if (found.format !== format)
+        throw new RestoreRefused(`the dump is ${found.format}, and was ${format} when it was registered`);
+      const restored = await inner.restore(found.content, context);
+      return format === "tar" ? restored : new RestoredForeign(restored);
+    },
+  };
+}
+
+function sandboxOf(
+  format: ForeignFormat,
+  metadata: ForeignMetadata,
+  source: Pick<SourceCommon, "sandbox">,
+): Promise<Sandbox> {
+  switch (format) {
+    case "pg_dump-custom":
+    case "pg_dump-plain":
+    case "pg_dump-tar":
+      return findPostgresqlSandbox(metadata, source);
+    case "mysqldump-sql":
+      return findMariadbSandbox(metadata);
+    case "sqlite3-file":
+      return findSqliteSandbox();
+    case "tar":
+      return findTreeSandbox();
+  }
+}
+
+const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
+  "pg_dump-custom",
+  "pg_dump-plain",
+  "pg_dump-tar",
+  "mysqldump-sql",
+  "sqlite3-file",
+  "tar",
+]);
+
+/** What a backup's metadata says of the dump. @throws CouldNotRun if that is nothing that an agent writes. */
+export function knownDump(original: Readonly<Record<string, unknown>>): KnownDump {
+  const { format, server_version: version } = original;
+  if (typeof format === "string" && FORMATS.has(format))
+    return { format: format as ForeignFormat, serverVersion: typeof version === "string" ? version : null };
+  throw new CouldNotRun(
+    "sandbox_lacks",
+    "the backup is a dump in a format that this agent does not know: update it",
+  );
+}

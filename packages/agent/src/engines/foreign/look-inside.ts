@@ -1,0 +1,81 @@
+import { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { DamagedCiphertext } from "../../pipeline/damaged.ts";
+import { decompress } from "../../pipeline/decompress.ts";
+import { systemCode } from "../../root/system-code.ts";
+import { RestoreRefused } from "../engine.ts";
+import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffed, sniff } from "./sniff.ts";
+
+export interface LookedInside extends Sniffed {
+  readonly compression: Compression;
+  /** All of it, decompressed. */
+  readonly content: AsyncIterable<Buffer>;
+  /** For whoever does not want the content. */
+  close(): Promise<void>;
+}
+
+/** Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can be restored. */
+export async function lookInside(content: AsyncIterable<Buffer>): Promise<LookedInside> {
+  const outer = await withHead(content);
+  const compression = compressionOf(outer.head);
+  const inner = compression === "none" ? outer : await withHead(decompressed(outer.content, compression));
+  const found = sniff(inner.head);
+  if (found !== null) return { ...found, compression, content: inner.content, close: inner.close };
+  await inner.close();
+  throw new RestoreRefused(`the dump cannot be restored here: ${nameOfUnknown(inner.head)}`);
+}
+
+interface WithHead {
+  readonly head: Buffer;
+  readonly content: AsyncIterable<Buffer>;
+  readonly close: () => Promise<void>;
+}
+
+async function withHead(content: AsyncIterable<Buffer>): Promise<WithHead> {
+  const pieces = content[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  let ended = false;
+  while (head.length < HEAD_BYTES && !ended) {
+    const next = await pieces.next();
+    ended = next.done === true;
+    if (next.done !== true) head = Buffer.concat([head, next.value]);
+  }
+  return {
+    head: head.subarray(0, HEAD_BYTES),
+    close: async () => {
+      await pieces.return?.();
+    },
+    content: (async function* () {
+      try {
+        if (head.length > 0) yield head;
+        for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value;
+      } finally {
+        await pieces.return?.();
+      }
+    })(),
+  };
+}
+
+async function* decompressed(
+  content: AsyncIterable<Buffer>,
+  compression: Exclude<Compression, "none">,
+): AsyncGenerator<Buffer, void, undefined> {
+  try {
+    if (compression === "zstd") {
+      yield* decompress(content);
+      return;
+    }
+    // A piece is valid only until the next one is asked for, and a stream holds on to what it was given.
+    const copied = (async function* () {
+      for await (const piece of content) yield Buffer.from(piece);
+    })();
+    const source = Readable.from(copied, { objectMode: true });
+    const gunzip = createGunzip({ chunkSize: 1 << 20 });
+    source.once("error", (error) => gunzip.destroy(error));
+    for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+  } catch (error) {
+    const isOfGzip = (systemCode(error) ?? "").startsWith("Z_");
+    if (!isOfGzip && !(error instanceof DamagedCiphertext && error.code !== "digest_mismatch")) throw error;
+    throw new RestoreRefused(`the dump does not decompress to its end (${compression})`);
+  }
+}

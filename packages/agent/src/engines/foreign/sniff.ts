@@ -1,0 +1,61 @@
+/** What a dump that others made is, from its first bytes. */
+export type ForeignFormat =
+  | "pg_dump-custom"
+  | "pg_dump-plain"
+  | "pg_dump-tar"
+  | "mysqldump-sql"
+  | "sqlite3-file"
+  | "tar";
+
+export type Compression = "none" | "gzip" | "zstd";
+
+export interface Sniffed {
+  readonly format: ForeignFormat;
+  /** Of the server that was dumped, if the dump says. */
+  readonly serverVersion: string | null;
+}
+
+/** So many of the first bytes tell everything. */
+export const HEAD_BYTES = 4096;
+
+export function compressionOf(head: Buffer): Compression {
+  if (head.subarray(0, 2).equals(Buffer.from([0x1f, 0x8b]))) return "gzip";
+  if (head.subarray(0, 4).equals(Buffer.from([0x28, 0xb5, 0x2f, 0xfd]))) return "zstd";
+  return "none";
+}
+
+/** Of what is not compressed, or no longer. Null for what cannot be restored here. */
+export function sniff(head: Buffer): Sniffed | null {
+  const text = head.toString("latin1");
+  if (text.startsWith("PGDMP"))
+    return {
+      format: "pg_dump-custom",
+      serverVersion: /\b([1-9][0-9]\.[0-9]{1,2})\b/.exec(text)?.[1] ?? null,
+    };
+  if (text.startsWith("SQLite format 3\0")) return { format: "sqlite3-file", serverVersion: null };
+  if (/^(?:\s|--[^\n]*\n)*-- PostgreSQL database dump\r?\n/.test(text)) {
+    const version = /^-- Dumped from database version ([0-9]+(?:\.[0-9]+)?)/m.exec(text)?.[1] ?? null;
+    return { format: "pg_dump-plain", serverVersion: version };
+  }
+  if (/^(?:\/\*[^\n]*\*\/;?\s*\n)*-- (?:MySQL|MariaDB) dump /.test(text)) {
+    const version = /^-- Server version\s+([0-9][A-Za-z0-9.:~+-]{0,60})/m.exec(text)?.[1] ?? null;
+    return { format: "mysqldump-sql", serverVersion: version };
+  }
+  if (text.slice(257, 262) === "ustar")
+    return { format: text.startsWith("toc.dat\0") ? "pg_dump-tar" : "tar", serverVersion: null };
+  return null;
+}
+
+/** What else is known by its beginning, for a message that helps. */
+export function nameOfUnknown(head: Buffer): string {
+  const text = head.toString("latin1");
+  if (text.startsWith("age-encryption.org/")) return "it is encrypted with age: decrypt it where it lies";
+  if (text.startsWith("-- PostgreSQL database cluster dump"))
+    return "it is pg_dumpall's, of a whole server: dump each database by itself";
+  if (head.subarray(0, 6).equals(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])))
+    return "it is xz: use gzip or zstd";
+  if (text.startsWith("BZh")) return "it is bzip2: use gzip or zstd";
+  if (head.subarray(0, 4).equals(Buffer.from([0x6d, 0xe2, 0x99, 0x81])))
+    return "it is a mongodump archive: restore tests of those are made by no engine here";
+  return head.length === 0 ? "it is empty" : "its first bytes are of no format that is known here";
+}

@@ -1,0 +1,73 @@
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { type Dump, RestoreRefused, type RunContext, type SourceMetadata, type SourceOf } from "../engine.ts";
+import { lookInside } from "../foreign/look-inside.ts";
+import { formatHash, formatReference } from "../foreign/reference.ts";
+import { dumpedFile } from "./dumped-file.ts";
+import { Restic, resticVersion } from "./restic.ts";
+import type { ResticSettings } from "./settings.ts";
+import { newestSnapshot, repositoryId } from "./snapshots.ts";
+
+/** Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where it is. */
+export async function dumpRestic(source: SourceOf<ResticSettings>, { signal }: RunContext): Promise<Dump> {
+  const version = await resticVersion(signal);
+  const restic = await Restic.open(source, signal);
+  try {
+    const repository_id = await repositoryId(restic);
+    const snapshot = await newestSnapshot(restic, source);
+    const { file } = source;
+    const inside = file === null ? null : await lookedInside(restic, snapshot.id, file);
+    const format = inside?.format ?? "tree";
+    const content = formatReference({
+      v: 1,
+      kind: "restic",
+      repository_id,
+      snapshot_id: snapshot.id,
+      tree_id: snapshot.tree,
+      file,
+    });
+    const metadata: SourceMetadata = {
+      engine: "restic",
+      engine_version: version,
+      dump_format: `reference:restic-${format}`,
+      schema_hash: formatHash(`restic-${format}`),
+      original: {
+        kind: "restic",
+        repository_id,
+        snapshot_id: snapshot.id,
+        tree_id: snapshot.tree,
+        snapshot_at: snapshot.time,
+        hostname: snapshot.hostname,
+        format,
+        server_version: inside?.serverVersion ?? null,
+      },
+    };
+    return {
+      content: (async function* () {
+        yield await Promise.resolve(content);
+      })(),
+      expectedBytes: content.length,
+      metadata: () => Promise.resolve(metadata),
+      close: () => Promise.resolve(),
+    };
+  } catch (error) {
+    stopIfAborted(signal);
+    throw error instanceof RestoreRefused ? new CouldNotRun("dump_failed", error.message) : error;
+  }
+}
+
+async function lookedInside(
+  restic: Restic,
+  snapshot: string,
+  file: string,
+): Promise<{ format: string; serverVersion: string | null }> {
+  const dumped = await dumpedFile(restic, snapshot, file);
+  try {
+    const inside = await lookInside(dumped.content);
+    // Restic is stopped first: nothing waits for the rest of the file.
+    await dumped.close();
+    await inside.close().catch(() => undefined);
+    return inside;
+  } finally {
+    await dumped.close();
+  }
+}

@@ -1,0 +1,67 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { Restic } from "./restic.ts";
+import type { ResticSettings } from "./settings.ts";
+
+export interface Snapshot {
+  readonly id: string;
+  readonly tree: string;
+  /** RFC 3339. */
+  readonly time: string;
+  readonly hostname: string;
+}
+
+const HEX = /^[0-9a-f]{64}$/;
+
+/** @throws CouldNotRun, RestoreRefused */
+export async function repositoryId(restic: Restic): Promise<string> {
+  const config = await restic.json(["cat", "config"], "opening the repository");
+  const id = textOf(config, "id");
+  if (HEX.test(id)) return id;
+  throw new CouldNotRun("dump_failed", "the repository tells no id");
+}
+
+/** @throws CouldNotRun `source_missing` if none matches, or the newest is older than it may be. */
+export async function newestSnapshot(
+  restic: Restic,
+  { tags, host, max_age_s }: ResticSettings,
+  now = Date.now(),
+): Promise<Snapshot> {
+  const filters = [
+    ...(tags.length === 0 ? [] : [`--tag=${tags.join(",")}`]),
+    ...(host === null ? [] : [`--host=${host}`]),
+  ];
+  const listed = await restic.json(["snapshots", ...filters], "listing the snapshots");
+  const snapshots = (Array.isArray(listed) ? (listed as unknown[]) : []).flatMap((each) => snapshotOf(each));
+  const newest = snapshots.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))[0];
+  if (newest === undefined)
+    throw new CouldNotRun("source_missing", "the repository has no snapshot that matches");
+  const age_s = Math.round((now - Date.parse(newest.time)) / 1000);
+  if (max_age_s === null || age_s <= max_age_s) return newest;
+  throw new CouldNotRun(
+    "source_missing",
+    `the newest snapshot, ${newest.id.slice(0, 8)}, is ${age_s} s old, and may be ${max_age_s} s: see why there are no new ones`,
+  );
+}
+
+/** The tree of a snapshot that is named by its whole id. @throws CouldNotRun, RestoreRefused */
+export async function treeOf(restic: Restic, snapshot: string): Promise<string> {
+  return textOf(await restic.json(["cat", "snapshot", snapshot], "reading the snapshot"), "tree");
+}
+
+function snapshotOf(value: unknown): Snapshot[] {
+  const snapshot = {
+    id: textOf(value, "id"),
+    tree: textOf(value, "tree"),
+    time: textOf(value, "time"),
+    hostname: textOf(value, "hostname"),
+  };
+  const isOne =
+    HEX.test(snapshot.id) && HEX.test(snapshot.tree) && Number.isFinite(Date.parse(snapshot.time));
+  return isOne ? [snapshot] : [];
+}
+
+function textOf(value: unknown, field: string): string {
+  if (typeof value !== "object" || value === null) return "";
+  const text = (value as Record<string, unknown>)[field];
+  return typeof text === "string" ? text : "";
+}

@@ -1,0 +1,353 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { LastPassed } from "../../src/engines/engine.ts";
+import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
+import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
+
+const never = new AbortController().signal;
+const SECRET = "hush-hush";
+
+let place: TestPlace;
+let postgres: SourcePostgres;
+let mariadb: SourceMariadb;
+let directory: string;
+let made = 0;
+
+const run = (command: string, env: Record<string, string> = {}): Buffer =>
+  execFileSync("sh", ["-euc", command], {
+    env: { ...process.env, ...postgres.environment, ...env },
+    cwd: directory,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  postgres = await startSourcePostgres(place.dir);
+  postgres.sql(`create role app; create table orders (id int primary key, note text); insert into orders select i, 'secret ' || i from generate_series(1, 1000) i;
+    alter table orders owner to app; grant select on orders to app; create table tags (t text); insert into tags values ('a\\tb'), (E'\\\\restrict x');`);
+  mariadb = await startSourceMariadb(place.dir);
+  mariadb.sql(
+    "create database shop; use shop; create table orders (id int primary key); insert into orders values (1), (2), (3);",
+  );
+});
+
+afterAll(async () => {
+  await mariadb?.close();
+  await postgres?.close();
+  await place?.remove();
+});
+
+beforeEach(() => {
+  directory = join(place.dir, `dumps-${(made += 1)}`);
+  mkdirSync(directory);
+});
+
+const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"dumps"> => ({
+  slug: "legacy",
+  engine: "dumps",
+  sandbox: "process",
+  checkTimeout_s: 60,
+  checks: [],
+  path: directory,
+  pattern: "*",
+  min_age_s: 0,
+  max_age_s: null,
+  min_bytes: 1,
+  ...more,
+});
+
+const back = (of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">): Promise<MadeBackup> =>
+  makeBackup({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+
+async function testIt(
+  of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">,
+  backup: MadeBackup,
+  lastPassed?: LastPassed,
+): Promise<RestoreTestResult> {
+  const tested = await testRestore({
+    source: of,
+    ciphertext: { path: backup.path },
+    sha256: backup.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify(backup.sourceMetadata)) as Record<string, unknown>,
+    ...(lastPassed === undefined ? {} : { lastPassed }),
+    signal: never,
+  });
+  expect(readdirSync(place.scratch)).toEqual([]);
+  return tested;
+}
+
+const DUMPS: readonly [name: string, command: string, format: string, check: string][] = [
+  ["a.dump", "pg_dump -Fc -f a.dump postgres", "pg_dump-custom", "select count(*) as n from orders"],
+  ["a.sql.gz", "pg_dump postgres | gzip >a.sql.gz", "pg_dump-plain", "select count(*) as n from orders"],
+  ["a.sql.zst", "pg_dump postgres | zstd -q >a.sql.zst", "pg_dump-plain", "select count(*) as n from orders"],
+  ["a.tar", "pg_dump -Ft -f a.tar postgres", "pg_dump-tar", "select count(*) as n from orders"],
+  [
+    "a.db",
+    'sqlite3 a.db "create table orders (id); insert into orders select value from generate_series(1, 1000)"',
+    "sqlite3-file",
+    "select count(*) as n from orders",
+  ],
+];
+
+describe("a directory of dumps", () => {
+  test.each(DUMPS)("%s is restored and proven", async (name, command, format, query) => {
+    run(command);
+    const of = source({ checks: [{ id: "orders", query, expect: "n = 1000" }] });
+    const backup = await back(of);
+    const sha256 = createHash("sha256")
+      .update(readFileSync(join(directory, name)))
+      .digest("hex");
+    // The receipt names the file by its digest, as it lies there.
+    expect(backup.sourceMetadata).toMatchObject({
+      engine: "dumps",
+      dump_format: `reference:${format}`,
+      original: { name, sha256 },
+    });
+    expect(JSON.stringify(backup.sourceMetadata)).not.toContain(directory);
+    const tested = await testIt(of, backup);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    expect(tested.checks.map(({ id }) => id)).toContain("inferred:data");
+
+    // Each has its way to be cut short, and to be changed afterwards.
+    const whole = readFileSync(join(directory, name));
+    writeFileSync(join(directory, name), whole.subarray(0, Math.floor(whole.length * 0.9)));
+    expect(await testIt(of, backup)).toMatchObject({ result: "failed", checks: [] });
+    const flipped = Buffer.from(whole);
+    flipped[whole.length >> 1] = (flipped[whole.length >> 1] ?? 0) ^ 1;
+    writeFileSync(join(directory, name), flipped);
+    expect(await testIt(of, backup)).toMatchObject({ result: "failed", checks: [] });
+    rmSync(join(directory, name));
+    await expect(testIt(of, backup)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
+    // One that was cut before anybody registered it.
+    writeFileSync(join(directory, name), whole.subarray(0, Math.floor(whole.length * 0.9)));
+    const cut = await back(of).catch(() => null);
+    if (cut !== null) expect((await testIt(of, cut)).result).toBe("failed");
+  });
+
+  test("mysqldump's, without the name of a database in it", async () => {
+    const socket = decodeURIComponent(/socket=(.*)$/.exec(mariadb.url("root", ""))?.[1] ?? "");
+    run(`mariadb-dump --no-defaults --socket=${socket} --user=root shop >shop.sql`);
+    const of = source({
+      checks: [{ id: "orders", query: "select count(*) as n from orders", expect: "n = 3" }],
+    });
+    const backup = await back(of);
+    const tested = await testIt(of, backup);
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    run("sed -i '/Dump completed/d' shop.sql");
+    expect((await testIt(of, await back(of))).reason).toContain("cut short");
+  });
+
+  test("a tar of files; links that lead out of it lead nowhere", async () => {
+    mkdirSync(join(directory, "tree"));
+    writeFileSync(join(directory, "tree", "f"), "content");
+    symlinkSync("/tmp", join(directory, "tree", "out"));
+    run("tar -czf tree.tgz tree && rm -r tree");
+    const of = source({ checks: [{ id: "f", query: "tree/f", expect: "bytes = 7" }] });
+    const tested = await testIt(of, await back(of));
+    expect(tested.reason).toBeUndefined();
+    expect(tested.result).toBe("passed");
+    run(
+      "mkdir e; ln -s /tmp e/l; tar -cf evil.tar e/l; rm -r e; mkdir -p e/l; touch e/l/attestore-was-here; tar -rf evil.tar e/l/attestore-was-here; rm -r e tree.tgz",
+    );
+    await testIt(source(), await back(source())).catch(() => null);
+    expect(existsSync("/tmp/attestore-was-here")).toBe(false);
+  });
+
+  test("SQL with a command for a shell runs none, wherever it stands", async () => {
+    const marker = "/tmp/attestore-plain-was-here";
+    run("pg_dump postgres >a.sql");
+    const sql = readFileSync(join(directory, "a.sql"), "utf8");
+    for (const evil of [
+      `${sql}\\! touch ${marker}\n`,
+      sql.replace("SET statement_timeout", `\\! touch ${marker}\nSET statement_timeout`),
+      sql.replace("CREATE TABLE", `\\unrestrict a\n\\! touch ${marker}\nCREATE TABLE`),
+      sql.replace("SET statement_timeout", `select 1 \\! touch ${marker}\n;SET statement_timeout`),
+    ]) {
+      writeFileSync(join(directory, "a.sql"), evil);
+      const tested = await testIt(source(), await back(source()));
+      expect(tested).toMatchObject({ result: "failed", checks: [] });
+      expect(existsSync(marker)).toBe(false);
+    }
+  });
+
+  test("a table emptied since the last pass, a table gone, and a database without a row do not pass", async () => {
+    run("pg_dump -Fc -f a.dump postgres");
+    const passed = await testIt(source(), await back(source()));
+    expect(passed.result).toBe("passed");
+    postgres.sql("create database later template postgres");
+    const env = { PGDATABASE: "later" };
+    run("psql -Xqc 'truncate orders'; pg_dump -Fc -f a.dump", env);
+    const emptied = await testIt(source(), await back(source()), passed);
+    expect(emptied.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:rows:public.orders",
+    ]);
+    run("psql -Xqc 'drop table orders'; pg_dump -Fc -f a.dump", env);
+    const gone = await testIt(source(), await back(source()), passed);
+    expect(gone.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:tables",
+    ]);
+    run("psql -Xqc 'truncate tags'; pg_dump -Fc -f a.dump", env);
+    const nothing = await testIt(source(), await back(source()));
+    expect(nothing.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
+      "inferred:data",
+    ]);
+  });
+
+  test("which file: the newest that matches, is settled, large and not too old", async () => {
+    run(
+      "mkdir -p 2026-11-20 2026-11-21; pg_dump -Fc -f 2026-11-20/a.dump postgres; cp 2026-11-20/a.dump 2026-11-21/a.dump; echo x >2026-11-21/b.dump",
+    );
+    const at = (name: string, age_s: number): void => {
+      const time = Date.now() / 1000 - age_s;
+      utimesSync(join(directory, name), time, time);
+    };
+    at("2026-11-20/a.dump", 90_000);
+    at("2026-11-21/a.dump", 3_600);
+    at("2026-11-21/b.dump", 30);
+    const chosen = async (more: Partial<SourceConfigOf<"dumps">>): Promise<unknown> =>
+      (await back(source({ pattern: "*/?.dump", ...more }))).sourceMetadata["original"];
+    expect(await chosen({ min_age_s: 60 })).toMatchObject({
+      modified_at: statSync(join(directory, "2026-11-21/a.dump")).mtime.toISOString(),
+    });
+    expect(await chosen({ min_age_s: 7_200 })).toMatchObject({
+      modified_at: statSync(join(directory, "2026-11-20/a.dump")).mtime.toISOString(),
+    });
+    expect(await chosen({ min_bytes: 100 })).toMatchObject({ name: "a.dump" });
+    await expect(chosen({})).rejects.toMatchObject({ code: "dump_failed" });
+    await expect(chosen({ min_age_s: 60, max_age_s: 60 })).rejects.toMatchObject({ code: "source_missing" });
+    await expect(chosen({ min_age_s: 100_000 })).rejects.toMatchObject({ code: "source_changed" });
+    await expect(chosen({ min_bytes: 1 << 30 })).rejects.toMatchObject({ code: "source_missing" });
+    await expect(chosen({ pattern: "*.gone" })).rejects.toMatchObject({ code: "source_missing" });
+  });
+
+  test("the file's place taken by another, or by a link out of the directory", async () => {
+    run("pg_dump -Fc -f a.dump postgres");
+    const backup = await back(source());
+    renameSync(join(directory, "a.dump"), join(place.dir, "elsewhere.dump"));
+    symlinkSync(join(place.dir, "elsewhere.dump"), join(directory, "a.dump"));
+    await expect(testIt(source(), backup)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
+  });
+});
+
+describe("a restic repository", () => {
+  const restic = (more: Partial<SourceConfigOf<"restic">> = {}): SourceConfigOf<"restic"> => ({
+    slug: "archive",
+    engine: "restic",
+    sandbox: "process",
+    checkTimeout_s: 60,
+    checks: [],
+    repository: join(directory, "repo"),
+    password: { kind: "env", name: "TEST_RESTIC_PASSWORD" },
+    tags: [],
+    host: null,
+    file: null,
+    max_age_s: null,
+    ...more,
+  });
+  const cli = (args: string): Buffer =>
+    run(`restic --quiet --no-cache ${args}`, {
+      RESTIC_REPOSITORY: join(directory, "repo"),
+      RESTIC_PASSWORD: SECRET,
+    });
+
+  beforeEach(() => {
+    process.env["TEST_RESTIC_PASSWORD"] = SECRET;
+    mkdirSync(join(directory, "tree"));
+    run("pg_dump -Fc -f tree/a.dump postgres; seq 1 100000 >tree/numbers");
+    cli("init; restic --quiet --no-cache backup --tag nightly,db tree");
+  });
+
+  test("a tree, and a dump in a snapshot, are restored and proven", async () => {
+    const tree = restic({
+      tags: ["db"],
+      checks: [{ id: "numbers", query: "tree/numbers", expect: "bytes = 588895" }],
+    });
+    const backup = await back(tree);
+    const listed = JSON.parse(cli("snapshots --json").toString()) as { id: string; tree: string }[];
+    expect(backup.sourceMetadata).toMatchObject({
+      engine: "restic",
+      original: { snapshot_id: listed[0]?.id, tree_id: listed[0]?.tree },
+    });
+    const tested = await testIt(tree, backup);
+    expect(tested.reason).toBeUndefined();
+    expect(tested).toMatchObject({ result: "passed", runtime: { engine: "restic" } });
+
+    const file = restic({
+      file: "/tree/a.dump",
+      checks: [{ id: "n", query: "select count(*) as n from orders", expect: "n = 1000" }],
+    });
+    const dumped = await testIt(file, await back(file));
+    expect(dumped.reason).toBeUndefined();
+    expect(dumped).toMatchObject({ result: "passed", runtime: { engine: "postgresql" } });
+    expect(cli("list locks").toString()).toBe("");
+  });
+
+  test("damaged packs, a snapshot that is gone, a wrong password, no match", async () => {
+    const backup = await back(restic());
+    await expect(back(restic({ tags: ["other"] }))).rejects.toMatchObject({ code: "source_missing" });
+    process.env["TEST_RESTIC_PASSWORD"] = "wrong";
+    await expect(testIt(restic(), backup)).rejects.toMatchObject({ code: "ciphertext_unavailable" });
+    process.env["TEST_RESTIC_PASSWORD"] = SECRET;
+    const packs = run("find repo/data -type f").toString().trim().split("\n");
+    const largest =
+      packs.toSorted((a, b) => statSync(join(directory, b)).size - statSync(join(directory, a)).size)[0] ??
+      "";
+    const pack = join(directory, largest);
+    run(`chmod -R u+w repo`);
+    const bytes = readFileSync(pack);
+    const flipped = Buffer.from(bytes);
+    flipped[1_000] = (flipped[1_000] ?? 0) ^ 1;
+    for (const change of [
+      () => writeFileSync(pack, flipped),
+      () => writeFileSync(pack, bytes.subarray(0, 2_000)),
+      () => rmSync(pack),
+    ]) {
+      change();
+      expect((await testIt(restic(), backup)).result).toBe("failed");
+    }
+    writeFileSync(pack, bytes);
+    expect((await testIt(restic(), backup)).result).toBe("passed");
+    cli("forget --prune --keep-last 1 --tag nothing; restic --quiet --no-cache forget latest");
+    expect(["failed", "could not run"]).toContain(
+      await testIt(restic(), backup).then(
+        ({ result }) => result,
+        () => "could not run",
+      ),
+    );
+  });
+
+  test("the password is in no argument list", async () => {
+    const backing = back(restic());
+    const seen: string[] = [];
+    const watch = setInterval(
+      () => seen.push(execFileSync("ps", ["axww", "-o", "args"], { encoding: "utf8" })),
+      20,
+    );
+    await backing;
+    clearInterval(watch);
+    expect(seen.join("\n")).toContain("restic");
+    expect(seen.join("\n")).not.toContain(SECRET);
+  });
+});
