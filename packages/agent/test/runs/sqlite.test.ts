@@ -1,3 +1,4 @@
+import type { SchemaSummary } from "../../src/engines/schema-summary.ts";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
@@ -5,6 +6,7 @@ import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { sqlite } from "../../src/engines/sqlite/index.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
@@ -211,6 +213,22 @@ test("an interrupted backup leaves nothing", async () => {
   controller.abort();
   await expect(backing).rejects.toMatchObject({ code: "interrupted" });
   expect(await place.leftovers()).toEqual([]);
+});
+
+test("the summary of the schema names columns and indexes", async () => {
+  const dump = await sqlite.dump(source, { scratchDir: place.scratch, signal: never });
+  try {
+    const metadata = await dump.metadata();
+    const { objects } = metadata["schema_summary"] as SchemaSummary;
+    expect(objects.length).toBeGreaterThan(0);
+    for (const { kind, parts } of objects.filter(({ kind: each }) => each === "table"))
+      expect(
+        Object.keys(parts ?? {}).some((name) => name.startsWith("column ")),
+        kind,
+      ).toBe(true);
+  } finally {
+    await dump.close();
+  }
 });
 
 test("the schema's hash follows the schema, not the data", async () => {

@@ -7,6 +7,7 @@ import {
   type TableSummary,
   tableSchema,
 } from "../schema-hash.ts";
+import { schemaSummary } from "../schema-summary.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
@@ -15,6 +16,11 @@ const SCHEMA_LISTING =
   "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
 const TABLES =
   "select name from pragma_table_list where schema = 'main' and type = 'table' and name not like 'sqlite\\_%' escape '\\' order by name";
+/** For the summary: the columns, which in the schema are only a part of a text. */
+const COLUMNS = `select 'column', t.name, c.name, trim(c.type || case when c."notnull" then ' not null' else '' end
+    || case when c.pk > 0 then ' primary key' else '' end || coalesce(' default ' || c.dflt_value, ''))
+  from pragma_table_list t join pragma_table_xinfo(t.name) c
+  where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite\\_%' escape '\\'`;
 /** What counting may take in all. */
 const COUNTING_MS = 60_000;
 
@@ -42,6 +48,10 @@ export async function describeSqlite(sqlite: SqliteProcess, path: string): Promi
     schema_hash: schemaHash(lines),
     table_count: names.length,
     tables: tables.toSorted((a, b) => Number(b.rows ?? 0) - Number(a.rows ?? 0)).slice(0, MAX_TABLES_LISTED),
+    schema_summary: schemaSummary([
+      ...lines,
+      ...(await listed(sqlite, path, COLUMNS, "listing the columns")),
+    ]),
   };
 }
 
@@ -51,17 +61,14 @@ export async function versionOf(sqlite: SqliteProcess): Promise<string> {
   );
 }
 
-export async function schemaOf(sqlite: SqliteProcess, path: string): Promise<SchemaLine[]> {
-  const response = answered(
-    await sqlite.request({ op: "list", path, sql: SCHEMA_LISTING }),
-    "listing the schema",
+export function schemaOf(sqlite: SqliteProcess, path: string): Promise<SchemaLine[]> {
+  return listed(sqlite, path, SCHEMA_LISTING, "listing the schema");
+}
+
+async function listed(sqlite: SqliteProcess, path: string, sql: string, what: string): Promise<SchemaLine[]> {
+  return cells(answered(await sqlite.request({ op: "list", path, sql }), what)).map(
+    ([kind = "", relation = "", name = "", definition = ""]) => ({ kind, relation, name, definition }),
   );
-  return cells(response).map(([kind = "", relation = "", name = "", definition = ""]) => ({
-    kind,
-    relation,
-    name,
-    definition,
-  }));
 }
 
 export async function tablesOf(sqlite: SqliteProcess, path: string): Promise<string[]> {

@@ -15,7 +15,8 @@ export type SetEntry =
   | { readonly kind: "file"; readonly directory: string; readonly database: number; readonly file: string };
 
 export const GLOBALS = "globals.sql";
-export const MAX_DATABASES = 999;
+/** What is said of each has room in a receipt. */
+export const MAX_DATABASES = 200;
 
 /** `database` counts from 0. The name in it is for people. */
 export function directoryName(database: number, name: string): string {
