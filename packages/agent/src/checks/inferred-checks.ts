@@ -80,12 +80,13 @@ interface Counted extends Timed {
   readonly outcome: QueryOutcome;
 }
 
-/** A table has exactly the rows that were counted in what was dumped. */
+/** A table has exactly the rows that were counted in what was dumped, and these are no fewer than a floor. */
 export function rowCountCheck({
   rows,
+  floor = null,
   ...counted
-}: Counted & { readonly rows: number | bigint }): CheckOutcome {
-  return countCheck("=", rows, counted);
+}: Counted & { readonly rows: number | bigint; readonly floor?: number | bigint | null }): CheckOutcome {
+  return countCheck("=", rows, counted, floor === null ? "" : ` and rows >= ${floor}`);
 }
 
 /** A table has at least so many rows. */
@@ -101,9 +102,10 @@ function countCheck(
   operator: "=" | ">=",
   count: number | bigint,
   { table, query, outcome, duration_ms }: Counted,
+  more = "",
 ): CheckOutcome {
   const id = `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
-  const definition = { id, query, expect: `rows ${operator} ${count}` };
+  const definition = { id, query, expect: `rows ${operator} ${count}${more}` };
   const isCount = count >= 0 && (typeof count === "bigint" || Number.isSafeInteger(count));
   if (!isCount) return failCheck(definition, "the backup's metadata gives no row count", duration_ms);
   return evaluateCheck(definition, outcome, duration_ms);

@@ -18,7 +18,7 @@ export interface TablesToCheck {
 
 /**
  * That every table which the backup names is there and can be read, and that those whose rows were counted at backup time, in
- * the snapshot that was dumped, have as many. Names of the metadata are only compared: they never get into a query.
+ * the snapshot that was dumped, have as many, and none has lost half of its rows since a test last passed. Names of the metadata are only compared: they never get into a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
   const { metadata, lastPassed, tables } = check;
@@ -37,7 +37,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   });
   const outcomes = there === null ? [] : [there];
   for (const { name: table, rows, atLeast } of expected) {
-    const floor = rows === null ? (atLeast ?? floorOf(table, lastPassed)) : null;
+    const floor =
+      rows === null ? (atLeast ?? floorOf(table, lastPassed, 2)) : floorOf(table, lastPassed, MANY);
     if ((rows ?? floor) === null || !readable.includes(table)) continue;
     const begun = performance.now();
     const outcome = await check.count(table);
@@ -47,14 +48,21 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
       outcome,
       duration_ms: performance.now() - begun,
     };
-    if (rows !== null) outcomes.push(rowCountCheck({ ...counted, rows }));
+    if (rows !== null)
+      outcomes.push(rowCountCheck({ ...counted, rows, ...(floor === null ? {} : { floor }) }));
     else if (floor !== null) outcomes.push(rowFloorCheck({ ...counted, floor }));
   }
   return outcomes;
 }
 
-/** A table that was too large to be counted with the backup must have half of what it had when last it passed. */
-function floorOf(table: string, lastPassed: LastPassed | null): bigint | null {
+/** Below that, rows come and go: a queue may well be empty. */
+const MANY = 1_000;
+
+/**
+ * A table must have half of what it had when last a test passed, if that was `least` rows or more. That a dump has what was
+ * counted with it says nothing of a table that somebody emptied before.
+ */
+function floorOf(table: string, lastPassed: LastPassed | null, least: number): bigint | null {
   const last = lastPassed?.checks.find(({ id }) => id === `inferred:rows:${table}`)?.observed["rows"];
-  return typeof last === "number" && Number.isSafeInteger(last) && last > 1 ? BigInt(last) / 2n : null;
+  return typeof last === "number" && Number.isSafeInteger(last) && last >= least ? BigInt(last) / 2n : null;
 }

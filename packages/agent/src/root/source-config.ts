@@ -16,6 +16,8 @@ export interface SourceCommon {
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
+  /** False where tables may well lose half of their rows between two tests. */
+  readonly rowFloors?: boolean;
   /** How long it may take to have its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
@@ -34,7 +36,7 @@ export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
-const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "objectives"];
+const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "row_floors", "objectives"];
 const NAMES = Object.keys(ENGINES) as EngineName[];
 
 /**
@@ -77,11 +79,12 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
   };
   const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
   const fields = new SourceFields(value, at, baseDir);
+  const rowFloors = fields.flag("row_floors", true);
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
   // An engine's settings belong to its name, which the compiler can't follow through the table.
-  return { ...common, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
+  return { ...common, rowFloors, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
 }
 
 function nearest(typed: unknown, names: readonly string[]): string {

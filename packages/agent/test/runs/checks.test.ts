@@ -399,3 +399,27 @@ describe("what reads no data is no pass", () => {
       });
   });
 });
+
+describe("rows that a table had when last a test passed", () => {
+  const passedWith = (rows: number) => ({ checks: [{ id: "inferred:rows:kv", observed: { rows } }] });
+
+  test.each([
+    [999, "passed", "rows = 2"],
+    [1_000, "failed", "rows = 2 and rows >= 500"],
+  ] as const)("%i: %s", async (rows, result, expectation) => {
+    const source = parseSourceConfig("kv", SOURCES["kv"], place.dir);
+    const backup = await backupOf(source);
+    const tested = await testRestore({
+      source,
+      ciphertext: { path: backup.path },
+      sha256: backup.sha256,
+      identities: [place.identity],
+      scratchDir: place.scratch,
+      backupMetadata: backup.sourceMetadata,
+      lastPassed: passedWith(rows),
+      signal: never,
+    });
+    expect(tested.result).toBe(result);
+    expect(named(tested, "inferred:rows:kv")).toMatchObject({ expectation, observed: { rows: 2 }, result });
+  });
+});
