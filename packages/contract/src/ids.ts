@@ -16,6 +16,10 @@ const PREFIXES = {
   apiLog: "log",
   request: "req",
   upload: "upl",
+  channel: "chan",
+  notification: "ntf",
+  delivery: "dlv",
+  auditorLink: "link",
 } as const;
 
 /** What an identifier names. */

@@ -15,3 +15,4 @@ export * from "./schemas/people.ts";
 export * from "./schemas/agents.ts";
 export * from "./schemas/commands.ts";
 export * from "./schemas/sources.ts";
+export * from "./schemas/notifications.ts";

@@ -34,6 +34,12 @@ export interface Schema {
   incidents: IncidentsTable;
   jobs: JobsTable;
 }
+  notification_channels: NotificationChannelsTable;
+  notification_cursors: NotificationCursorsTable;
+  notification_incidents: NotificationIncidentsTable;
+  notifications: NotificationsTable;
+  notification_deliveries: NotificationDeliveriesTable;
+  notification_attempts: NotificationAttemptsTable;
 
 /** Either the pool or a transaction: what a store's reading functions take. */
 export type Database = Kysely<Schema>;
@@ -375,4 +381,83 @@ export interface JobsTable {
   started_at: Timestamp;
   finished_at: NullableTimestamp;
   running_since: Timestamp;
+}
+
+export interface NotificationChannelsTable {
+  id: string;
+  org_id: string;
+  kind: "email" | "webhook";
+  name: Nullable<string>;
+  user_id: Nullable<string>;
+  url: Nullable<string>;
+  sealed_secret: Nullable<Buffer>;
+  former_sealed_secret: Nullable<Buffer>;
+  former_secret_until: NullableTimestamp;
+  types: Nullable<string[]>;
+  weekly_evidence: Generated<boolean>;
+  disabled_at: NullableTimestamp;
+  disabled_reason: Nullable<"by_user" | "receiver_gone" | "user_removed">;
+  last_delivered_at: NullableTimestamp;
+  last_failed_at: NullableTimestamp;
+  created_by: string;
+  created_at: DefaultedTimestamp;
+  removed_at: NullableTimestamp;
+}
+
+export interface NotificationCursorsTable {
+  org_id: string;
+  log_index: number;
+}
+
+export interface NotificationIncidentsTable {
+  /** The event or receipt that began it. */
+  id: string;
+  org_id: string;
+  kind:
+    | "backup_failed"
+    | "backup_missed"
+    | "restore_test_failed"
+    | "restore_test_could_not_run"
+    | "restore_test_missed"
+    | "agent_silent"
+    | "attestation_failed";
+  source_id: Nullable<string>;
+  agent_id: Nullable<string>;
+  began_at: Timestamp;
+  ended_at: NullableTimestamp;
+}
+
+export interface NotificationsTable {
+  id: string;
+  org_id: string;
+  key: string;
+  type: string;
+  occurred_at: Timestamp;
+  data: Json<Record<string, unknown>>;
+  created_at: DefaultedTimestamp;
+}
+
+export interface NotificationDeliveriesTable {
+  id: string;
+  org_id: string;
+  notification_id: string;
+  channel_id: string;
+  status: Generated<"pending" | "delivered" | "failed" | "cancelled">;
+  attempts: Generated<number>;
+  attempts_before: Generated<number>;
+  next_attempt_at: NullableTimestamp;
+  leased_until: NullableTimestamp;
+  finished_at: NullableTimestamp;
+  created_at: DefaultedTimestamp;
+}
+
+export interface NotificationAttemptsTable {
+  delivery_id: string;
+  attempt: number;
+  org_id: string;
+  at: Timestamp;
+  duration_ms: number;
+  outcome: string;
+  http_status: Nullable<number>;
+  message: string;
 }

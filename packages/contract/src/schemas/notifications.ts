@@ -1,0 +1,172 @@
+import { Type, type Static, type TSchema } from "typebox";
+import { EmailAddress } from "./people.ts";
+import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
+
+const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+
+/**
+ * What a channel can ask for. What goes wrong begins an incident, which is told once when it begins and once when it ends: as
+ * recovered where things work again, and as `incident.ended` where nobody waits for them any more, or where a restore test that was
+ * missing ran and failed.
+ */
+export const SUBSCRIBABLE_TYPES = [
+  "backup.failed",
+  "backup.missed",
+  "backup.recovered",
+  "restore_test.failed",
+  "restore_test.could_not_run",
+  "restore_test.missed",
+  "restore_test.recovered",
+  "agent.silent",
+  "agent.recovered",
+  "agent.attached",
+  "attestation.failed",
+  "attestation.recovered",
+  "drift.detected",
+  "incident.ended",
+] as const;
+
+export const SubscribableType = Type.Enum([...SUBSCRIBABLE_TYPES]);
+export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
+
+/** All that is ever sent: besides the above what somebody asked for as a test, and the weekly evidence. */
+export const NotificationType = Type.Enum([...SUBSCRIBABLE_TYPES, "notification.test", "evidence.weekly"]);
+export type NotificationType = SubscribableType | "notification.test" | "evidence.weekly";
+
+const Types = Type.Array(SubscribableType, { minItems: 1, maxItems: 50, uniqueItems: true });
+
+/** Where a webhook goes; which addresses are refused is checked where it is read, and again at each delivery. */
+export const WebhookUrl = Type.String({
+  minLength: 8,
+  maxLength: 2048,
+  examples: ["https://hooks.example.org/attestore"],
+});
+
+const channel = {
+  id: Id("channel"),
+  created_at: Timestamp,
+  org_id: Id("org"),
+  kind: Type.Enum(["email", "webhook"]),
+  name: OrNull(Type.String()),
+  /** `disabled` by a person, or because the receiver said that it is gone (`disabled_reason`). */
+  status: Type.Enum(["active", "disabled"]),
+  disabled_reason: OrNull(Type.Enum(["by_user", "receiver_gone", "user_removed"])),
+  /** Of `email`: a user of the organisation. */
+  user_id: OrNull(Id("user")),
+  email: OrNull(Type.String()),
+  /** Of `webhook`. */
+  url: OrNull(Type.String()),
+  /** Null for all, those that come in later versions too. */
+  types: OrNull(Type.Array(SubscribableType)),
+  /** Of `email`: the receipts of each week, on Monday. */
+  weekly_evidence: Type.Boolean(),
+  last_delivered_at: OrNull(Timestamp),
+  last_failed_at: OrNull(Timestamp),
+};
+
+/** Where an organisation's notifications go. */
+export const ChannelRecord = Type.Object(channel, strict);
+export type ChannelRecord = Static<typeof ChannelRecord>;
+
+/** 201 of a new channel, and 200 of a new secret: the only time that a webhook's secret is shown. Null for `email`. */
+export const ChannelWithSecret = Type.Object({ ...channel, secret: OrNull(Type.String()) }, strict);
+export type ChannelWithSecret = Static<typeof ChannelWithSecret>;
+
+/** Body of `POST …/notifications/channels`; the address is that of a user of the organisation. All types unless told. */
+export const AddChannelRequest = Type.Union([
+  Type.Object(
+    {
+      kind: Type.Literal("email"),
+      email: EmailAddress,
+      name: Type.Optional(Label(100)),
+      types: Type.Optional(OrNull(Types)),
+      weekly_evidence: Type.Optional(Type.Boolean()),
+    },
+    strict,
+  ),
+  Type.Object(
+    {
+      kind: Type.Literal("webhook"),
+      url: WebhookUrl,
+      name: Type.Optional(Label(100)),
+      types: Type.Optional(OrNull(Types)),
+    },
+    strict,
+  ),
+]);
+export type AddChannelRequest = Static<typeof AddChannelRequest>;
+
+/** Body of `PATCH …/notifications/channels/{channelID}`; what is absent stays. */
+export const ChangeChannelRequest = Type.Object(
+  {
+    name: Type.Optional(OrNull(Label(100))),
+    types: Type.Optional(OrNull(Types)),
+    status: Type.Optional(Type.Enum(["active", "disabled"])),
+    url: Type.Optional(WebhookUrl),
+    weekly_evidence: Type.Optional(Type.Boolean()),
+  },
+  { ...strict, minProperties: 1 },
+);
+export type ChangeChannelRequest = Static<typeof ChangeChannelRequest>;
+
+export const DeliveryStatus = Type.Enum(["pending", "delivered", "failed", "cancelled"]);
+export type DeliveryStatus = Static<typeof DeliveryStatus>;
+
+const delivery = {
+  id: Id("delivery"),
+  created_at: Timestamp,
+  org_id: Id("org"),
+  channel_id: Id("channel"),
+  /** The message's id: `webhook-id`. It stays the same however often the message is sent. */
+  notification_id: Id("notification"),
+  type: NotificationType,
+  occurred_at: Timestamp,
+  status: DeliveryStatus,
+  attempts: Count,
+  next_attempt_at: OrNull(Timestamp),
+  finished_at: OrNull(Timestamp),
+};
+
+/** A message to one channel, and how far it came. */
+export const DeliveryRecord = Type.Object(delivery, strict);
+export type DeliveryRecord = Static<typeof DeliveryRecord>;
+
+export const DeliveryAttempt = Type.Object(
+  {
+    attempt: Count,
+    at: Timestamp,
+    duration_ms: Count,
+    /** `delivered`, or why not. */
+    outcome: Type.Enum([
+      "delivered",
+      "http_status",
+      "redirect",
+      "timeout",
+      "unreachable",
+      "tls",
+      "address_not_allowed",
+      "mail_refused",
+      "answer_too_large",
+      "internal",
+    ]),
+    http_status: OrNull(Count),
+    message: Type.String(),
+  },
+  strict,
+);
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+
+/** 200 of one delivery: what was tried, oldest first, and what is sent. `data` is that of the webhook's body. */
+export const DeliveryDetail = Type.Object(
+  {
+    ...delivery,
+    tried: Type.Array(DeliveryAttempt),
+    data: Type.Record(Type.String(), Type.Unknown()),
+  },
+  strict,
+);
+export type DeliveryDetail = Static<typeof DeliveryDetail>;
+
+/** 202 of a test, or of a delivery that is tried again. */
+export const DeliveryQueued = Type.Object({ delivery_id: Id("delivery") }, strict);
+export type DeliveryQueued = Static<typeof DeliveryQueued>;
