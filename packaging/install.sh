@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Attestore agent, or brings an older one up to date, and attaches this host to a service. Run as root:
+# Installs the Attestore agent, or brings an older one up to date, and attaches this host to a service:
 #
 #   sh install.sh --service https://attestore.example.org [--ca-file ca.pem]
 #
@@ -31,6 +31,11 @@ has() { command -v "$1" >/dev/null 2>&1; }
 
 # Every step is in a function and the last line calls them: a download that broke off does nothing.
 main() {
+  if [ "$(id -u)" -ne 0 ] && [ "${1:-}" != --help ]; then
+    if [ ! -f "$0" ] || ! has sudo; then fail "installing needs root: run it again as root"; fi
+    say "installing needs root: going on with sudo"
+    exec sudo --preserve-env=ATTESTORE_AUTH_KEY,ATTESTORE_SKIP_PREREQS,ATTESTORE_DOWNLOADS_URL sh "$0" "$@"
+  fi
   service='' ca_file='' auth_key_file='' name=''
   while [ $# -gt 0 ]; do
     case $1 in
@@ -49,7 +54,6 @@ main() {
     esac
   done
 
-  [ "$(id -u)" -eq 0 ] || fail "installing needs root: run it again with sudo"
   case $service in
     '' | https://*) ;;
     *) fail "--service takes https://HOST[:PORT], not $service" ;;

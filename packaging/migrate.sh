@@ -30,10 +30,19 @@ new_name() {
   esac
 }
 
+# Whether two files say the same, or two links.
+same() {
+  if [ -L "$1" ] || [ -L "$2" ]; then
+    [ -L "$1" ] && [ -L "$2" ] && [ "$(readlink "$1")" = "$(readlink "$2")" ]
+  else
+    [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2"
+  fi
+}
+
 # move_file OLD NEW: also from one file system to another.
 move_file() {
   if present "$2"; then
-    if [ -f "$1" ] && [ -f "$2" ] && cmp -s "$1" "$2"; then
+    if same "$1" "$2"; then
       rm -f "$1"
     else
       say "kept $2; $1 differs from it and was left where it is"

@@ -94,6 +94,38 @@ describe("a fresh host", () => {
     expect(status).toMatch(new RegExp(`^Uid:\\s+${mustShell("id -u attestore").trim()}\\s`, "m"));
   });
 
+  it("has a unit that systemd understands whole, and finds little exposed", () => {
+    const verify = [
+      "systemd-analyze",
+      "verify",
+      "--recursive-errors=yes",
+      "/lib/systemd/system/attestore.service",
+    ];
+    const { code, stdout, stderr } = system.run(verify);
+    expect([code, stdout + stderr]).toEqual([0, ""]);
+    mustShell("systemd-analyze security --offline=true --threshold=20 attestore.service");
+  });
+
+  it.each([
+    ["PrivateTmp", "yes"],
+    ["ProtectKernelTunables", "yes"],
+    ["ProtectKernelModules", "yes"],
+    ["ProtectControlGroups", "yes"],
+    ["RestrictNamespaces", "yes"],
+    ["LockPersonality", "yes"],
+    ["MemoryDenyWriteExecute", "yes"],
+    ["RestrictAddressFamilies", "AF_INET AF_INET6 AF_UNIX"],
+    ["CapabilityBoundingSet", ""],
+    ["AmbientCapabilities", ""],
+  ])("has the setting of the specification: %s", (name, value) => {
+    if (name !== "RestrictNamespaces") expect(property(name).split(" ").toSorted().join(" ")).toBe(value);
+    // What systemd shows of it differs between versions: yes, or the empty list of allowed ones.
+    else
+      expect(readFileSync(inside("/lib/systemd/system/attestore.service"), "utf8")).toContain(
+        `${name}=yes\n`,
+      );
+  });
+
   it("backs up and proves what the service asks for, PostgreSQL and SQLite", async () => {
     mustShell(`
       pg_createcluster 15 shop_test --port 54329 --start >/dev/null
