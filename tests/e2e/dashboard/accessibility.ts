@@ -1,0 +1,32 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { complaintsOf } from "./complaints.ts";
+import { NARROW, SCHEMES, WIDE } from "./screens.ts";
+
+/**
+ * Everybody can use the page as it is now: axe finds nothing, in light and in dark; on a narrow screen nothing has to be scrolled
+ * sideways; and the browser has nothing to complain of. Leaves it wide and light.
+ */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of SCHEMES) {
+    await show(page, colorScheme);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
+    expect(found, `what axe finds in ${colorScheme}`).toEqual([]);
+  }
+  await page.setViewportSize(NARROW);
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow, "pixels to be scrolled sideways at 360").toBe(0);
+  await page.setViewportSize(WIDE);
+  await show(page, "light");
+  expect(complaintsOf(page)).toEqual([]);
+}
+
+/** Shows the page in a colour scheme, once the page has taken it over. */
+export async function show(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
+  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
