@@ -11,7 +11,7 @@ export type CommandStatus = Static<typeof CommandStatus>;
 
 /**
  * The record of a command (contract, section 10). `issued_by` is a user's id, `schedule` or `console`; `outcome` what came of it so
- * far. One whose source was removed names that event and is not delivered any more.
+ * far. Since `ended_at` nobody is asked for it any more: its source was removed, whose event it names then, or moved to another agent.
  */
 export const CommandRecord = Type.Object(
   {
@@ -27,6 +27,7 @@ export const CommandRecord = Type.Object(
     issued_by: Type.String(),
     delivered_at: Type.Union([Timestamp, Type.Null()]),
     acked_at: Type.Union([Timestamp, Type.Null()]),
+    ended_at: Type.Union([Timestamp, Type.Null()]),
     outcome: Type.Object(
       {
         backup_id: Type.Optional(Id("backup")),

@@ -3,8 +3,8 @@ import { BackupRecord } from "./backups.ts";
 import { CommandRecord } from "./commands.ts";
 import { EventRecord } from "./events.ts";
 import { CommandKind } from "./heartbeat.ts";
-import { ReceiptRecord } from "./receipts.ts";
-import { Count, EngineName, Id, Label, SizeBytes, Slug, strict, Timestamp } from "./scalars.ts";
+import { ReceiptRecord, ReceiptResult } from "./receipts.ts";
+import { Count, EngineName, Id, Label, Sha256, SizeBytes, Slug, strict, Timestamp } from "./scalars.ts";
 
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -170,6 +170,10 @@ export const TimelineItem = Type.Union([
 ]);
 export type TimelineItem = Static<typeof TimelineItem>;
 
+/** What of a source's timeline to show; `trouble` is what failed, could not run or was missed. */
+export const TimelineTopic = Type.Enum(["backups", "restore_tests", "trouble", "commands"]);
+export type TimelineTopic = Static<typeof TimelineTopic>;
+
 /** Names of tables, columns, files, … */
 const Names = Type.Array(Type.String());
 
@@ -185,6 +189,8 @@ export const DriftIndicator = Type.Object(
     after: Type.Unknown(),
     since: Timestamp,
     backup_id: Id("backup"),
+    /** The backup before, where it is two backups that differ. */
+    previous_backup_id: Type.Optional(Id("backup")),
     changes: Type.Optional(Type.Object({ added: Names, removed: Names, altered: Names }, strict)),
   },
   strict,
@@ -239,3 +245,76 @@ export const RetentionPreview = Type.Object(
   strict,
 );
 export type RetentionPreview = Static<typeof RetentionPreview>;
+
+/** A check of a restore test, as its receipt says it. */
+export const CheckOutcome = Type.Object(
+  {
+    id: Type.String(),
+    definition_sha256: Sha256,
+    observed: Type.Record(Type.String(), Type.Unknown()),
+    expectation: Type.String(),
+    result: ReceiptResult,
+    duration_ms: Count,
+  },
+  strict,
+);
+export type CheckOutcome = Static<typeof CheckOutcome>;
+
+/** A restore test that ran, as its receipt's statement says it; `phases` where the agent measured them. */
+export const RestoreTestRecord = Type.Object(
+  {
+    receipt_id: Id("receipt"),
+    created_at: Timestamp,
+    agent_id: Id("agent"),
+    backup_id: Id("backup"),
+    started_at: Timestamp,
+    finished_at: Timestamp,
+    result: ReceiptResult,
+    reason: Type.Optional(Type.String()),
+    runtime: Type.Object(
+      {
+        kind: Type.String(),
+        engine: Type.String(),
+        engine_version: Type.String(),
+        image_digest: Type.Optional(Type.String()),
+      },
+      strict,
+    ),
+    phases: Type.Optional(
+      Type.Object({ download_ms: Count, decrypt_ms: Count, restore_ms: Count, checks_ms: Count }, strict),
+    ),
+    checks: Type.Array(CheckOutcome),
+  },
+  strict,
+);
+export type RestoreTestRecord = Static<typeof RestoreTestRecord>;
+
+/**
+ * A time that a schedule names. `shifted` where a change of the clocks leaves that time out, so that it counts as the moment of the
+ * change; `first_of_two` where clocks show it twice that day, of which the first counts.
+ */
+export const ScheduledTime = Type.Object(
+  {
+    at: Timestamp,
+    clock_change: OrNull(Type.Union([Type.Literal("shifted"), Type.Literal("first_of_two")])),
+  },
+  strict,
+);
+export type ScheduledTime = Static<typeof ScheduledTime>;
+
+const ScheduledTimes = Type.Object(
+  {
+    /** The next five. */
+    next: Type.Array(ScheduledTime),
+    /** Those of the coming year that a change of the clocks touches. */
+    at_clock_changes: Type.Array(ScheduledTime),
+  },
+  strict,
+);
+
+/** 200 of `GET …/schedule-preview`: when the service would ask for what; null for a kind without cron fields. */
+export const SchedulePreview = Type.Object(
+  { timezone: Type.String(), backup: OrNull(ScheduledTimes), restore_test: OrNull(ScheduledTimes) },
+  strict,
+);
+export type SchedulePreview = Static<typeof SchedulePreview>;

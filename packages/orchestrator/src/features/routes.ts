@@ -24,6 +24,7 @@ import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
 import { orgRoutes } from "./orgs/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
 import { retentionRoutes } from "./retention/routes.ts";
+import { scheduleRoutes } from "./schedules/routes.ts";
 import { sourceHistoryRoutes } from "./sources/history-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
@@ -67,6 +68,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...apiLogRoutes(),
       ...sourceRoutes(deps),
       ...sourceHistoryRoutes(),
+      ...scheduleRoutes(deps),
       ...retentionRoutes(deps),
       ...commandRoutes(),
     ],

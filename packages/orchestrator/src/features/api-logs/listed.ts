@@ -4,7 +4,10 @@ import type { ApiLogsTable, Database } from "../../platform/database/schema.ts";
 export type ListedApiLog = Selectable<ApiLogsTable>;
 
 export interface ApiLogFilter {
+  /** Of whoever called, or of the operator who acted as them. */
+  actor_id?: string;
   agent_id?: string;
+  method?: string;
   kind?: ApiLogsTable["actor_kind"];
   status?: number;
 }
@@ -23,6 +26,13 @@ export async function listApiLogs(
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);
+  if (filter.actor_id !== undefined) {
+    const { actor_id } = filter;
+    query = query.where((where) =>
+      where.or([where("actor_id", "=", actor_id), where("impersonator_id", "=", actor_id)]),
+    );
+  }
+  if (filter.method !== undefined) query = query.where("method", "=", filter.method);
   if (filter.agent_id !== undefined) query = query.where("actor_id", "=", filter.agent_id);
   if (filter.kind !== undefined) query = query.where("actor_kind", "=", filter.kind);
   if (filter.status !== undefined) query = query.where("status", "=", filter.status);

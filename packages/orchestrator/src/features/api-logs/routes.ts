@@ -17,7 +17,15 @@ export function apiLogRoutes(): Route[] {
       params: Type.Object({ orgID: Id("org") }),
       query: listQuery({
         ...period,
+        actor_id: Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description: "Whoever called, or the operator who acted as them.",
+            examples: ["console"],
+          }),
+        ),
         agent_id: Type.Optional(Id("agent")),
+        method: Type.Optional(Type.Enum(["GET", "POST", "PATCH", "DELETE", "PUT", "RUN"])),
         kind: Type.Optional(ApiLogActorKind),
         status: Type.Optional(Type.String({ pattern: "^[1-5]\\d\\d$", examples: ["403"] })),
       }),

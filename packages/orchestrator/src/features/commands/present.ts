@@ -17,6 +17,7 @@ export function commandRecord(command: Command): CommandRecord {
     issued_by,
     delivered_at: command.delivered_at?.toISOString() ?? null,
     acked_at: command.acked_at?.toISOString() ?? null,
+    ended_at: command.ended_at?.toISOString() ?? null,
     outcome,
   };
 }

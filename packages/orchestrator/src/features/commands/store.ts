@@ -113,6 +113,7 @@ export interface Command {
   created_at: Date;
   delivered_at: Date | null;
   acked_at: Date | null;
+  ended_at: Date | null;
   outcome: { backup_id?: string; receipt_id?: string; event_id?: string };
 }
 
@@ -129,6 +130,7 @@ export const COMMAND_COLUMNS = [
   "created_at",
   "delivered_at",
   "acked_at",
+  "ended_at",
   "outcome",
 ] as const;
 

@@ -11,7 +11,8 @@ export function driftOfBackup(before: ObservedBackup, after: ObservedBackup): Dr
   const compare = (kind: DriftIndicator["kind"], field: string, old: unknown, now: unknown): void => {
     if (JSON.stringify(old) === JSON.stringify(now)) return;
     const since = after.made_at.toISOString();
-    found.push({ kind, field, before: old, after: now, since, backup_id: after.id });
+    const backups = { backup_id: after.id, previous_backup_id: before.id };
+    found.push({ kind, field, before: old, after: now, since, ...backups });
   };
   compare("schema", "schema_hash", before.metadata["schema_hash"], after.metadata["schema_hash"]);
   for (const field of METADATA) compare("environment", field, before.metadata[field], after.metadata[field]);

@@ -142,11 +142,34 @@ describe("API logs", () => {
     expect((await stranger.get(`/api/api-logs/${row?.id ?? ""}`)).status).toBe(404);
   });
 
+  test("by whoever called, and by method; an operator's calls as somebody else too", async () => {
+    const attempt = { slug: "by-actor", engine: "sqlite", agent_id: agent.id };
+    await owner.post(`/api/orgs/${org.id}/sources`, attempt);
+    const of = (actor: string) => list(`?actor_id=${actor}&method=POST`);
+    const made = await of(owner.id);
+    expect(made.map(({ route }) => route)).toContain("/api/orgs/:orgID/sources");
+    expect(new Set(made.map(({ actor, method }) => `${method} ${actor.id}`))).toEqual(
+      new Set([`POST ${owner.id}`]),
+    );
+    const operator = await service.signIn(null);
+    const acting = await operator.post("/api/auth/impersonate", { user_id: owner.id, reason: "a test" });
+    await service.call({
+      method: "POST",
+      path: `/api/orgs/${org.id}/sources`,
+      token: acting.json["session_token"] as string,
+      json: { ...attempt, slug: "by-operator" },
+    });
+    expect((await of(operator.id)).map(({ route, impersonator }) => [route, impersonator?.id])).toEqual([
+      ["/api/orgs/:orgID/sources", operator.id],
+    ]);
+    expect(await list("?method=PATCH")).toEqual([]);
+  });
+
   test("by actor and status", async () => {
     const attached = await list("?kind=auth_key&status=201");
     expect(attached.map(({ route }) => route)).toEqual(["/api/bootstrap/attach"]);
     expect(await list(`?agent_id=${agent.id}&status=500`)).toEqual([]);
-    const answer = await owner.get(`/api/orgs/${org.id}/api-logs?status=20`);
-    expect(answer.status).toBe(400);
+    for (const query of ["status=20", "method=get"])
+      expect((await owner.get(`/api/orgs/${org.id}/api-logs?${query}`)).status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { isRepeated, nextGap } from "./time-zone.ts";
+import { isRepeated, isShownAgain, nextGap, wallClock } from "./time-zone.ts";
 
 const STRICT = { mode: "5-part", paused: true } as const;
 const NAMES = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun";
@@ -37,6 +37,19 @@ export function nextTime(pattern: string, zone: string, after: Date): Date | nul
   if (gap === null || gap.at <= after) return next;
   const leftOut = cron(pattern, "UTC").nextRun(new Date(gap.from.getTime() - 1));
   return leftOut !== null && leftOut < gap.to ? gap.at : next;
+}
+
+/**
+ * What a change of the clocks does to a time that nextTime gave: `shifted` stands for one that is left out, `first_of_two` for one that
+ * comes twice.
+ */
+export function clockChangeAt(pattern: string, zone: string, at: Date): "shifted" | "first_of_two" | null {
+  // One of every hour neither misses an hour nor runs twice in one.
+  if (pattern.split(" ")[1] === "*") return null;
+  const shown = wallClock(zone, at);
+  const named = cron(pattern, "UTC").nextRun(new Date(shown.getTime() - 1));
+  if (named?.getTime() !== shown.getTime()) return "shifted";
+  return isShownAgain(zone, at) ? "first_of_two" : null;
 }
 
 function cron(pattern: string, zone: string): Cron {

@@ -55,6 +55,28 @@ export function nextGap(zone: string, start: Date, end: Date): ClockChange | nul
   return null;
 }
 
+/** Every change of the clocks after `start`, up to `end`, forward or back. */
+export function clockChanges(zone: string, start: Date, end: Date): ClockChange[] {
+  const changes: ClockChange[] = [];
+  const last = end.getTime();
+  let before = start.getTime();
+  let offset = offsetMs(zone, before);
+  while (before < last) {
+    const after = Math.min(before + DAY_MS, last);
+    const offsetAfter = offsetMs(zone, after);
+    if (offsetAfter !== offset) changes.push(changeBetween(zone, before, after, offset));
+    [before, offset] = [after, offsetAfter];
+  }
+  return changes;
+}
+
+/** Whether clocks of the zone will show this time once again on that day, because they go back in between. */
+export function isShownAgain(zone: string, at: Date): boolean {
+  const now = at.getTime();
+  const back_ms = offsetMs(zone, now) - offsetMs(zone, now + DAY_MS);
+  return back_ms > 0 && isRepeated(zone, new Date(now + back_ms));
+}
+
 /** Whether clocks of the zone have shown this time once before on that day, because they went back in between. */
 export function isRepeated(zone: string, at: Date): boolean {
   const now = at.getTime();
@@ -68,7 +90,7 @@ function changeBetween(zone: string, before: number, after: number, offset: numb
   let [low, high] = [Math.floor(before / MINUTE_MS), Math.ceil(after / MINUTE_MS)];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (offsetMs(zone, middle * MINUTE_MS) > offset) high = middle;
+    if (offsetMs(zone, middle * MINUTE_MS) !== offset) high = middle;
     else low = middle;
   }
   const at = high * MINUTE_MS;

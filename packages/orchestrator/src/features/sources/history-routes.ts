@@ -1,4 +1,12 @@
-import { DriftIndicator, Id, IncidentKind, IncidentRecord, TimelineItem } from "@attestore/contract";
+import {
+  DriftIndicator,
+  Id,
+  IncidentKind,
+  IncidentRecord,
+  RestoreTestRecord,
+  TimelineItem,
+  TimelineTopic,
+} from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/http/errors.ts";
 import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
@@ -6,7 +14,7 @@ import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readDrift } from "../drift/read-drift.ts";
 import { incidentRecord, listIncidents } from "../schedules/incidents.ts";
 import { findConfigured } from "./configured.ts";
-
+import { readRestoreTests } from "./restore-tests.ts";
 import { readTimeline } from "./timeline.ts";
 
 const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
@@ -19,13 +27,13 @@ export function sourceHistoryRoutes(): Route[] {
     summary: "All that was recorded of a source: events, receipts, backups and commands, newest first",
     action: "sources.read",
     params: ofSource,
-    query: listQuery({}),
+    query: listQuery({ ...period, topic: Type.Optional(TimelineTopic) }),
     answers: { 200: listOf(TimelineItem) },
     rateLimits: ["default"],
     async handle({ orgId, params, query }, tx) {
       const source = await findConfigured(tx, orgId, params.sourceID);
       if (source === null) throw notFound("source");
-      return { status: 200, body: await readTimeline(tx, source.id, query) };
+      return { status: 200, body: await readTimeline(tx, source.id, { ...query, ...periodOf(query) }) };
     },
   });
 
@@ -44,6 +52,29 @@ export function sourceHistoryRoutes(): Route[] {
       if (source === null) throw notFound("source");
       const page = pageOf("backup", query);
       return { status: 200, body: await readDrift(tx, source.id, page) };
+    },
+  });
+
+  const restoreTests = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID/restore-tests",
+    summary: "A source's restore tests with their phases and checks, as the receipts say it, newest first",
+    action: "sources.read",
+    params: ofSource,
+    query: listQuery(period),
+    answers: { 200: listOf(RestoreTestRecord) },
+    rateLimits: ["default"],
+    async handle({ orgId, params, query }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null) throw notFound("source");
+      const page = pageOf("receipt", query);
+      const rows = await readRestoreTests(
+        tx,
+        source.id,
+        idRange("receipt", page, periodOf(query)),
+        page.limit,
+      );
+      return { status: 200, body: paged(rows, page, ({ test }) => test) };
     },
   });
 
@@ -70,5 +101,5 @@ export function sourceHistoryRoutes(): Route[] {
     },
   });
 
-  return [timeline, drift, incidents];
+  return [timeline, drift, restoreTests, incidents];
 }

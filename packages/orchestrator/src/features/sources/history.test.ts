@@ -1,4 +1,7 @@
+import { RestoreTestRecord } from "@attestore/contract";
+import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeHistory } from "../../../test/history.ts";
 import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
 import {
   startTestService,
@@ -67,6 +70,74 @@ test("the timeline merges events, receipts, backups and commands, newest first, 
   expect((await owner.get(`/api/orgs/${org.id}/sources/${id}/timeline?cursor=x`)).status).toBe(400);
 });
 
+test("the timeline shows one topic, or a period, and goes on through its pages", async () => {
+  const id = await source();
+  for (let n = 1; n <= 4; n += 1) {
+    const metadata = { schema_summary: { objects: [], omitted: 0 } };
+    const backupId = await recordBackup(service.database, { ...of(id), at: day(n), metadata });
+    await recordReceipt(service.database, { ...of(id), backupId, kind: "backup", at: day(n) });
+    const result = n === 2 ? "failed" : "passed";
+    await recordReceipt(service.database, { ...of(id), backupId, kind: "restore_test", result, at: day(n) });
+    await service.queueCommand(id, "backup");
+  }
+  const event = { source_id: id, occurred_at: day(1).toISOString(), detail: {} };
+  for (const kind of ["backup_failed", "restore_failed"]) await agent.post("/v1/events", { kind, ...event });
+  const shown = async (query: string) =>
+    (await read(id, `timeline?${query}`)).items.map(
+      ({ type, event: e, receipt: r }) =>
+        `${String(type)} ${((e ?? r ?? { kind: "" }) as { kind: string }).kind}`,
+    );
+  const counted = async (query: string) => {
+    const counts: Record<string, number> = {};
+    for (const name of await shown(query)) counts[name] = (counts[name] ?? 0) + 1;
+    return counts;
+  };
+  expect(await counted("topic=backups")).toEqual({
+    "event backup_failed": 1,
+    "receipt backup": 4,
+    "backup ": 4,
+  });
+  expect(await counted("topic=restore_tests")).toEqual({
+    "event restore_failed": 1,
+    "receipt restore_test": 4,
+  });
+  expect(await counted("topic=commands")).toEqual({ "command ": 4 });
+  expect(await shown("topic=trouble")).toEqual([
+    "event restore_failed",
+    "event backup_failed",
+    "receipt restore_test",
+  ]);
+  const period = `from=${day(2).toISOString()}&to=${day(4).toISOString()}`;
+  expect(await counted(period)).toEqual({ "backup ": 2, "receipt backup": 2, "receipt restore_test": 2 });
+  const first = await read(id, "timeline?topic=restore_tests&limit=3");
+  const second = await read(id, `timeline?topic=restore_tests&limit=3&cursor=${first.next_cursor ?? ""}`);
+  expect([first.items.length, second.items.length, second.next_cursor]).toEqual([3, 2, null]);
+  expect(JSON.stringify((await read(id, "timeline")).items)).not.toContain("schema_summary");
+  for (const query of ["topic=all", "from=yesterday"])
+    expect((await owner.get(`/api/orgs/${org.id}/sources/${id}/timeline?${query}`)).status).toBe(400);
+});
+
+test("restore tests are what their receipts say, newest first, page by page", async () => {
+  const { sourceId, backups } = await makeHistory(service, org, { slug: "tested", backups: 3 });
+  const { items, next_cursor } = await read(sourceId, "restore-tests?limit=2");
+  expect(items.map(({ receipt_id }) => receipt_id)).toEqual([
+    backups[2]?.receipts.restore_test,
+    backups[1]?.receipts.restore_test,
+  ]);
+  for (const item of items) expect([...Value.Errors(RestoreTestRecord, item)]).toEqual([]);
+  expect(items[0]).toMatchObject({
+    backup_id: backups[2]?.id,
+    result: "passed",
+    checks: [{ id: "has-orders" }],
+  });
+  const rest = await read(sourceId, `restore-tests?cursor=${next_cursor ?? ""}`);
+  expect(rest.items.map(({ backup_id }) => backup_id)).toEqual([backups[0]?.id]);
+  const failed = await makeHistory(service, org, { slug: "failing", result: "failed" });
+  expect((await read(failed.sourceId, "restore-tests")).items).toMatchObject([
+    { result: "failed", reason: "a check failed" },
+  ]);
+});
+
 test("drift names what changed between backups and in restore tests, and since when", async () => {
   const id = await source();
   const summary = (tables: Record<string, Record<string, string>>) => ({
@@ -113,6 +184,7 @@ test("drift names what changed between backups and in restore tests, and since w
     after: "cd".repeat(32),
     since: day(2).toISOString(),
     backup_id: second,
+    previous_backup_id: first,
     changes: {
       added: ["table fresh", "table fresh id"],
       removed: ["table old", "table old id"],

@@ -277,6 +277,7 @@ describe("triggering", () => {
       issued_by: owner.id,
       delivered_at: null,
       acked_at: null,
+      ended_at: null,
       outcome: {},
     });
     expect(await commandsOf(mine)).toMatchObject([{ id: command_id, kind: "backup" }]);
@@ -362,6 +363,7 @@ describe("removing", () => {
     const [event] = events.json["items"] as { id: string }[];
     expect((await owner.get(`/api/commands/${command}`)).json).toMatchObject({
       status: "queued",
+      ended_at: expect.any(String),
       outcome: { event_id: event?.id },
     });
     expect(await commandsOf(mine)).toEqual([]);
@@ -389,7 +391,9 @@ describe("who may", () => {
     ["GET", path(id)],
     ["GET", path(id, "timeline")],
     ["GET", path(id, "drift")],
+    ["GET", path(id, "restore-tests")],
     ["GET", path(id, "retention-preview")],
+    ["GET", `/api/orgs/${org.id}/schedule-preview`],
     ["GET", `/api/orgs/${org.id}/commands`],
     ["GET", `/api/orgs/${org.id}/incidents`],
     ["GET", `/api/commands/${command}`],
@@ -411,13 +415,13 @@ describe("who may", () => {
     const command = await service.queueCommand(id, "backup");
     const auditor = await service.signIn(org, "auditor");
     expect(await statuses(auditor, id, command)).toEqual([
-      ...Array<number>(8).fill(200),
+      ...Array<number>(10).fill(200),
       ...Array<number>(4).fill(403),
     ]);
     expect(new Set(await statuses(await service.signIn(null), id, command))).toEqual(new Set([403]));
     expect(new Set(await statuses(agent, id, command))).toEqual(new Set([401]));
     const admin = await service.signIn(org, "admin");
-    expect(await statuses(admin, id, command)).toEqual([...Array<number>(8).fill(200), 201, 200, 202, 200]);
+    expect(await statuses(admin, id, command)).toEqual([...Array<number>(10).fill(200), 201, 200, 202, 200]);
   });
 
   test("another organisation's people find nothing, whatever their role, and nothing changes", async () => {
@@ -429,7 +433,7 @@ describe("who may", () => {
     expect((await owner.get(path(id))).json).toMatchObject({ name: "Unchanged" });
     const stranger = await service.signIn(other);
     // Its own organisation in the path, and our source.
-    for (const call of ["", "timeline", "drift", "retention-preview"]) {
+    for (const call of ["", "timeline", "drift", "restore-tests", "retention-preview"]) {
       const answer = await stranger.get(`/api/orgs/${other.id}/sources/${id}${call && `/${call}`}`);
       expect(answer.status).toBe(404);
     }

@@ -1,4 +1,12 @@
-import { type IdKind, isId, type TimelineItem } from "@attestore/contract";
+import {
+  firstIdAt,
+  type IdKind,
+  isId,
+  type SourceMetadata,
+  type TimelineItem,
+  type TimelineTopic,
+} from "@attestore/contract";
+import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/http/errors.ts";
 import { backupRecord } from "../backups/present.ts";
@@ -21,22 +29,67 @@ function suffixOf(id: string): string {
   return id.slice(id.indexOf("_") + 1);
 }
 
+/** What of each kind of record belongs to a topic. */
+interface Selection {
+  /** Kinds of events. */
+  events: readonly string[];
+  receipts: { kind: "backup" | "restore_test" } | { result: "failed" } | null;
+  backups: boolean;
+  commands: boolean;
+}
+
+const TOPICS: Record<TimelineTopic, Selection> = {
+  backups: {
+    events: ["backup_failed", "backup_missed", "backup_expired"],
+    receipts: { kind: "backup" },
+    backups: true,
+    commands: false,
+  },
+  restore_tests: {
+    events: ["restore_failed", "restore_test_missed"],
+    receipts: { kind: "restore_test" },
+    backups: false,
+    commands: false,
+  },
+  trouble: {
+    events: ["backup_failed", "restore_failed", "attestation_failed", "backup_missed", "restore_test_missed"],
+    receipts: { result: "failed" },
+    backups: false,
+    commands: false,
+  },
+  commands: { events: [], receipts: null, backups: false, commands: true },
+};
+
+/** What of a list to read: ids are compared without their prefixes. */
+interface Range {
+  from: string;
+  before: string;
+  limit: number;
+}
+
 /**
- * A page of all that the service recorded of a source, newest first. Each kind of record is read from an index of its own, at most a page
+ * A page of what the service recorded of a source, newest first. Each kind of record is read from an index of its own, at most a page
  * of it. Throws `invalid_request` for a cursor of another list.
  */
 export async function readTimeline(
   db: Database,
   sourceId: string,
-  query: { limit?: string; cursor?: string },
+  query: { limit?: string; cursor?: string; topic?: TimelineTopic; from: Date | null; to: Date | null },
 ): Promise<{ items: TimelineItem[]; next_cursor: string | null }> {
   const limit = query.limit === undefined ? 50 : Number(query.limit);
   const before = beforeOf(query.cursor);
+  const end = query.to === null ? AFTER_ALL : firstSuffixAt(query.to);
+  const range: Range = {
+    from: query.from === null ? "" : firstSuffixAt(query.from),
+    before: end < before ? end : before,
+    limit: limit + 1,
+  };
+  const selection = query.topic === undefined ? null : TOPICS[query.topic];
   const read = [
-    await readEvents(db, sourceId, before, limit + 1),
-    await readReceipts(db, sourceId, before, limit + 1),
-    await readBackups(db, sourceId, before, limit + 1),
-    await readCommands(db, sourceId, before, limit + 1),
+    await readEvents(db, sourceId, range, selection?.events ?? null),
+    selection?.receipts === null ? [] : await readReceipts(db, sourceId, range, selection?.receipts ?? {}),
+    selection?.backups === false ? [] : await readBackups(db, sourceId, range),
+    selection?.commands === false ? [] : await readCommands(db, sourceId, range),
   ];
   const entries = read.flat().toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
   const shown = entries.slice(0, limit);
@@ -50,6 +103,10 @@ export async function readTimeline(
   };
 }
 
+function firstSuffixAt(at: Date): string {
+  return suffixOf(firstIdAt("event", at.getTime()));
+}
+
 function beforeOf(cursor: string | undefined): string {
   if (cursor === undefined) return AFTER_ALL;
   const id = /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1") : "";
@@ -60,17 +117,23 @@ function beforeOf(cursor: string | undefined): string {
   return suffixOf(id);
 }
 
-async function readEvents(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
-  const rows = await db
+async function readEvents(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+  kinds: readonly string[] | null,
+): Promise<Entry[]> {
+  if (kinds?.length === 0) return [];
+  let query = db
     .selectFrom("events")
     .leftJoin("incidents", "incidents.id", "events.id")
     .select(EVENT_COLUMNS.map((column) => `events.${column}` as const))
     .select(["incidents.id as incident_id", "incidents.ended_at"])
     .where("events.source_id", "=", sourceId)
-    .where("events.id", "<", `evt_${before}`)
-    .orderBy("events.id", "desc")
-    .limit(limit)
-    .execute();
+    .where("events.id", ">=", `evt_${from}`)
+    .where("events.id", "<", `evt_${before}`);
+  if (kinds !== null) query = query.where("events.kind", "in", kinds);
+  const rows = await query.orderBy("events.id", "desc").limit(limit).execute();
   return rows.map(({ incident_id, ended_at, ...event }) => ({
     id: event.id,
     item: {
@@ -82,26 +145,36 @@ async function readEvents(db: Database, sourceId: string, before: string, limit:
   }));
 }
 
-async function readReceipts(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
-  const rows = await db
+async function readReceipts(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+  filter: { kind?: "backup" | "restore_test"; result?: "failed" },
+): Promise<Entry[]> {
+  let query = db
     .selectFrom("receipts")
     .select(RECEIPT_COLUMNS)
     .where("source_id", "=", sourceId)
-    .where("id", "<", `rcpt_${before}`)
-    .orderBy("id", "desc")
-    .limit(limit)
-    .execute();
+    .where("id", ">=", `rcpt_${from}`)
+    .where("id", "<", `rcpt_${before}`);
+  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  if (filter.result !== undefined) query = query.where("result", "=", filter.result);
+  const rows = await query.orderBy("id", "desc").limit(limit).execute();
   return rows.map((receipt) => ({
     id: receipt.id,
     item: { type: "receipt", at: receipt.created_at.toISOString(), receipt: receiptRecord(receipt) },
   }));
 }
 
-async function readBackups(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+async function readBackups(db: Database, sourceId: string, { from, before, limit }: Range): Promise<Entry[]> {
   const rows = await db
     .selectFrom("backups")
-    .select([...BACKUP_COLUMNS, "created_at"])
+    .select(BACKUP_COLUMNS.filter((column) => column !== "source_metadata"))
+    .select("created_at")
+    // Without the summary of the schema, which may be large: the backup's own record has it.
+    .select(sql<SourceMetadata>`source_metadata - 'schema_summary'`.as("source_metadata"))
     .where("source_id", "=", sourceId)
+    .where("id", ">=", `bkp_${from}`)
     .where("id", "<", `bkp_${before}`)
     .orderBy("id", "desc")
     .limit(limit)
@@ -112,11 +185,16 @@ async function readBackups(db: Database, sourceId: string, before: string, limit
   }));
 }
 
-async function readCommands(db: Database, sourceId: string, before: string, limit: number): Promise<Entry[]> {
+async function readCommands(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+): Promise<Entry[]> {
   const rows = await db
     .selectFrom("commands")
     .select(COMMAND_COLUMNS)
     .where("source_id", "=", sourceId)
+    .where("id", ">=", `cmd_${from}`)
     .where("id", "<", `cmd_${before}`)
     .orderBy("id", "desc")
     .limit(limit)
