@@ -9,6 +9,9 @@ sent anywhere.
   --key FILE         the agent's public key: PEM, an OpenSSH line, or base64. Without it no
                      receipt is true: the key inside a bundle is only a claim
   --log-key VKEY     the log's verifier key (name+hash+base64), or a file that holds it
+  --witness-key VKEY a witness's verifier key, or a file that holds it; may be given several
+                     times. Each of them has to have cosigned the bundle's checkpoint
+  --witnesses N      that N of them have is enough
   --ciphertext FILE  the backup's encrypted file; its SHA-256 is compared with the receipt
   --require-log      no "true" without the log's proof (the default for a bundle)
   --no-require-log   ask about signature and statement only

@@ -6,6 +6,9 @@ export interface Options {
   receipts: string[];
   key: string | undefined;
   logKey: string | undefined;
+  witnessKeys: string[];
+  /** Undefined: all of them. */
+  witnesses: number | undefined;
   ciphertext: string | undefined;
   prove: URL | undefined;
   ca: string | undefined;
@@ -20,6 +23,8 @@ export interface Options {
 const OPTIONS = {
   key: { type: "string", multiple: true },
   "log-key": { type: "string", multiple: true },
+  "witness-key": { type: "string", multiple: true },
+  witnesses: { type: "string", multiple: true },
   ciphertext: { type: "string", multiple: true },
   prove: { type: "string", multiple: true },
   ca: { type: "string", multiple: true },
@@ -37,6 +42,8 @@ export function parseOptions(args: string[]): Options {
     receipts: positionals,
     key: once("key", values.key),
     logKey: once("log-key", values["log-key"]),
+    witnessKeys: values["witness-key"] ?? [],
+    witnesses: wholeNumber("witnesses", once("witnesses", values.witnesses)),
     ciphertext: once("ciphertext", values.ciphertext),
     prove: serviceUrl(once("prove", values.prove)),
     ca: once("ca", values.ca),
@@ -48,7 +55,20 @@ export function parseOptions(args: string[]): Options {
   };
   if (options.help || options.version) return options;
   if (positionals.length === 0) throw usage("no receipt was named");
-  const files = [...positionals, options.key, options.logKey, options.ciphertext, options.ca];
+  const { witnessKeys, witnesses } = options;
+  if (witnessKeys.includes("")) throw usage("--witness-key is empty");
+  if (witnesses !== undefined && witnesses > witnessKeys.length)
+    throw usage(
+      `--witnesses ${witnesses} needs as many --witness-key, of which there are ${witnessKeys.length}`,
+    );
+  const files = [
+    ...positionals,
+    options.key,
+    options.logKey,
+    options.ciphertext,
+    options.ca,
+    ...options.witnessKeys,
+  ];
   if (files.filter((name) => name === "-").length > 1) throw usage("standard input can be read only once");
   if (options.ca !== undefined && options.prove === undefined) throw usage("--ca is for --prove");
   return options;
@@ -71,6 +91,12 @@ function once(name: string, values: string[] | undefined): string | undefined {
   if (values && values.length > 1) throw usage(`--${name} was given ${values.length} times`);
   if (values?.[0] === "") throw usage(`--${name} is empty`);
   return values?.[0];
+}
+
+function wholeNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^(0|[1-9]\d?)$/.test(text)) throw usage(`--${name} takes a whole number, not ${text}`);
+  return Number(text);
 }
 
 function serviceUrl(text: string | undefined): URL | undefined {

@@ -8,7 +8,7 @@ import { type Answer, exitCode, expectation, type Outcome, worst } from "./outco
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
-import { readLogKey, readPublicKey } from "./trusted-keys.ts";
+import { readLogKey, readPublicKey, readWitnessKey } from "./trusted-keys.ts";
 import { type Evidence, verifyOne } from "./verify-one.ts";
 import { visible } from "./visible.ts";
 
@@ -33,6 +33,8 @@ async function ask(options: Options): Promise<Answer> {
   const evidence: Evidence = {
     publicKey: options.key === undefined ? undefined : await readPublicKey(options.key),
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
+    witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
+    requireWitnesses: options.witnesses,
     ciphertextSha256: options.ciphertext === undefined ? undefined : await fileSha256(options.ciphertext),
     requireLog: options.requireLog,
     service: await serviceOf(options),

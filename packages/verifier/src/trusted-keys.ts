@@ -19,18 +19,24 @@ export async function readPublicKey(path: string): Promise<PublicKey> {
 
 /** The log's key: the text itself, or a file that holds it. Throws CannotTell. */
 export async function readLogKey(textOrPath: string): Promise<NoteVerifier> {
-  const looksLikeKey = /^[^+]+\+[0-9a-f]{8}\+/.test(textOrPath);
-  if (looksLikeKey) return asLogKey("--log-key", textOrPath);
-  const bytes = await readSmallFile(textOrPath, MAX_KEY_FILE);
-  return asLogKey(textOrPath, asKey(textOrPath, () => fromUtf8(bytes)).trim());
+  const key = await readVerifierKey("--log-key", textOrPath);
+  // A log signs the text of its checkpoints; a witness's key (cosignature/v1) is another thing.
+  if (key.algorithm === "ed25519") return key;
+  throw new CannotTell("key_unreadable", `${textOrPath}: this is a cosigner's key, not a log's`);
 }
 
-/** A log signs the text of its checkpoints; a witness's key (cosignature/v1) is another thing. */
-function asLogKey(source: string, text: string): NoteVerifier {
-  const key = asKey(source, () => parseVerifierKey(text));
-  if (key.algorithm !== "ed25519")
-    throw new CannotTell("key_unreadable", `${source}: this is a cosigner's key, not a log's`);
-  return key;
+/** A witness's key, likewise. Throws CannotTell. */
+export async function readWitnessKey(textOrPath: string): Promise<NoteVerifier> {
+  const key = await readVerifierKey("--witness-key", textOrPath);
+  if (key.algorithm === "cosignature/v1") return key;
+  throw new CannotTell("key_unreadable", `${textOrPath}: this is a log's key, not a witness's`);
+}
+
+async function readVerifierKey(option: string, textOrPath: string): Promise<NoteVerifier> {
+  const looksLikeKey = /^[^+]+\+[0-9a-f]{8}\+/.test(textOrPath);
+  if (looksLikeKey) return asKey(option, () => parseVerifierKey(textOrPath));
+  const bytes = await readSmallFile(textOrPath, MAX_KEY_FILE);
+  return asKey(textOrPath, () => parseVerifierKey(fromUtf8(bytes).trim()));
 }
 
 function asKey<T>(source: string, parse: () => T): T {

@@ -20,6 +20,8 @@ import { get, type Service } from "./service.ts";
 export interface Evidence {
   publicKey: PublicKey | undefined;
   logKey: NoteVerifier | undefined;
+  witnessKeys: readonly NoteVerifier[];
+  requireWitnesses: number | undefined;
   ciphertextSha256: string | undefined;
   requireLog: boolean | undefined;
   service: Service | undefined;
@@ -109,7 +111,8 @@ function withHint(check: ReceiptCheck, receipt: Receipt, evidence: Evidence): Ch
 function hint(id: CheckId, receipt: Receipt, evidence: Evidence): string | null {
   if (id === "ciphertext" && evidence.ciphertextSha256 === undefined) return "--ciphertext FILE";
   if (NEEDS_KEY.includes(id) && evidence.publicKey === undefined) return "--key FILE";
-  if (id === "inclusion" && "envelope" in receipt) return "name its bundle, or its id with --prove URL";
+  if ((id === "inclusion" || id === "cosignatures") && "envelope" in receipt)
+    return "name its bundle, or its id with --prove URL";
   if (NEEDS_LOG_KEY.includes(id) && evidence.logKey === undefined) return "--log-key VKEY";
   return null;
 }

@@ -9,7 +9,8 @@ export type CheckId =
   | "leaf"
   | "log_key"
   | "checkpoint"
-  | "inclusion";
+  | "inclusion"
+  | "cosignatures";
 
 /** One line of the checklist. `detail` says what was compared, or what is needed to check it. */
 export interface ReceiptCheck {
@@ -30,6 +31,7 @@ const TITLES: Record<CheckId, string> = {
   log_key: "log in the bundle, against the one given",
   checkpoint: "checkpoint signed by the log",
   inclusion: "receipt in the log",
+  cosignatures: "witnesses who saw the checkpoint",
 };
 
 export const held = (id: CheckId, detail: string): ReceiptCheck => ({

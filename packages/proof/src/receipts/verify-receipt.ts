@@ -4,6 +4,7 @@ import { sshFingerprint } from "../keys/ssh.ts";
 import type { NoteVerifier } from "../notes/verifier-key.ts";
 import type { ReceiptBundle } from "./bundle.ts";
 import { type CheckId, failed, held, notChecked, type ReceiptCheck } from "./check.ts";
+import { checkCosignatures } from "./check-cosignatures.ts";
 import { checkEnvelope } from "./check-envelope.ts";
 import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
 import type { Statement } from "./statement.ts";
@@ -13,6 +14,10 @@ export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBund
   publicKey?: PublicKey | undefined;
   /** The log's, likewise. */
   logKey?: NoteVerifier | undefined;
+  /** Witnesses' keys (`cosignature/v1`), likewise. Given any, who of them cosigned the bundle's checkpoint is checked too. */
+  witnessKeys?: readonly NoteVerifier[] | undefined;
+  /** How many of them `true` needs; all unless told. With 0 what they say is shown, and only a bad cosignature counts. */
+  requireWitnesses?: number | undefined;
   /** Hex SHA-256 of the ciphertext at hand, to compare with the subject's digest. */
   ciphertextSha256?: string | undefined;
   /** Whether `true` needs the log's part too. Default: of a bundle yes, of an envelope, which has no such part, no. */
@@ -30,7 +35,10 @@ export interface ReceiptVerdict {
   checks: ReceiptCheck[];
 }
 
-/** Checks a receipt against keys from outside it. Never throws over what the receipt holds. */
+/**
+ * Checks a receipt against keys from outside it. Never throws over what the receipt holds; `malformed_key` for a witness's key that is
+ * none.
+ */
 export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptVerdict> {
   const bundle = "bundle" in input ? input.bundle : undefined;
   const envelope = "bundle" in input ? envelopeFromJson(input.bundle.envelope) : input.envelope;
@@ -43,10 +51,23 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
         ...(await checkInclusion(bundle, input.logKey)),
       ]
     : [notChecked("inclusion", "an envelope alone does not carry its proof: the receipt's bundle is needed")];
-  const checks = [...signed, checkCiphertext(statement, input.ciphertextSha256), ...logged];
+  const { witnessKeys = [], requireWitnesses = witnessKeys.length } = input;
+  const witnessed =
+    witnessKeys.length === 0 && requireWitnesses === 0
+      ? []
+      : [
+          bundle
+            ? await checkCosignatures(bundle, witnessKeys, requireWitnesses)
+            : notChecked(
+                "cosignatures",
+                "an envelope alone has no checkpoint: the receipt's bundle is needed",
+              ),
+        ];
+  const checks = [...signed, checkCiphertext(statement, input.ciphertextSha256), ...logged, ...witnessed];
   const verdict = decide(checks, {
     requireLog: input.requireLog ?? bundle !== undefined,
     requireCiphertext: input.ciphertextSha256 !== undefined,
+    requireWitnesses: requireWitnesses > 0,
   });
   return statement === undefined ? { verdict, checks } : { verdict, statement, checks };
 }
@@ -56,12 +77,13 @@ const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion"];
 /** One that failed decides; else one that is needed and was not checked does. */
 function decide(
   checks: readonly ReceiptCheck[],
-  { requireLog, requireCiphertext }: { requireLog: boolean; requireCiphertext: boolean },
+  needed: { requireLog: boolean; requireCiphertext: boolean; requireWitnesses: boolean },
 ): ReceiptVerdict["verdict"] {
   if (checks.some(({ result }) => result === "failed")) return "false";
   const isNeeded = (id: CheckId): boolean => {
-    if (id === "ciphertext") return requireCiphertext;
-    return requireLog || !LOG_CHECKS.includes(id);
+    if (id === "ciphertext") return needed.requireCiphertext;
+    if (id === "cosignatures") return needed.requireWitnesses;
+    return needed.requireLog || !LOG_CHECKS.includes(id);
   };
   return checks.every(({ id, result }) => result === "held" || !isNeeded(id)) ? "true" : "cannot_tell";
 }
