@@ -129,6 +129,16 @@ export interface Schemas {
     role?: "owner" | "admin" | "auditor";
     name?: string | null;
   };
+  CheckOutcome: {
+    id: string;
+    definition_sha256: string;
+    observed: {
+      [name: string]: unknown;
+    };
+    expectation: string;
+    result: Schemas["ReceiptResult"];
+    duration_ms: number;
+  };
   Cipher: {
     name: "age-v1";
     recipients: string[];
@@ -153,6 +163,7 @@ export interface Schemas {
     issued_by: string;
     delivered_at: string | null;
     acked_at: string | null;
+    ended_at: string | null;
     outcome: {
       backup_id?: string;
       receipt_id?: string;
@@ -219,6 +230,7 @@ export interface Schemas {
     after: unknown;
     since: string;
     backup_id: string;
+    previous_backup_id?: string;
     changes?: {
       added: string[];
       removed: string[];
@@ -449,6 +461,29 @@ export interface Schemas {
   RenameAgentRequest: {
     name: string;
   };
+  RestoreTestRecord: {
+    receipt_id: string;
+    created_at: string;
+    agent_id: string;
+    backup_id: string;
+    started_at: string;
+    finished_at: string;
+    result: Schemas["ReceiptResult"];
+    reason?: string;
+    runtime: {
+      kind: string;
+      engine: string;
+      engine_version: string;
+      image_digest?: string;
+    };
+    phases?: {
+      download_ms: number;
+      decrypt_ms: number;
+      restore_ms: number;
+      checks_ms: number;
+    };
+    checks: Schemas["CheckOutcome"][];
+  };
   Retention: {
     keep_last?: number;
     keep_days?: number;
@@ -482,6 +517,21 @@ export interface Schemas {
     backup_cron: string | null;
     restore_test_cron: string | null;
     timezone: string;
+  };
+  SchedulePreview: {
+    timezone: string;
+    backup: {
+      next: Schemas["ScheduledTime"][];
+      at_clock_changes: Schemas["ScheduledTime"][];
+    } | null;
+    restore_test: {
+      next: Schemas["ScheduledTime"][];
+      at_clock_changes: Schemas["ScheduledTime"][];
+    } | null;
+  };
+  ScheduledTime: {
+    at: string;
+    clock_change: "shifted" | "first_of_two" | null;
   };
   SessionStarted: {
     session_token: string;
@@ -538,6 +588,7 @@ export interface Schemas {
     next_backup_at: string | null;
     next_restore_test_at: string | null;
   };
+  TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
   TriggerAccepted: {
     command_id: string;
   };
@@ -971,7 +1022,7 @@ export interface Paths {
   "/api/orgs/{orgID}/api-logs": {
     get: {
       path: { orgID: string };
-      query: { limit?: string; cursor?: string; from?: string; to?: string; agent_id?: string; kind?: Schemas["ApiLogActorKind"]; status?: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; actor_id?: string; agent_id?: string; method?: "GET" | "POST" | "PATCH" | "DELETE" | "PUT" | "RUN"; kind?: Schemas["ApiLogActorKind"]; status?: string };
       body: undefined;
       answers: { 200: {
         items: Schemas["ApiLogRecord"][];
@@ -1037,7 +1088,7 @@ export interface Paths {
   "/api/orgs/{orgID}/sources/{sourceID}/timeline": {
     get: {
       path: { orgID: string; sourceID: string };
-      query: { limit?: string; cursor?: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; topic?: Schemas["TimelineTopic"] };
       body: undefined;
       answers: { 200: {
         items: ({
@@ -1075,6 +1126,17 @@ export interface Paths {
       } };
     };
   };
+  "/api/orgs/{orgID}/sources/{sourceID}/restore-tests": {
+    get: {
+      path: { orgID: string; sourceID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["RestoreTestRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
   "/api/orgs/{orgID}/incidents": {
     get: {
       path: { orgID: string };
@@ -1084,6 +1146,14 @@ export interface Paths {
         items: Schemas["IncidentRecord"][];
         next_cursor: string | null;
       } };
+    };
+  };
+  "/api/orgs/{orgID}/schedule-preview": {
+    get: {
+      path: { orgID: string };
+      query: { backup_cron?: string; restore_test_cron?: string; timezone?: string };
+      body: undefined;
+      answers: { 200: Schemas["SchedulePreview"] };
     };
   };
   "/api/orgs/{orgID}/sources/{sourceID}/retention-preview": {
