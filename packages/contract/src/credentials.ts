@@ -4,11 +4,13 @@
  * - agent token: `ats_` and base64url of 32 random bytes
  * - session token: `atss_` and the same
  * - poll token: `atp_` and the same
+ * - secret of an auditor's link: `atl_` and the same
  * - auth key: `atk_`, 10 characters of public id, `_`, base64url of 24 random bytes
  */
 export const AGENT_TOKEN = /^ats_[A-Za-z0-9_-]{43}$/;
 export const SESSION_TOKEN = /^atss_[A-Za-z0-9_-]{43}$/;
 export const POLL_TOKEN = /^atp_[A-Za-z0-9_-]{43}$/;
+export const AUDITOR_LINK = /^atl_[A-Za-z0-9_-]{43}$/;
 export const AUTH_KEY = /^atk_([0-9a-z]{10})_([A-Za-z0-9_-]{32})$/;
 
 /** The 30 characters of one-time codes: A-Z and 0-9 without 0 O 1 I L U. */

@@ -11,6 +11,7 @@ export * from "./schemas/log.ts";
 export * from "./schemas/receipts.ts";
 export * from "./schemas/events.ts";
 export * from "./schemas/api-logs.ts";
+export * from "./schemas/auditor-links.ts";
 export * from "./schemas/people.ts";
 export * from "./schemas/agents.ts";
 export * from "./schemas/commands.ts";

@@ -2,7 +2,15 @@ import { Type, type Static } from "typebox";
 import { Count, Id, strict, Timestamp } from "./scalars.ts";
 
 /** Who calls: a credential's kind, or somebody at the service's console. */
-export const ApiLogActorKind = Type.Enum(["agent", "user", "operator", "auth_key", "anonymous", "console"]);
+export const ApiLogActorKind = Type.Enum([
+  "agent",
+  "user",
+  "operator",
+  "auditor_link",
+  "auth_key",
+  "anonymous",
+  "console",
+]);
 export type ApiLogActorKind = Static<typeof ApiLogActorKind>;
 
 /** The record of one API call (contract, section 10). Neither a body nor a query nor a secret is ever in it. */

@@ -4,7 +4,7 @@ import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 /** Whose doing something was. */
 export const EventActor = Type.Object(
   {
-    kind: Type.Enum(["agent", "user", "auth_key", "service"]),
+    kind: Type.Enum(["agent", "user", "auth_key", "auditor_link", "service"]),
     id: Type.String(),
   },
   strict,

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { AuditorLinkView } from "./auditor-links.ts";
 import { Id, Label, strict, Timestamp } from "./scalars.ts";
 
 /** An address of mail: a local part without quotes (RFC 5321 section 4.1.2) at a domain. Its letters' case makes no other address. */
@@ -67,15 +68,30 @@ export const SessionStarted = Type.Object(
   strict,
 );
 
-/** 200 of `GET /api/auth/me`; `impersonated_by` is the operator who acts as the user. */
-export const Me = Type.Object(
+/** Who is signed in: a user, or somebody with an auditor's link, whose role is `reader` and whose id is the link's. */
+const SignedIn = Type.Object(
   {
-    user: UserRecord,
-    org: Type.Union([OrgRecord, Type.Null()]),
-    impersonated_by: Type.Union([UserRecord, Type.Null()]),
+    ...UserRecord.properties,
+    id: Type.Union([Id("user"), Id("auditorLink")]),
+    role: Type.Union([OrgRole, Type.Literal("operator"), Type.Literal("reader")]),
   },
   strict,
 );
+
+/**
+ * 200 of `GET /api/auth/me`; `impersonated_by` is the operator who acts as the user, `auditor_link` the link that was opened: only
+ * records from `from` on and before `to` are there then.
+ */
+export const Me = Type.Object(
+  {
+    user: SignedIn,
+    org: Type.Union([OrgRecord, Type.Null()]),
+    impersonated_by: Type.Union([UserRecord, Type.Null()]),
+    auditor_link: Type.Union([AuditorLinkView, Type.Null()]),
+  },
+  strict,
+);
+export type Me = Static<typeof Me>;
 
 /** 200 of `POST /api/auth/logout`. */
 export const SignedOut = Type.Object({ status: Type.Literal("signed_out") }, strict);

@@ -6,6 +6,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { withApiDocs } from "./api-docs/routes.ts";
 import { apiLogRoutes } from "./api-logs/routes.ts";
+import { auditorLinkRoutes } from "./auditor-links/routes.ts";
 import { backupReadingRoutes } from "./backups/dashboard-routes.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { authKeyRoutes } from "./auth-keys/routes.ts";
@@ -54,6 +55,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...userRoutes(deps),
       ...agentRoutes(),
       ...authKeyRoutes(deps),
+      ...auditorLinkRoutes(deps),
       ...bootstrapReviewRoutes(deps),
       ...bootstrapRoutes(deps.db, deps),
       ...heartbeatRoutes(deps),

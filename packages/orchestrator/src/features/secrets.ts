@@ -6,6 +6,7 @@ const PUBLIC_ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 /** Contract, section 1. Each is given out once and kept as its SHA-256. */
 export const newAgentToken = (): string => `ats_${randomBytes(32).toString("base64url")}`;
 export const newSessionToken = (): string => `atss_${randomBytes(32).toString("base64url")}`;
+export const newAuditorLinkSecret = (): string => `atl_${randomBytes(32).toString("base64url")}`;
 export const newPollToken = (): string => `atp_${randomBytes(32).toString("base64url")}`;
 
 export function newAuthKey(): { publicId: string; secret: string; plaintext: string } {

@@ -1,7 +1,16 @@
 import { AgentRecord, AgentStatus, Id, RenameAgentRequest } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/http/errors.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  isWithin,
+  knownUntil,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { presentAgent } from "./present.ts";
 import { revokeAgent } from "./revoke-agent.ts";
@@ -20,11 +29,12 @@ export function agentRoutes(): Route[] {
     query: listQuery({ ...period, status: Type.Optional(AgentStatus) }),
     answers: { 200: listOf(AgentRecord) },
     rateLimits: ["default"],
-    async handle({ orgId, query }, tx) {
+    forAuditorLinks: true,
+    async handle({ orgId, query, within }, tx) {
       const page = pageOf("agent", query);
       const agents = await listAgentPage(tx, orgId, {
         page,
-        ...periodOf(query),
+        ...periodOf(query, knownUntil(within)),
         status: query.status ?? null,
       });
       return { status: 200, body: paged(agents, page, presentAgent) };
@@ -39,9 +49,10 @@ export function agentRoutes(): Route[] {
     params: ofAgent,
     answers: { 200: AgentRecord },
     rateLimits: ["default"],
-    async handle({ orgId, params }, tx) {
+    forAuditorLinks: true,
+    async handle({ orgId, params, within }, tx) {
       const agent = await findAgentOf(tx, orgId, params.agentID);
-      if (agent === null) throw notFound("agent");
+      if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");
       return { status: 200, body: presentAgent(agent) };
     },
   });

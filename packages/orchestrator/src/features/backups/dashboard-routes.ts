@@ -2,7 +2,16 @@ import { BackupRecord, DownloadUrl, Id, PRESIGNED_URL_S } from "@attestore/contr
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
-import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  idRange,
+  isWithin,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { listBackups } from "./listed.ts";
@@ -27,10 +36,11 @@ export function backupReadingRoutes({ db, objects }: { db: Database; objects: Ob
       }),
       answers: { 200: listOf(BackupRecord) },
       rateLimits: ["default"],
-      async handle({ orgId, query }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, query, within }, tx) {
         const page = pageOf("backup", query);
         const { before } = idRange("backup", page, { from: null, to: null });
-        const rows = await listBackups(tx, orgId, query, { before, ...periodOf(query) }, page.limit);
+        const rows = await listBackups(tx, orgId, query, { before, ...periodOf(query, within) }, page.limit);
         return { status: 200, body: paged(rows, page, backupRecord) };
       },
     }),
@@ -42,9 +52,10 @@ export function backupReadingRoutes({ db, objects }: { db: Database; objects: Ob
       params: Type.Object({ backupID: Id("backup") }),
       answers: { 200: BackupRecord },
       rateLimits: ["default"],
-      async handle({ orgId, params }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, params, within }, tx) {
         const backup = await findBackup(tx, orgId, params.backupID);
-        if (backup === null) throw notFound("backup");
+        if (backup === null || !isWithin(within, backup.made_at)) throw notFound("backup");
         return { status: 200, body: backupRecord(backup) };
       },
     }),

@@ -1,7 +1,16 @@
 import { EventRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/http/errors.ts";
-import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  idRange,
+  isWithin,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { findEvent, listEvents } from "./listed.ts";
 import { eventRecord } from "./present.ts";
@@ -23,9 +32,10 @@ export function eventReadingRoutes(): Route[] {
       }),
       answers: { 200: listOf(EventRecord) },
       rateLimits: ["default"],
-      async handle({ orgId, query }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, query, within }, tx) {
         const page = pageOf("event", query);
-        const ids = idRange("event", page, periodOf(query));
+        const ids = idRange("event", page, periodOf(query, within));
         const rows = await listEvents(tx, orgId, query, ids, page.limit);
         return { status: 200, body: paged(rows, page, eventRecord) };
       },
@@ -38,9 +48,10 @@ export function eventReadingRoutes(): Route[] {
       params: Type.Object({ eventID: Id("event") }),
       answers: { 200: EventRecord },
       rateLimits: ["default"],
-      async handle({ orgId, params }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, params, within }, tx) {
         const event = await findEvent(tx, orgId, params.eventID);
-        if (event === null) throw notFound("event");
+        if (event === null || !isWithin(within, event.created_at)) throw notFound("event");
         return { status: 200, body: eventRecord(event) };
       },
     }),

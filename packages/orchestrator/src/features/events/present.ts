@@ -25,6 +25,7 @@ const KINDS: Readonly<Record<string, EventActor["kind"]>> = {
   agent: "agent",
   user: "user",
   key: "auth_key",
+  link: "auditor_link",
 };
 
 /** An id says by its prefix what it names. */

@@ -15,7 +15,7 @@ export async function startImpersonation(
 ): Promise<StartedSession> {
   const inAnHour = Date.now() + IMPERSONATION_S * 1000;
   return beginSession(tx, {
-    userId,
+    whose: { userId },
     expiresAt: new Date(Math.min(inAnHour, operator.expiresAt.getTime())),
     operator: { id: operator.id, session: operator.credential, reason },
   });

@@ -1,15 +1,64 @@
-import { Id, LogHead, LogProof, LogProofQuery } from "@attestore/contract";
+import { Id, LogHead, LogKeys, LogProof, LogProofQuery, WitnessRecord } from "@attestore/contract";
+import { formatVerifierKey } from "@attestore/proof";
 import { Type } from "@fastify/type-provider-typebox";
 import type { HeadSigner } from "../../log/head-signer.ts";
+import { logOrigin, logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../log/sql-session.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
+import { listWitnesses, witnessRecord } from "./witnesses.ts";
 
 /** The organisation's log for people and their programs; the same answers as agents get. */
 export function logReadingRoutes({ signer }: { signer: HeadSigner }): Route[] {
   const params = Type.Object({ orgID: Id("org") });
   return [
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/log",
+      summary: "The log's name and the keys that sign its heads",
+      action: "org_log.read",
+      params,
+      answers: { 200: LogKeys },
+      rateLimits: ["default"],
+      async handle({ orgId }, tx) {
+        const org = await tx
+          .selectFrom("orgs")
+          .select("public_log")
+          .where("id", "=", orgId)
+          .executeTakeFirst();
+        if (org === undefined) throw notFound("log");
+        const { identity } = signer;
+        const origin = logOrigin(identity.host, orgId);
+        return {
+          status: 200,
+          body: {
+            log_id: origin,
+            verifier_key: formatVerifierKey(logVerifier(identity, origin)),
+            time_verifier_key: formatVerifierKey(timeVerifier(identity)),
+            public_log: org.public_log,
+          },
+        };
+      },
+    }),
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/log/witnesses",
+      summary: "List the agents that cosigned a head of the log, each with the newest that it did",
+      action: "org_log.read",
+      params,
+      query: listQuery({}),
+      answers: { 200: listOf(WitnessRecord) },
+      rateLimits: ["default"],
+      async handle({ orgId, query }, tx) {
+        const page = pageOf("agent", query);
+        const log = logVerifier(signer.identity, logOrigin(signer.identity.host, orgId));
+        const rows = await listWitnesses(tx, orgId, page);
+        return { status: 200, body: paged(rows, page, (row) => witnessRecord(row, log)) };
+      },
+    }),
     orgReadRoute({
       method: "GET",
       path: "/api/orgs/:orgID/log/head",
@@ -18,6 +67,8 @@ export function logReadingRoutes({ signer }: { signer: HeadSigner }): Route[] {
       params,
       answers: { 200: LogHead },
       rateLimits: ["default"],
+      // Hashes: what is in a leaf, and when it came, a head does not tell.
+      forAuditorLinks: true,
       handle: async ({ orgId }, tx) => ({
         status: 200,
         body: await headBody(transactionSession(tx), signer, orgId),
@@ -32,6 +83,8 @@ export function logReadingRoutes({ signer }: { signer: HeadSigner }): Route[] {
       query: LogProofQuery,
       answers: { 200: LogProof },
       rateLimits: ["default"],
+      // Hashes: what is in a leaf, and when it came, a head does not tell.
+      forAuditorLinks: true,
       handle: async ({ orgId, query }, tx) => ({
         status: 200,
         body: await readLogProof(transactionSession(tx), signer, orgId, query),

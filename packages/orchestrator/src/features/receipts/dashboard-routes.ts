@@ -12,7 +12,16 @@ import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
 import type { FileAnswer } from "../../platform/http/file-answer.ts";
-import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  idRange,
+  isWithin,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readBundle, sigstoreBundle, tlogProofFile } from "./bundle.ts";
@@ -40,9 +49,10 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Hea
       }),
       answers: { 200: listOf(ReceiptRecord) },
       rateLimits: ["default"],
-      async handle({ orgId, query }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, query, within }, tx) {
         const page = pageOf("receipt", query);
-        const ids = idRange("receipt", page, periodOf(query));
+        const ids = idRange("receipt", page, periodOf(query, within));
         const rows = await listReceipts(tx, orgId, query, ids, page.limit);
         return { status: 200, body: paged(rows, page, receiptRecord) };
       },
@@ -55,9 +65,10 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Hea
       params,
       answers: { 200: ReceiptDetail },
       rateLimits: ["default"],
-      async handle({ orgId, params: { receiptID } }, tx) {
+      forAuditorLinks: true,
+      async handle({ orgId, params: { receiptID }, within }, tx) {
         const receipt = await findReceipt(tx, orgId, receiptID);
-        if (receipt === null) throw notFound("receipt");
+        if (receipt === null || !isWithin(within, receipt.created_at)) throw notFound("receipt");
         return { status: 200, body: receiptDetail(receipt) };
       },
     }),
@@ -74,11 +85,12 @@ export function receiptReadingRoutes({ db, signer }: { db: Database; signer: Hea
       ),
       answers: { 200: ReceiptBundle },
       rateLimits: ["default"],
-      async handle({ orgId, params: { receiptID }, query: { format } }) {
+      forAuditorLinks: true,
+      async handle({ orgId, params: { receiptID }, query: { format }, within }) {
         if (orgId === null) throw notFound("receipt");
         const bundle = await readInOrg(db, orgId, async (tx) => {
           const receipt = await findReceipt(tx, orgId, receiptID);
-          if (receipt === null) throw notFound("receipt");
+          if (receipt === null || !isWithin(within, receipt.created_at)) throw notFound("receipt");
           return readBundle(transactionSession(tx), signer, receipt);
         });
         return bundleFile(receiptID, bundle, format);

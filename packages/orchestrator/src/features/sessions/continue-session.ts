@@ -8,7 +8,7 @@ export async function continueSession(
   { userId, session }: { userId: string; session: Buffer },
 ): Promise<StartedSession> {
   const { token: continues, expiresAt } = await readOrigin(tx, session);
-  return beginSession(tx, { userId, expiresAt, continues });
+  return beginSession(tx, { whose: { userId }, expiresAt, continues });
 }
 
 export async function endOne(tx: DatabaseTransaction, token: Buffer): Promise<void> {

@@ -17,6 +17,7 @@ import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/co
 import { orgRecord } from "../orgs/require-org.ts";
 import { userByEmail, userRecord } from "../users/find-user.ts";
 import { signOut } from "./end-sessions.ts";
+import { readerRecord } from "../auditor-links/reader.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startSession } from "./start-session.ts";
 
@@ -72,12 +73,19 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     credential: "user",
     answers: { 200: Me },
     rateLimits: ["default"],
-    async handle({ principal: { id, orgId, impersonator } }) {
+    forAuditorLinks: true,
+    async handle({ principal }) {
+      const { id, orgId, impersonator } = principal;
+      const org = await orgRecord(db, orgId);
+      if (principal.role === "reader") {
+        const { link: auditor_link, reader: user } = await readerRecord(db, id);
+        return { status: 200, body: { user, org, impersonated_by: null, auditor_link } };
+      }
       const user = await userRecord(db, id);
       // Removed since the session was looked up.
       if (user === null) throw unauthenticated();
       const impersonated_by = impersonator === null ? null : await userRecord(db, impersonator.id);
-      return { status: 200, body: { user, org: await orgRecord(db, orgId), impersonated_by } };
+      return { status: 200, body: { user, org, impersonated_by, auditor_link: null } };
     },
   });
 
@@ -89,6 +97,7 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     credential: "user",
     answers: { 200: SignedOut },
     rateLimits: ["default"],
+    forAuditorLinks: true,
     async handle({ principal }, tx) {
       await signOut(tx, principal);
       return { status: 200, headers: { "set-cookie": CLEAR_SESSION_COOKIE }, body: { status: "signed_out" } };

@@ -12,7 +12,20 @@ export interface StartedSession {
 
 /** Signs a user in. The token is nowhere else. */
 export async function startSession(tx: DatabaseTransaction, userId: string): Promise<StartedSession> {
-  return beginSession(tx, { userId, expiresAt: new Date(Date.now() + SESSION_LIFETIME_S * 1000) });
+  return beginSession(tx, { whose: { userId }, expiresAt: inALifetime() });
+}
+
+/** Signs in whoever opened an auditor's link, until the link ends at the latest. */
+export async function startLinkSession(
+  tx: DatabaseTransaction,
+  link: { id: string; expires_at: Date },
+): Promise<StartedSession> {
+  const expiresAt = new Date(Math.min(inALifetime().getTime(), link.expires_at.getTime()));
+  return beginSession(tx, { whose: { auditorLinkId: link.id }, expiresAt });
+}
+
+function inALifetime(): Date {
+  return new Date(Date.now() + SESSION_LIFETIME_S * 1000);
 }
 
 /** A session with another end than usual: of an impersonation, or in the place of an earlier one. */

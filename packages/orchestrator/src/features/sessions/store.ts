@@ -3,7 +3,8 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 
 export interface NewSession {
   tokenSha256: Buffer;
-  userId: string;
+  /** A user, or the auditor's link that was opened. */
+  whose: { userId: string } | { auditorLinkId: string };
   expiresAt: Date;
   /** Of an impersonation: the operator, and their own session. */
   operator?: { id: string; session: Buffer; reason: string };
@@ -12,13 +13,14 @@ export interface NewSession {
 }
 
 export async function insertSession(tx: DatabaseTransaction, session: NewSession): Promise<void> {
-  const { tokenSha256, userId, expiresAt, operator, continues } = session;
+  const { tokenSha256, whose, expiresAt, operator, continues } = session;
   const now = new Date();
   await tx
     .insertInto("sessions")
     .values({
       token_sha256: tokenSha256,
-      user_id: userId,
+      user_id: "userId" in whose ? whose.userId : null,
+      auditor_link_id: "userId" in whose ? null : whose.auditorLinkId,
       created_at: now,
       last_used_at: now,
       expires_at: expiresAt,

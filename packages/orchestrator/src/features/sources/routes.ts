@@ -10,10 +10,20 @@ import {
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
 import { invalidRequest, notFound } from "../../platform/http/errors.ts";
-import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  isWithin,
+  knownUntil,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { queueCommand } from "../commands/queue-command.ts";
 import { incidentRecord, openIncidents } from "../schedules/incidents.ts";
+import { asOfPeriod } from "./as-of-period.ts";
 import { configureSource } from "./configure-source.ts";
 import { findConfigured, listConfigured } from "./configured.ts";
 import { lockSource } from "./lock-source.ts";
@@ -51,10 +61,12 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     query: listQuery({ ...period, agent_id: Type.Optional(Id("agent")) }),
     answers: { 200: listOf(SourceRecord) },
     rateLimits: ["default"],
-    async handle({ orgId, query }, tx) {
+    forAuditorLinks: true,
+    async handle({ orgId, query, within }, tx) {
       const page = pageOf("source", query);
-      const rows = await listConfigured(tx, orgId, query, { ...page, ...periodOf(query) }, page.limit);
-      return { status: 200, body: paged(rows, page, sourceRecord) };
+      const range = { ...page, ...periodOf(query, knownUntil(within)) };
+      const rows = await listConfigured(tx, orgId, query, range, page.limit);
+      return { status: 200, body: paged(await asOfPeriod(tx, rows, within), page, sourceRecord) };
     },
   });
 
@@ -66,12 +78,15 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     params: ofSource,
     answers: { 200: SourceDetail },
     rateLimits: ["default"],
-    async handle({ orgId, params }, tx) {
-      const source = await findConfigured(tx, orgId, params.sourceID);
-      if (source === null) throw notFound("source");
+    forAuditorLinks: true,
+    async handle({ orgId, params, within }, tx) {
+      const found = await findConfigured(tx, orgId, params.sourceID);
+      if (found === null || !isWithin(knownUntil(within), found.created_at)) throw notFound("source");
+      const [source = found] = await asOfPeriod(tx, [found], within);
       const { agent_id, test_agent_id } = source;
       const agentIds = test_agent_id === null ? [agent_id] : [agent_id, test_agent_id];
-      const incidents = await openIncidents(tx, { sourceId: source.id, agentIds });
+      const open = await openIncidents(tx, { sourceId: source.id, agentIds });
+      const incidents = open.filter(({ began_at }) => isWithin(within, began_at));
       return {
         status: 200,
         body: {

@@ -25,14 +25,15 @@ const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any constant that nobody else uses: "atst" as a number. */
 const ADVISORY_LOCK = 0x61747374;
 
-/** The migrations of this version of the code, in order: 0001, 0002, … without a gap. */
+/** The migrations of this version of the code, in order of their numbers, each of which is there once. */
 export async function readMigrations(directory: URL = DIRECTORY): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith(".sql")).sort();
+  const versions = names.map((name) => Number(FILE_NAME.exec(name)?.[1]));
   return Promise.all(
     names.map(async (name, index) => {
-      const version = Number(FILE_NAME.exec(name)?.[1]);
-      if (version !== index + 1)
-        throw new Error(`migrations must be numbered without a gap; ${name} is number ${index + 1}`);
+      const version = versions[index] ?? Number.NaN;
+      if (!(version > (versions[index - 1] ?? 0)))
+        throw new Error(`migrations must be numbered, each once; ${name} is not`);
       const sql = await readFile(new URL(name, directory), "utf8");
       return { version, name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
     }),

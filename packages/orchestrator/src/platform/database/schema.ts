@@ -10,6 +10,7 @@ export interface Schema {
   orgs: OrgsTable;
   users: UsersTable;
   sessions: SessionsTable;
+  auditor_links: AuditorLinksTable;
   one_time_codes: OneTimeCodesTable;
   mail_outbox: MailOutboxTable;
   agents: AgentsTable;
@@ -80,7 +81,9 @@ export interface UsersTable {
 
 export interface SessionsTable {
   token_sha256: Buffer;
-  user_id: string;
+  /** Null where an auditor's link was opened. */
+  user_id: Nullable<string>;
+  auditor_link_id: Nullable<string>;
   created_at: DefaultedTimestamp;
   last_used_at: DefaultedTimestamp;
   /** The absolute end; the idle one follows from last_used_at. */
@@ -333,7 +336,7 @@ export interface IdempotencyKeysTable {
 export interface ApiLogsTable {
   id: string;
   org_id: Nullable<string>;
-  actor_kind: "agent" | "user" | "operator" | "auth_key" | "anonymous" | "console";
+  actor_kind: "agent" | "user" | "operator" | "auditor_link" | "auth_key" | "anonymous" | "console";
   actor_id: Nullable<string>;
   impersonator_id: Nullable<string>;
   method: string;

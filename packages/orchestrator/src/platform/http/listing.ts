@@ -1,6 +1,7 @@
 import { firstIdAt, isId, type IdKind } from "@attestore/contract";
 import { type TObject, type TProperties, type TSchema, Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "./errors.ts";
+import { ALWAYS, type Period } from "./principal.ts";
 
 const DEFAULT_LIMIT = 50;
 /** Sorts after every id. */
@@ -60,11 +61,7 @@ export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string })
  * The ids of a page and a period as one range, lower end included. For records whose id was made at `created_at`: then one index
  * on the id serves order, cursor and period.
  */
-export function idRange(
-  kind: IdKind,
-  page: Page,
-  { from, to }: { from: Date | null; to: Date | null },
-): { from: string; before: string } {
+export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from: string; before: string } {
   const end = to === null ? AFTER_ALL : firstIdAt(kind, to.getTime());
   const { before } = page;
   return {
@@ -91,13 +88,29 @@ export function paged<Row extends { id: string }, Item>(
 const MOMENT =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Throws `invalid_request` for what is no moment (RFC 3339 section 5.6), or a period that ends before it begins. */
-export function periodOf(query: { from?: string; to?: string }): { from: Date | null; to: Date | null } {
+/**
+ * The period that a query asks for, as far as it lies within the caller's. Throws `invalid_request` for what is no moment (RFC 3339
+ * section 5.6), or a period that ends before it begins.
+ */
+export function periodOf(query: { from?: string; to?: string }, within: Period = ALWAYS): Period {
   const from = momentOf("/from", query.from);
   const to = momentOf("/to", query.to);
   if (from !== null && to !== null && to < from)
     throw invalidRequest("The period ends before it begins.", [{ path: "/to", message: "is before from" }]);
-  return { from, to };
+  return {
+    from: from === null || (within.from !== null && within.from > from) ? within.from : from,
+    to: to === null || (within.to !== null && within.to < to) ? within.to : to,
+  };
+}
+
+/** Of what lasts, such as an agent: all that was there before the period's end. */
+export function knownUntil({ to }: Period): Period {
+  return { from: null, to };
+}
+
+/** Whether a record of this time is one that the caller sees. */
+export function isWithin({ from, to }: Period, at: Date): boolean {
+  return (from === null || at >= from) && (to === null || at < to);
 }
 
 function momentOf(path: string, text: string | undefined): Date | null {

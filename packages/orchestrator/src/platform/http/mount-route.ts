@@ -13,7 +13,7 @@ import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
 import { orgOfCall, readInOrg } from "./org-scope.ts";
 import { mayDo } from "./policy.ts";
-import { type Principal, subjectOf } from "./principal.ts";
+import { ALWAYS, type Principal, subjectOf } from "./principal.ts";
 import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./rate-limit.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
@@ -80,6 +80,7 @@ async function admit(
     state.orgId = await orgOfCall(deps.db, principal, request);
     state.subject = { ...subjectOf(principal), orgId: state.orgId };
     if (!mayDo(principal, route.action)) throw notAllowed(principal);
+    if (isReader(principal) && route.forAuditorLinks !== true) throw notAllowed(principal);
   } catch (error) {
     if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);
     throw error;
@@ -87,8 +88,17 @@ async function admit(
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
 }
 
+function isReader(principal: Principal): boolean {
+  return principal.kind === "user" && principal.role === "reader";
+}
+
 function notAllowed(principal: Principal): ApiError {
   if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
+  if (principal.role === "reader")
+    return new ApiError(
+      "forbidden",
+      "An auditor's link shows what was proven in its period, and nothing else.",
+    );
   if (principal.role === "operator")
     return new ApiError(
       "forbidden",
@@ -165,6 +175,7 @@ function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply
     requestId: request.id,
     principal: state.principal,
     orgId: state.orgId,
+    within: state.principal.kind === "user" ? state.principal.within : ALWAYS,
     address: state.address,
     body: request.body,
     rawBody: state.rawBody,

@@ -19,17 +19,32 @@ export interface AuthKeyPrincipal {
   credential: Buffer;
 }
 
-/** `operator` belongs to the service itself and to no organisation; the others to one each. */
-export type UserRole = "owner" | "admin" | "auditor" | "operator";
+/**
+ * `operator` belongs to the service itself and to no organisation; the others to one each. `reader` is whoever opened an auditor's
+ * link.
+ */
+export type UserRole = "owner" | "admin" | "auditor" | "operator" | "reader";
+
+/** From the one moment, inclusive, up to the other, exclusive; null where there is no such end. */
+export interface Period {
+  from: Date | null;
+  to: Date | null;
+}
+
+export const ALWAYS: Period = { from: null, to: null };
 
 export interface UserPrincipal {
   kind: "user";
+  /** A user's, or an auditor's link's. */
   id: string;
   /** Null for an operator, and for nobody else. */
   orgId: string | null;
   role: UserRole;
+  /** Empty for a reader. */
   email: string;
   name: string | null;
+  /** Whose records they see; all but for readers. */
+  within: Period;
   credential: Buffer;
   /** When the session ends at the latest. */
   expiresAt: Date;
@@ -56,7 +71,7 @@ export type PrincipalOf<Kind extends PrincipalKind> = Extract<Principal, { kind:
 
 /** The record that a call is about to be attributed to, known even where the credential is then refused. */
 export interface Subject {
-  kind: PrincipalKind | "operator";
+  kind: PrincipalKind | "operator" | "auditor_link";
   id: string | null;
   /** Whose API log the call belongs into. */
   orgId: string | null;
@@ -65,12 +80,17 @@ export interface Subject {
 
 export const NOBODY: Subject = { kind: "anonymous", id: null, orgId: null, impersonatorId: null };
 
+const SUBJECT_KINDS: Partial<Record<UserRole, Subject["kind"]>> = {
+  operator: "operator",
+  reader: "auditor_link",
+};
+
 export function subjectOf(principal: Principal): Subject {
   if (principal.kind === "anonymous") return NOBODY;
   if (principal.kind !== "user")
     return { kind: principal.kind, id: principal.id, orgId: principal.orgId, impersonatorId: null };
   return {
-    kind: principal.role === "operator" ? "operator" : "user",
+    kind: SUBJECT_KINDS[principal.role] ?? "user",
     id: principal.id,
     orgId: principal.orgId,
     impersonatorId: principal.impersonator?.id ?? null,

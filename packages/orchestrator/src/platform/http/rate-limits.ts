@@ -21,6 +21,7 @@ export type RateLimitName =
   | "verify_email"
   | "attach_failures"
   | "bootstrap_start"
+  | "auditor_link_address"
   | "default";
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
@@ -33,5 +34,6 @@ export const RATE_LIMITS: RateLimitTable = {
   verify_email: { limit: 10, window_s: 900, per: "email", counts: "calls", kept: "counted" },
   attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "counted" },
   bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
+  auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

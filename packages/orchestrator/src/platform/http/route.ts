@@ -6,7 +6,7 @@ import type { Answer, WireAnswer } from "./answer.ts";
 import type { AuditRow } from "./audit-row.ts";
 import type { Action } from "./policy.ts";
 import type { FileAnswer } from "./file-answer.ts";
-import type { PrincipalKind, PrincipalOf } from "./principal.ts";
+import type { Period, PrincipalKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";
 
 /** A call after authentication, authorisation, rate limit and validation. */
@@ -20,6 +20,8 @@ export interface Call<
   principal: PrincipalOf<Kind>;
   /** What the call is about: the path's organisation, or the caller's own. Null for operators' calls about none. */
   orgId: string | null;
+  /** The time whose records the caller sees: all of it but for auditors' links. */
+  within: Period;
   /** Client address without port. */
   address: string;
   body: Body;
@@ -74,6 +76,11 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   /** Errors of its own, besides those that follow from its credential, parameters, body and limits. */
   errors?: readonly ErrorCode[];
   bodyLimit?: number;
+  /**
+   * For whoever opened an auditor's link, too, where the policy allows it: the handler shows only what lies `within` the call's
+   * period. Without it they are refused, so that a call that nobody thought about shows them nothing.
+   */
+  forAuditorLinks?: true;
   /** Limits that this call counts against, besides none. */
   rateLimits: readonly RateLimitName[];
   /** How long an Idempotency-Key is remembered; 24 hours unless told. */

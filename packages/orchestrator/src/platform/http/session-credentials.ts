@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
 import { ApiError } from "./errors.ts";
-import type { Impersonator, UserPrincipal } from "./principal.ts";
+import { ALWAYS, type Impersonator, type UserPrincipal, type UserRole } from "./principal.ts";
 
 /** Contract, section 5. */
 export const SESSION_IDLE_S = 12 * 3600;
@@ -21,7 +21,7 @@ interface Found {
 
 /**
  * Whose session a token is, and whether it still lives: not signed out, within its idle and its absolute lifetime, its user not
- * removed, and for an impersonation the same of the operator's own session. Asks the database each time, so that
+ * removed, for an impersonation the same of the operator's own session, and an auditor's link neither revoked nor past its time. Asks the database each time, so that
  * a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is none.
  */
 export async function lookUpSession(db: Database, token: string): Promise<Found> {
@@ -29,7 +29,8 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
   const credential = credentialHash(token);
   const row = await db
     .selectFrom("sessions as session")
-    .innerJoin("users as person", "person.id", "session.user_id")
+    .leftJoin("users as person", "person.id", "session.user_id")
+    .leftJoin("auditor_links as link", "link.id", "session.auditor_link_id")
     .leftJoin("sessions as own", "own.token_sha256", "session.operator_session")
     .leftJoin("users as operator", "operator.id", "session.operator_id")
     .where("session.token_sha256", "=", credential)
@@ -45,11 +46,17 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
       "operator.id as operator_id",
       "operator.email as operator_email",
       "operator.name as operator_name",
+      "link.id as link_id",
+      "link.org_id as link_org_id",
+      "link.name as link_name",
+      "link.period_from",
+      "link.period_to",
     ])
     .select(
       sql<boolean>`session.ended_at is null and session.expires_at > now()
         and session.last_used_at > now() - make_interval(secs => ${SESSION_IDLE_S}::int)
         and person.removed_at is null
+        and (link.id is null or (link.revoked_at is null and link.expires_at > now()))
         and (session.operator_session is null
           or (own.ended_at is null and own.expires_at > now() and operator.removed_at is null))`.as("live"),
     )
@@ -59,18 +66,53 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
     .executeTakeFirst();
   if (row === undefined) throw unauthenticated();
   if (row.live && row.untouched) await touch(db, credential);
-  const principal: UserPrincipal = {
-    kind: "user",
-    id: row.id,
+  const common = { kind: "user", credential, expiresAt: row.expires_at } as const;
+  return { principal: { ...common, ...(readerOf(row) ?? personOf(row)) }, live: row.live };
+}
+
+type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt">;
+
+/** Null where the session is no auditor's link. */
+function readerOf(row: {
+  link_id: string | null;
+  link_org_id: string | null;
+  link_name: string | null;
+  period_from: Date | null;
+  period_to: Date | null;
+}): Who | null {
+  const { link_id: id, link_org_id: orgId, period_from: from, period_to: to } = row;
+  if (id === null || orgId === null || from === null || to === null) return null;
+  return {
+    id,
+    orgId,
+    role: "reader",
+    email: "",
+    name: row.link_name,
+    within: { from, to },
+    impersonator: null,
+  };
+}
+
+function personOf(
+  row: {
+    id: string | null;
+    org_id: string | null;
+    role: Exclude<UserRole, "reader"> | null;
+    email: string | null;
+    name: string | null;
+  } & Parameters<typeof impersonatorOf>[0],
+): Who {
+  const { id, role, email } = row;
+  if (id === null || role === null || email === null) throw new Error("a session is nobody's");
+  return {
+    id,
     orgId: row.org_id,
-    role: row.role,
-    email: row.email,
+    role,
+    email,
     name: row.name,
-    credential,
-    expiresAt: row.expires_at,
+    within: ALWAYS,
     impersonator: impersonatorOf(row),
   };
-  return { principal, live: row.live };
 }
 
 /** Throws 401 `session_expired` for a session that is over. */

@@ -1,0 +1,37 @@
+import { AUDITOR_LINK } from "@attestore/contract";
+import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { credentialHash } from "../../platform/http/bearer.ts";
+import { ApiError } from "../../platform/http/errors.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { type StartedSession, startLinkSession } from "../sessions/start-session.ts";
+import { takeOpening, type AuditorLink } from "./store.ts";
+
+/**
+ * Exchanges a link's secret for a session, as often as somebody opens it, and logs that. Throws `unauthenticated`: one answer for a
+ * secret that is none, a revoked link and one past its time.
+ */
+export async function openLink(
+  tx: DatabaseTransaction,
+  { secret, address }: { secret: string; address: string },
+): Promise<{ link: AuditorLink; session: StartedSession }> {
+  const link = AUDITOR_LINK.test(secret) ? await takeOpening(tx, credentialHash(secret)) : null;
+  if (link === null)
+    throw new ApiError(
+      "unauthenticated",
+      "This link opens nothing: it is not whole, it was revoked, or its time is over. Ask whoever sent it for another.",
+    );
+  await scopeToOrg(tx, link.org_id);
+  const session = await startLinkSession(tx, link);
+  // Last: it keeps the log locked until the commit.
+  await appendInTransaction(tx, [
+    {
+      orgId: link.org_id,
+      kind: "auditor_link_opened",
+      actorId: link.id,
+      occurredAt: new Date(),
+      detail: { auditor_link_id: link.id, name: link.name, address },
+    },
+  ]);
+  return { link, session };
+}

@@ -1,0 +1,103 @@
+import {
+  AuditorLinkCreated,
+  AuditorLinkOpened,
+  AuditorLinkRecord,
+  CreateAuditorLinkRequest,
+  Id,
+  OpenAuditorLinkRequest,
+} from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { setSessionCookie } from "../../platform/http/session-cookie.ts";
+import { createLink } from "./create-link.ts";
+import { openLink } from "./open-link.ts";
+import { presentLink, viewOf } from "./present.ts";
+import { revokeLink } from "./revoke-link.ts";
+import { listLinkPage } from "./store.ts";
+
+const ofOrg = Type.Object({ orgID: Id("org") });
+
+/** Links by which an auditor reads what an organisation recorded in one period, without an account. */
+export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[] {
+  const create = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/auditor-links",
+    summary:
+      "Make an auditor's link, which is shown this once: whoever has it reads the records of one period",
+    action: "auditor_links.manage",
+    credential: "user",
+    params: ofOrg,
+    body: CreateAuditorLinkRequest,
+    answers: { 201: AuditorLinkCreated },
+    rateLimits: ["default"],
+    secret: true,
+    async handle({ body, params, principal }, tx) {
+      const { name, from, to, expires_in_s: expiresIn_s } = body;
+      const asked = { orgId: params.orgID, name, from, to, expiresIn_s, createdBy: principal.id };
+      const { link, secret } = await createLink(tx, asked);
+      // A fragment: browsers send it to nobody, so that no log and no referrer ever has it.
+      return { status: 201, body: { ...presentLink(link), url: `${publicUrl}/shared#${secret}` } };
+    },
+  });
+
+  const list = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/auditor-links",
+    summary: "List auditors' links, those that are over too",
+    action: "auditor_links.read",
+    params: ofOrg,
+    query: listQuery(period),
+    answers: { 200: listOf(AuditorLinkRecord) },
+    rateLimits: ["default"],
+    async handle({ orgId, query }, tx) {
+      const page = pageOf("auditorLink", query);
+      const links = await listLinkPage(tx, orgId, { page, ...periodOf(query) });
+      return { status: 200, body: paged(links, page, presentLink) };
+    },
+  });
+
+  const revoke = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/auditor-links/:id/revoke",
+    summary: "Revoke an auditor's link; who opened it is signed out at once",
+    action: "auditor_links.manage",
+    credential: "user",
+    params: Type.Object({ orgID: Id("org"), id: Id("auditorLink") }),
+    answers: { 200: AuditorLinkRecord },
+    errors: ["conflict"],
+    rateLimits: ["default"],
+    async handle({ params, principal }, tx) {
+      const link = await revokeLink(tx, { orgId: params.orgID, id: params.id, actorId: principal.id });
+      return { status: 200, body: presentLink(link) };
+    },
+  });
+
+  const open = writeRoute({
+    method: "POST",
+    path: "/api/auditor-links/open",
+    summary: "Exchange an auditor's link for a session that reads the records of its period",
+    action: "auditor_link.open",
+    credential: "anonymous",
+    body: OpenAuditorLinkRequest,
+    answers: { 200: AuditorLinkOpened },
+    errors: ["unauthenticated"],
+    rateLimits: ["auditor_link_address"],
+    secret: true,
+    async handle({ body, address }, tx) {
+      const { link, session } = await openLink(tx, { secret: body.secret, address });
+      return {
+        status: 200,
+        headers: { "set-cookie": setSessionCookie(session.token, session.expiresAt) },
+        body: {
+          session_token: session.token,
+          expires_at: session.expiresAt.toISOString(),
+          org_id: link.org_id,
+          auditor_link: viewOf(link),
+        },
+      };
+    },
+  });
+
+  return [create, list, revoke, open];
+}
