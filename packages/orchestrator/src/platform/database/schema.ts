@@ -98,6 +98,21 @@ export interface SessionsTable {
 }
 
 export interface OneTimeCodesTable {
+export interface AuditorLinksTable {
+  id: string;
+  org_id: string;
+  secret_sha256: Buffer;
+  name: string;
+  period_from: Timestamp;
+  period_to: Timestamp;
+  created_by: string;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  openings: Generated<number>;
+  last_opened_at: NullableTimestamp;
+  revoked_at: NullableTimestamp;
+}
+
   purpose: "signup" | "login";
   email: string;
   code_sha256: Buffer;
