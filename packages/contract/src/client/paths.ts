@@ -361,6 +361,12 @@ export interface Schemas {
     origin: string;
     verifier_key: string;
   };
+  LogKeys: {
+    log_id: string;
+    verifier_key: string;
+    time_verifier_key: string;
+    public_log: boolean;
+  };
   LogProof: {
     inclusion: Schemas["InclusionProof"];
     consistency: Schemas["ConsistencyProof"] | null;
@@ -629,6 +635,14 @@ export interface Schemas {
   VerifyRequest: {
     email: string;
     code: string;
+  };
+  WitnessRecord: {
+    agent_id: string;
+    name: string;
+    verifier_key: string;
+    tree_size: number;
+    checkpoint: string;
+    received_at: string;
   };
 }
 
@@ -1003,6 +1017,25 @@ export interface Paths {
       answers: { 200: Schemas["EventRecord"] };
     };
   };
+  "/api/orgs/{orgID}/log": {
+    get: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["LogKeys"] };
+    };
+  };
+  "/api/orgs/{orgID}/log/witnesses": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["WitnessRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
   "/api/orgs/{orgID}/log/head": {
     get: {
       path: { orgID: string };
@@ -1159,7 +1192,7 @@ export interface Paths {
   "/api/orgs/{orgID}/sources/{sourceID}/retention-preview": {
     get: {
       path: { orgID: string; sourceID: string };
-      query: { limit?: string; cursor?: string; keep_last?: string; keep_days?: string; keep_daily?: string; keep_weekly?: string; keep_monthly?: string; keep_yearly?: string };
+      query: { limit?: string; cursor?: string; backup_id?: string; keep_last?: string; keep_days?: string; keep_daily?: string; keep_weekly?: string; keep_monthly?: string; keep_yearly?: string };
       body: undefined;
       answers: { 200: Schemas["RetentionPreview"] };
     };

@@ -115,3 +115,35 @@ export const LogProof = Type.Object(
   strict,
 );
 export type LogProof = Static<typeof LogProof>;
+
+/**
+ * 200 of `GET /api/orgs/{orgID}/log`: the name of the log and the keys that its heads are signed with, as C2SP verifier keys. Whoever
+ * has them from here alone believes the service.
+ */
+export const LogKeys = Type.Object(
+  {
+    log_id: Type.String(),
+    verifier_key: Type.String(),
+    /** Of the `cosignature/v1` that hourly heads carry: the service's second key, which vouches for their time. */
+    time_verifier_key: Type.String(),
+    public_log: Type.Boolean(),
+  },
+  strict,
+);
+export type LogKeys = Static<typeof LogKeys>;
+
+/** An agent that cosigned a head of its log, the newest that it kept. Its record is in the list as long as it is not revoked. */
+export const WitnessRecord = Type.Object(
+  {
+    agent_id: Id("agent"),
+    name: Type.String(),
+    /** The agent's key as a witness: its id is the name. */
+    verifier_key: Type.String(),
+    tree_size: Count,
+    /** A signed note with two signatures: the log's and the witness's. */
+    checkpoint: Type.String(),
+    received_at: Timestamp,
+  },
+  strict,
+);
+export type WitnessRecord = Static<typeof WitnessRecord>;

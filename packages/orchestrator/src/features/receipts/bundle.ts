@@ -5,27 +5,37 @@ import { logVerifier } from "../../log/log-keys.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { readPlacement } from "../../log/read-placement.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
+import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
 import type { StoredReceipt } from "./listed.ts";
 import { envelopeOf } from "./present.ts";
 
-/** A receipt with its proof in the newest head of its log, which is the one that witnesses saw last. */
+/**
+ * A receipt with its proof in the newest head of its log that a witness cosigned, with the cosignatures; as long as no witness saw the
+ * receipt, in the newest head that there is.
+ */
 export async function readBundle(
   session: SqlSession,
   signer: HeadSigner,
   receipt: StoredReceipt,
 ): Promise<ReceiptBundle> {
   const head = await readNewestHead(session, signer, receipt.org_id);
-  const { leaf, hashes, logIndex, origin, treeSize } = await readPlacement(session, signer, {
+  const witnessed = await newestWitnessedSize(session, receipt.org_id, receipt.log_index);
+  const size = witnessed ?? head.size;
+  const placement = await readPlacement(session, signer, {
     orgId: receipt.org_id,
     logIndex: receipt.log_index,
-    treeSize: head.size,
+    treeSize: size,
   });
+  const { leaf, hashes, logIndex, origin, treeSize } = placement;
+  // Of the newest head its hourly form is at hand, which has a line about the time.
+  const checkpoint = size === head.size ? head.checkpoint : placement.checkpoint;
+  const cosignatures = await cosignaturesOf(session, receipt.org_id, size);
   return {
     envelope: envelopeOf(receipt),
     public_key: receipt.public_key.toString("base64"),
     leaf: parseLeaf(leaf),
     inclusion_proof: { log_index: logIndex, tree_size: treeSize, hashes: hashes.map(toHex) },
-    checkpoint: head.checkpoint,
+    checkpoint: checkpoint + cosignatures.join(""),
     log: { origin, verifier_key: formatVerifierKey(logVerifier(signer.identity, origin)) },
   };
 }

@@ -124,6 +124,9 @@ describe("expiring", () => {
       ids.slice(3),
     );
     expect((await owner.get(path(id, "retention-preview?keep_daily=-1"))).status).toBe(400);
+    const one = await owner.get(path(id, `retention-preview?keep_last=1&backup_id=${ids[3] ?? ""}`));
+    expect(one.json).toMatchObject({ keep_count: 1, next_cursor: null });
+    expect(one.json["items"]).toMatchObject([{ backup_id: ids[3], keep: false, reasons: [] }]);
   });
 
   test("never touches a source without rules, or one that was removed", async () => {

@@ -27,6 +27,7 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
     action: "sources.read",
     params: Type.Object({ orgID: Id("org"), sourceID: Id("source") }),
     query: listQuery({
+      backup_id: Type.Optional(Id("backup")),
       keep_last: Keep,
       keep_days: Keep,
       keep_daily: Keep,
@@ -51,6 +52,7 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
       const going = decisions.filter(({ reasons }) => reasons.length === 0);
       const after = decisions
         .filter(({ backup }) => page.before === null || backup.id < page.before)
+        .filter(({ backup }) => query.backup_id === undefined || backup.id === query.backup_id)
         .map((decision) => ({ id: decision.backup.id, ...decision }));
       const body: RetentionPreview = {
         retention,
