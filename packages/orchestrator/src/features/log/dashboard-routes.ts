@@ -23,6 +23,7 @@ export function logReadingRoutes({ signer }: { signer: HeadSigner }): Route[] {
       params,
       answers: { 200: LogKeys },
       rateLimits: ["default"],
+      forAuditorLinks: true,
       async handle({ orgId }, tx) {
         const org = await tx
           .selectFrom("orgs")
