@@ -2,6 +2,14 @@
 
 export interface Schemas {
   AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed";
+  AgentOverview: {
+    id: string;
+    name: string;
+    hostname: string;
+    last_seen_at: string | null;
+    is_silent: boolean;
+    spool: Schemas["AgentSpool"] | null;
+  };
   AgentRecord: {
     id: string;
     created_at: string;
@@ -15,8 +23,14 @@ export interface Schemas {
     status: "active" | "revoked";
     last_seen_at: string | null;
     revoked_at: string | null;
+    spool: Schemas["AgentSpool"] | null;
   };
-  ApiLogActorKind: "agent" | "user" | "operator" | "auth_key" | "anonymous" | "console";
+  AgentSpool: {
+    backups: number;
+    receipts: number;
+    events: number;
+  };
+  ApiLogActorKind: "agent" | "user" | "operator" | "auditor_link" | "auth_key" | "anonymous" | "console";
   ApiLogRecord: {
     id: string;
     created_at: string;
@@ -55,6 +69,46 @@ export interface Schemas {
     api_token: string;
     log: Schemas["LogIdentity"];
     heartbeat_interval_s: number;
+  };
+  AuditorLinkCreated: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    name: string;
+    from: string;
+    to: string;
+    expires_at: string;
+    created_by: string;
+    openings: number;
+    last_opened_at: string | null;
+    revoked_at: string | null;
+    url: string;
+  };
+  AuditorLinkOpened: {
+    session_token: string;
+    expires_at: string;
+    org_id: string;
+    auditor_link: Schemas["AuditorLinkView"];
+  };
+  AuditorLinkRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    name: string;
+    from: string;
+    to: string;
+    expires_at: string;
+    created_by: string;
+    openings: number;
+    last_opened_at: string | null;
+    revoked_at: string | null;
+  };
+  AuditorLinkView: {
+    id: string;
+    name: string;
+    from: string;
+    to: string;
+    expires_at: string;
   };
   AuthKeyMinted: {
     id: string;
@@ -121,6 +175,13 @@ export interface Schemas {
     expires_at: string;
     interval_s: number;
   };
+  ChangeChannelRequest: {
+    name?: string | null;
+    types?: Schemas["SubscribableType"][] | null;
+    status?: "active" | "disabled";
+    url?: string;
+    weekly_evidence?: boolean;
+  };
   ChangeOrgRequest: {
     name?: string;
     public_log?: boolean;
@@ -128,6 +189,39 @@ export interface Schemas {
   ChangeUserRequest: {
     role?: "owner" | "admin" | "auditor";
     name?: string | null;
+  };
+  ChannelRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: "email" | "webhook";
+    name: string | null;
+    status: "active" | "disabled";
+    disabled_reason: "by_user" | "receiver_gone" | "user_removed" | null;
+    user_id: string | null;
+    email: string | null;
+    url: string | null;
+    types: Schemas["SubscribableType"][] | null;
+    weekly_evidence: boolean;
+    last_delivered_at: string | null;
+    last_failed_at: string | null;
+  };
+  ChannelWithSecret: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    kind: "email" | "webhook";
+    name: string | null;
+    status: "active" | "disabled";
+    disabled_reason: "by_user" | "receiver_gone" | "user_removed" | null;
+    user_id: string | null;
+    email: string | null;
+    url: string | null;
+    types: Schemas["SubscribableType"][] | null;
+    weekly_evidence: boolean;
+    last_delivered_at: string | null;
+    last_failed_at: string | null;
+    secret: string | null;
   };
   CheckOutcome: {
     id: string;
@@ -187,6 +281,12 @@ export interface Schemas {
     to: number;
     hashes: string[];
   };
+  CreateAuditorLinkRequest: {
+    name: string;
+    from: string;
+    to: string;
+    expires_in_s?: number;
+  };
   CreateOrgRequest: {
     name: string;
     owner_email?: string;
@@ -210,6 +310,48 @@ export interface Schemas {
     issued_at: string;
     attempt: number;
   };
+  DeliveryAttempt: {
+    attempt: number;
+    at: string;
+    duration_ms: number;
+    outcome: "delivered" | "http_status" | "redirect" | "timeout" | "unreachable" | "tls" | "address_not_allowed" | "mail_refused" | "answer_too_large" | "internal";
+    http_status: number | null;
+    message: string;
+  };
+  DeliveryDetail: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    channel_id: string;
+    notification_id: string;
+    type: Schemas["NotificationType"];
+    occurred_at: string;
+    status: Schemas["DeliveryStatus"];
+    attempts: number;
+    next_attempt_at: string | null;
+    finished_at: string | null;
+    tried: Schemas["DeliveryAttempt"][];
+    data: {
+      [name: string]: unknown;
+    };
+  };
+  DeliveryQueued: {
+    delivery_id: string;
+  };
+  DeliveryRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    channel_id: string;
+    notification_id: string;
+    type: Schemas["NotificationType"];
+    occurred_at: string;
+    status: Schemas["DeliveryStatus"];
+    attempts: number;
+    next_attempt_at: string | null;
+    finished_at: string | null;
+  };
+  DeliveryStatus: "pending" | "delivered" | "failed" | "cancelled";
   DownloadUrl: {
     download_url: string;
     expires_at: string;
@@ -271,7 +413,7 @@ export interface Schemas {
     checkpoint: string;
   };
   EventActor: {
-    kind: "agent" | "user" | "auth_key" | "service";
+    kind: "agent" | "user" | "auth_key" | "auditor_link" | "service";
     id: string;
   };
   EventRecord: {
@@ -309,6 +451,7 @@ export interface Schemas {
     acks: Schemas["TriggerAccepted"][];
     log_head?: string;
     cosignature?: string;
+    spool?: Schemas["AgentSpool"];
   };
   HeartbeatResponse: {
     server_time: string;
@@ -376,18 +519,34 @@ export interface Schemas {
     email: string;
   };
   Me: {
-    user: Schemas["UserRecord"];
+    user: {
+      id: string | string;
+      created_at: string;
+      org_id?: string;
+      email: string;
+      name?: string;
+      role: "owner" | "admin" | "auditor" | "operator" | "reader";
+    };
     org: Schemas["OrgRecord"] | null;
     impersonated_by: Schemas["UserRecord"] | null;
+    auditor_link: Schemas["AuditorLinkView"] | null;
   };
   MintAuthKeyRequest: {
     name?: string;
     expires_in_s?: number;
     max_uses?: number;
   };
+  NextStep: {
+    kind: "attach_agent" | "declare_source" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "test_recovery_kit";
+    source_id?: string;
+  };
+  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "incident.ended" | "notification.test" | "evidence.weekly";
   Objectives: {
     rpo_s?: number;
     rto_s?: number;
+  };
+  OpenAuditorLinkRequest: {
+    secret: string;
   };
   OrgRecord: {
     id: string;
@@ -395,6 +554,20 @@ export interface Schemas {
     name: string;
     slug: string;
     public_log: boolean;
+  };
+  Overview: {
+    now: string;
+    first_day: string;
+    sources: Schemas["SourceOverview"][];
+    agents: Schemas["AgentOverview"][];
+    log: {
+      tree_size: number;
+      grown_at: string;
+      head_signed_at: string | null;
+      is_late: boolean;
+    };
+    incidents: Schemas["IncidentRecord"][];
+    next_steps: Schemas["NextStep"][];
   };
   ReceiptAccepted: {
     receipt_id: string;
@@ -552,6 +725,7 @@ export interface Schemas {
     email: string;
     org_name: string;
   };
+  SourceConcern: "restore_test_failed" | "restore_could_not_run" | "backup_failed" | "attestation_failed" | "backup_missed" | "restore_test_missed" | "rpo_exceeded" | "rto_exceeded" | "never_backed_up" | "never_proven" | "proof_too_old" | "agent_silent" | "agent_revoked" | "schema_drift" | "environment_drift";
   SourceDetail: {
     id: string;
     created_at: string;
@@ -577,6 +751,27 @@ export interface Schemas {
     schema_hash: string;
     [name: string]: unknown;
   };
+  SourceOverview: {
+    id: string;
+    slug: string;
+    name: string;
+    engine: string;
+    agent_id: string;
+    state: Schemas["SourceState"];
+    concerns: Schemas["SourceConcern"][];
+    last_backup_at: string | null;
+    last_proven_at: string | null;
+    failed_at: string | null;
+    objectives: Schemas["Objectives"] | null;
+    rpo_met: boolean | null;
+    rto_met: boolean | null;
+    next_backup_at: string | null;
+    next_restore_test_at: string | null;
+    running: Schemas["CommandKind"][];
+    days: string;
+    sizes: number[];
+    restore_times_ms: number[];
+  };
   SourceRecord: {
     id: string;
     created_at: string;
@@ -594,6 +789,8 @@ export interface Schemas {
     next_backup_at: string | null;
     next_restore_test_at: string | null;
   };
+  SourceState: "failed" | "missed" | "none" | "backed_up" | "proven";
+  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "incident.ended";
   TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
   TriggerAccepted: {
     command_id: string;
@@ -830,6 +1027,39 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["AuthKeyRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/auditor-links": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["CreateAuditorLinkRequest"];
+      answers: { 201: Schemas["AuditorLinkCreated"] };
+    };
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["AuditorLinkRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/auditor-links/{id}/revoke": {
+    post: {
+      path: { orgID: string; id: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["AuditorLinkRecord"] };
+    };
+  };
+  "/api/auditor-links/open": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["OpenAuditorLinkRequest"];
+      answers: { 200: Schemas["AuditorLinkOpened"] };
     };
   };
   "/api/orgs/{orgID}/bootstraps/{code}": {
@@ -1214,6 +1444,105 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["CommandRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/channels": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: {
+        kind: "email";
+        email: string;
+        name?: string;
+        types?: Schemas["SubscribableType"][] | null;
+        weekly_evidence?: boolean;
+      } | {
+        kind: "webhook";
+        url: string;
+        name?: string;
+        types?: Schemas["SubscribableType"][] | null;
+      };
+      answers: { 201: Schemas["ChannelWithSecret"] };
+    };
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["ChannelRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/channels/{channelID}": {
+    get: {
+      path: { orgID: string; channelID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ChannelRecord"] };
+    };
+    patch: {
+      path: { orgID: string; channelID: string };
+      query: undefined;
+      body: Schemas["ChangeChannelRequest"];
+      answers: { 200: Schemas["ChannelRecord"] };
+    };
+    delete: {
+      path: { orgID: string; channelID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ChannelRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/channels/{channelID}/rotate-secret": {
+    post: {
+      path: { orgID: string; channelID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["ChannelWithSecret"] };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/channels/{channelID}/test": {
+    post: {
+      path: { orgID: string; channelID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 202: Schemas["DeliveryQueued"] };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/deliveries": {
+    get: {
+      path: { orgID: string };
+      query: { limit?: string; cursor?: string; from?: string; to?: string; channel_id?: string; status?: Schemas["DeliveryStatus"] };
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["DeliveryRecord"][];
+        next_cursor: string | null;
+      } };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/deliveries/{deliveryID}": {
+    get: {
+      path: { orgID: string; deliveryID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["DeliveryDetail"] };
+    };
+  };
+  "/api/orgs/{orgID}/notifications/deliveries/{deliveryID}/retry": {
+    post: {
+      path: { orgID: string; deliveryID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 202: Schemas["DeliveryQueued"] };
+    };
+  };
+  "/api/orgs/{orgID}/overview": {
+    get: {
+      path: { orgID: string };
+      query: { days?: string };
+      body: undefined;
+      answers: { 200: Schemas["Overview"] };
     };
   };
   "/api/openapi.json": {
