@@ -214,7 +214,8 @@ describe("its session", () => {
     "GET /api/backups/:backupID",
     "GET /api/orgs/:orgID/events",
     "GET /api/events/:eventID",
-    "GET /api/orgs/:orgID/log/head",
+    "GET /api/orgs/:orgID/log",
+  "GET /api/orgs/:orgID/log/head",
     "GET /api/orgs/:orgID/log/proof",
   ];
 
