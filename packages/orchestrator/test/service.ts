@@ -30,6 +30,7 @@ import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
+import type { WebhookReach } from "../src/features/notifications/webhook-url.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
 import { createWitness } from "../src/log/witness.ts";
@@ -58,6 +59,7 @@ export interface TestServiceOptions {
   rateLimits?: Partial<RateLimitTable>;
   trustProxy?: string[];
   clock?: Clock;
+  webhookReach?: WebhookReach;
 }
 
 export interface TestOrg {
@@ -184,6 +186,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         publicUrl: url,
         caPem: null,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
+        webhookReach: options.webhookReach ?? { networks: [], http: false },
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
       }),
       shutdown: shutdown.signal,

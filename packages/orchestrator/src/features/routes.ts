@@ -21,6 +21,8 @@ import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
 import { logReadingRoutes } from "./log/dashboard-routes.ts";
 import { impersonationRoutes } from "./impersonation/routes.ts";
 import { logRoutes } from "./log/routes.ts";
+import { notificationRoutes } from "./notifications/routes.ts";
+import type { NotificationDeps } from "./notifications/settings.ts";
 import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
 import { orgRoutes } from "./orgs/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
@@ -32,7 +34,7 @@ import { sessionRoutes } from "./sessions/routes.ts";
 import { signupRoutes } from "./signup/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
-export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps {
+export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
   db: Database;
   /** The same database, for plain SQL. */
   pool: Pool;
@@ -74,6 +76,8 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...retentionRoutes(deps),
       ...commandRoutes(),
     ],
+      ...notificationRoutes(deps),
+      ...overviewRoutes(deps),
     deps.publicUrl,
   );
 }

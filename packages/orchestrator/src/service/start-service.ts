@@ -104,6 +104,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
 
   const shutdown = new AbortController();
   const sealer = createSealer(keys.sealing);
+  const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
   const rateLimits = {
     ...RATE_LIMITS,
     default: { ...RATE_LIMITS.default, ...config.rateDefault },
@@ -130,6 +131,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       clock: systemClock,
       publicUrl: config.publicUrl,
       caPem,
+      webhookReach,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),
     }),

@@ -195,6 +195,23 @@ export const SETTINGS = {
     read: type.mailbox,
     description: "Sender of mails; attestore@ the public URL's host.",
   }),
+  webhookNetworks: define({
+    variable: "ATTESTORE_WEBHOOK_NETWORKS",
+    read: type.listOf(type.addressOrNetwork),
+    fallback: "",
+    description: "Private addresses and networks that webhooks may be sent to, such as 10.0.0.0/8.",
+  }),
+  webhookHttp: define({
+    variable: "ATTESTORE_WEBHOOK_HTTP",
+    read: type.yesOrNo,
+    fallback: "false",
+    description: "Whether webhooks may be sent by http, too.",
+  }),
+  webhookCa: define({
+    variable: "ATTESTORE_WEBHOOK_CA",
+    read: type.path,
+    description: "Further certificate authorities of webhooks' receivers, PEM.",
+  }),
   rateSignupAddress: define({
     variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",
     read: type.rateLimit,

@@ -22,6 +22,7 @@ export type RateLimitName =
   | "attach_failures"
   | "bootstrap_start"
   | "auditor_link_address"
+  | "notification_test"
   | "default";
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
@@ -35,5 +36,6 @@ export const RATE_LIMITS: RateLimitTable = {
   attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "counted" },
   bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
+  notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

@@ -1,0 +1,67 @@
+import { type AddChannelRequest, newId } from "@attestore/contract";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { lockOrg } from "../orgs/lock-org.ts";
+import { userByEmail } from "../users/find-user.ts";
+import { beginFollowing, countChannels, insertChannel } from "./channel-store.ts";
+import type { NotificationDeps } from "./settings.ts";
+import { newSecret } from "./webhook-secret.ts";
+import { readWebhookUrl } from "./webhook-url.ts";
+
+const MAX_CHANNELS = 50;
+
+/** Makes a channel; a webhook's secret is in the answer and nowhere else. Throws `invalid_request`, `already_exists`, `conflict`. */
+export async function addChannel(
+  tx: DatabaseTransaction,
+  { sealer, webhookReach }: NotificationDeps,
+  { orgId, createdBy }: { orgId: string; createdBy: string },
+  request: AddChannelRequest,
+): Promise<{ id: string; secret: string | null }> {
+  // One at a time: the count below and the beginning of the cursor hold.
+  await lockOrg(tx, orgId);
+  if ((await countChannels(tx, orgId)) >= MAX_CHANNELS)
+    throw new ApiError("conflict", `An organisation has at most ${MAX_CHANNELS} channels. Remove one first.`);
+  const now = new Date();
+  const id = newId("channel", now.getTime());
+  const common = {
+    id,
+    org_id: orgId,
+    name: request.name ?? null,
+    types: request.types ?? null,
+    created_by: createdBy,
+    created_at: now,
+  };
+  const secret = request.kind === "webhook" ? newSecret(sealer, id) : null;
+  const isNew = await insertChannel(
+    tx,
+    request.kind === "webhook"
+      ? {
+          ...common,
+          kind: "webhook",
+          url: readWebhookUrl(request.url, webhookReach),
+          sealed_secret: secret?.sealed ?? null,
+        }
+      : {
+          ...common,
+          kind: "email",
+          user_id: await memberWith(tx, orgId, request.email),
+          weekly_evidence: request.weekly_evidence ?? false,
+        },
+  );
+  if (!isNew)
+    throw new ApiError("already_exists", "This user has a channel already. Change that one instead.");
+  await beginFollowing(tx, orgId);
+  return { id, secret: secret?.secret ?? null };
+}
+
+/**
+ * What happens in an organisation is mailed to its own people, and to nobody any more who has left. For an address of a team: invite it as
+ * an auditor.
+ */
+async function memberWith(tx: DatabaseTransaction, orgId: string, email: string): Promise<string> {
+  const user = await userByEmail(tx, email);
+  if (user?.org_id === orgId) return user.id;
+  throw invalidRequest("Mails go to users of the organisation only.", [
+    { path: "/email", message: "is no user's address; invite it, as an auditor for instance, and try again" },
+  ]);
+}

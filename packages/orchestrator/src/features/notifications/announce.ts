@@ -1,0 +1,86 @@
+import { newId, type NotificationType } from "@attestore/contract";
+import { sql } from "kysely";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+
+export interface Announcement {
+  orgId: string;
+  /** What it is about, once: a second one with the same key is none. */
+  key: string;
+  type: NotificationType;
+  occurredAt: Date;
+  /** The `data` of the webhook's body, and what the mail is written from. */
+  data: Record<string, unknown>;
+}
+
+/** The channels that are to be told. */
+export type Audience = "subscribed" | "weekly_evidence" | { channelId: string };
+
+/**
+ * Writes a message and a delivery for each channel that asked for it, in the transaction of what it tells of: both are there if, and
+ * only if, that commits.
+ *
+ * @returns the deliveries' ids; none where nobody asked, or it was told before
+ */
+export async function announce(
+  tx: DatabaseTransaction,
+  announcement: Announcement,
+  audience: Audience = "subscribed",
+): Promise<string[]> {
+  const { orgId, key, type, occurredAt, data } = announcement;
+  const channels = await listeners(tx, orgId, type, audience);
+  if (channels.length === 0) return [];
+  const now = new Date();
+  const id = newId("notification", now.getTime());
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto("notifications")
+    .values({
+      id,
+      org_id: orgId,
+      key,
+      type,
+      occurred_at: occurredAt,
+      data: JSON.stringify(data),
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(["org_id", "key"]).doNothing())
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows !== 1n) return [];
+  const rows = channels.map((channelId) => ({
+    id: newId("delivery", now.getTime()),
+    org_id: orgId,
+    notification_id: id,
+    channel_id: channelId,
+    next_attempt_at: now,
+    created_at: now,
+  }));
+  await tx.insertInto("notification_deliveries").values(rows).execute();
+  return rows.map((row) => row.id);
+}
+
+async function listeners(
+  tx: DatabaseTransaction,
+  orgId: string,
+  type: NotificationType,
+  audience: Audience,
+): Promise<string[]> {
+  let query = tx
+    .selectFrom("notification_channels")
+    .select("id")
+    .where("org_id", "=", orgId)
+    .where("removed_at", "is", null);
+  if (typeof audience === "object") query = query.where("id", "=", audience.channelId);
+  else query = query.where("disabled_at", "is", null);
+  if (audience === "weekly_evidence") query = query.where("weekly_evidence", "=", true);
+  if (audience === "subscribed") query = query.where(sql<boolean>`(types is null or ${type} = any(types))`);
+  const rows = await query.orderBy("id").execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Whether any channel asked for it: before work that is only done to tell of it. */
+export async function isAskedFor(
+  tx: DatabaseTransaction,
+  orgId: string,
+  type: NotificationType,
+): Promise<boolean> {
+  return (await listeners(tx, orgId, type, "subscribed")).length > 0;
+}

@@ -1,0 +1,36 @@
+import type { DeliveryAttempt, DeliveryDetail, DeliveryRecord, NotificationType } from "@attestore/contract";
+import type { Attempt, Delivery } from "./delivery-store.ts";
+
+/** A message to a channel, as calls answer it. */
+export function deliveryRecord(delivery: Delivery): DeliveryRecord {
+  const { id, org_id, channel_id, notification_id, status, attempts } = delivery;
+  return {
+    id,
+    created_at: delivery.created_at.toISOString(),
+    org_id,
+    channel_id,
+    notification_id,
+    // Written by this feature alone, from the same list.
+    type: delivery.type as NotificationType,
+    occurred_at: delivery.occurred_at.toISOString(),
+    status,
+    attempts,
+    next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+    finished_at: delivery.finished_at?.toISOString() ?? null,
+  };
+}
+
+export function deliveryDetail(
+  delivery: Delivery & { data: Record<string, unknown> },
+  tried: readonly Attempt[],
+): DeliveryDetail {
+  return {
+    ...deliveryRecord(delivery),
+    tried: tried.map((attempt) => ({
+      ...attempt,
+      at: attempt.at.toISOString(),
+      outcome: attempt.outcome as DeliveryAttempt["outcome"],
+    })),
+    data: delivery.data,
+  };
+}

@@ -1,0 +1,9 @@
+import type { Route } from "../../platform/http/route.ts";
+import { channelRoutes } from "./channel-routes.ts";
+import { deliveryRoutes } from "./delivery-routes.ts";
+import type { NotificationDeps } from "./settings.ts";
+
+/** Where an organisation is told what happens, and what was told. */
+export function notificationRoutes(deps: NotificationDeps): Route[] {
+  return [...channelRoutes(deps), ...deliveryRoutes()];
+}
