@@ -17,3 +17,4 @@ export * from "./schemas/agents.ts";
 export * from "./schemas/commands.ts";
 export * from "./schemas/sources.ts";
 export * from "./schemas/notifications.ts";
+export * from "./schemas/overview.ts";

@@ -4,6 +4,7 @@ import type { Config } from "../root/config.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
+import { spoolDepth } from "../spool/spool-depth.ts";
 import type { Attachment } from "./attachment.ts";
 import { hostFacts } from "./host-facts.ts";
 import { LogAlarmError } from "./log-alarm.ts";
@@ -41,6 +42,7 @@ export async function sendHeartbeat(
       uptime_s: Math.floor(uptime()),
       sources: [...config.sources.values()].map(({ slug, engine }) => ({ slug, engine })),
       acks: acks.map((command_id) => ({ command_id })),
+      spool: await spoolDepth(layout),
       ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
     },
     { signal, once },

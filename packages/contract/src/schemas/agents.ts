@@ -6,7 +6,11 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 
 export const AgentStatus = Type.Union([Type.Literal("active"), Type.Literal("revoked")]);
 
-/** The record of an agent (contract, section 10). */
+/** What waits in an agent's spool for the service: backups to upload, receipts and events to submit. */
+export const AgentSpool = Type.Object({ backups: Count, receipts: Count, events: Count }, strict);
+export type AgentSpool = Static<typeof AgentSpool>;
+
+/** The record of an agent (contract, section 10); `spool` as of its last heartbeat, null where that did not say. */
 export const AgentRecord = Type.Object(
   {
     id: Id("agent"),
@@ -21,6 +25,7 @@ export const AgentRecord = Type.Object(
     status: AgentStatus,
     last_seen_at: nullable(Timestamp),
     revoked_at: nullable(Timestamp),
+    spool: nullable(AgentSpool),
   },
   strict,
 );

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { AgentSpool } from "./agents.ts";
 import { Count, EngineName, Id, Label, Slug, strict, Timestamp } from "./scalars.ts";
 
 /** A source that an agent declares; one that the organisation does not know is registered by it. */
@@ -25,7 +26,10 @@ export const DeliveredCommand = Type.Object(
 );
 export type DeliveredCommand = Static<typeof DeliveredCommand>;
 
-/** Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature` its line over it. */
+/**
+ * Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature` its line over it, `spool` what waits
+ * there for the service.
+ */
 export const HeartbeatRequest = Type.Object(
   {
     agent_version: Label(64),
@@ -36,6 +40,7 @@ export const HeartbeatRequest = Type.Object(
     acks: Type.Array(Type.Object({ command_id: Id("command") }, strict), { maxItems: 1000 }),
     log_head: Type.Optional(Type.String({ maxLength: 16384 })),
     cosignature: Type.Optional(Type.String({ maxLength: 1024 })),
+    spool: Type.Optional(AgentSpool),
   },
   strict,
 );

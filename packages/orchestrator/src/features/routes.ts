@@ -31,6 +31,7 @@ import { scheduleRoutes } from "./schedules/routes.ts";
 import { sourceHistoryRoutes } from "./sources/history-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
+import { overviewRoutes } from "./overview/routes.ts";
 import { signupRoutes } from "./signup/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
@@ -75,9 +76,9 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...scheduleRoutes(deps),
       ...retentionRoutes(deps),
       ...commandRoutes(),
-    ],
       ...notificationRoutes(deps),
       ...overviewRoutes(deps),
+    ],
     deps.publicUrl,
   );
 }

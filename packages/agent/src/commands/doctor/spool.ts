@@ -1,14 +1,12 @@
 import type { Layout } from "../../root/layout.ts";
 import { listReceipts } from "../../receipts/receipt-files.ts";
-import { listPending } from "../../spool/pending-backup.ts";
+import { spoolDepth } from "../../spool/spool-depth.ts";
 import { listEvents } from "../../spool/spooled-event.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /** What waits for the service, and what it would not take. */
 export async function examineSpool(layout: Layout): Promise<Finding[]> {
-  const backups = (await listPending(layout)).length;
-  const receipts = (await listReceipts(layout, "waiting")).length;
-  const events = (await listEvents(layout.eventsWaiting)).length;
+  const { backups, receipts, events } = await spoolDepth(layout);
   const refused =
     (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
   const waits = `${backups} backups, ${receipts} receipts, ${events} events wait`;

@@ -41,8 +41,12 @@ test("an agent's record is the contract's", async () => {
     status: "active",
     last_seen_at: null,
     revoked_at: null,
+    spool: null,
   });
-  await agent.post("/v1/heartbeat", heartbeat({ agent_version: "0.2.0" }));
+  await agent.post(
+    "/v1/heartbeat",
+    heartbeat({ agent_version: "0.2.0", spool: { backups: 0, receipts: 3, events: 1 } }),
+  );
   const seen = await admin.get(`/api/orgs/${org.id}/agents/${agent.id}`);
   expect(seen.json).toMatchObject({ agent_version: "0.2.0", last_seen_at: expect.stringMatching(/Z$/) });
   expect(await list()).toMatchObject({ items: [seen.json], next_cursor: null });

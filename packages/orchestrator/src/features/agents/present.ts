@@ -16,5 +16,6 @@ export function presentAgent(agent: Agent): AgentRecord {
     status: agent.status,
     last_seen_at: agent.last_seen_at?.toISOString() ?? null,
     revoked_at: agent.revoked_at?.toISOString() ?? null,
+    spool: agent.spool,
   };
 }

@@ -6,10 +6,16 @@ import { readLastSeen, updateSeen } from "./store.ts";
 export async function recordHeartbeat(
   tx: DatabaseTransaction,
   agentId: string,
-  { agent_version, hostname, platform }: HeartbeatRequest,
+  { agent_version, hostname, platform, spool }: HeartbeatRequest,
   now: Date,
 ): Promise<Date | null> {
   const before = await readLastSeen(tx, agentId);
-  await updateSeen(tx, agentId, { agent_version, hostname, platform, last_seen_at: now });
+  await updateSeen(tx, agentId, {
+    agent_version,
+    hostname,
+    platform,
+    last_seen_at: now,
+    spool: spool === undefined ? null : JSON.stringify(spool),
+  });
   return before;
 }

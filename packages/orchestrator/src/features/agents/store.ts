@@ -1,3 +1,4 @@
+import type { AgentSpool } from "@attestore/contract";
 import type { Insertable } from "kysely";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Page } from "../../platform/http/listing.ts";
@@ -16,6 +17,7 @@ export interface Agent {
   created_at: Date;
   last_seen_at: Date | null;
   revoked_at: Date | null;
+  spool: AgentSpool | null;
 }
 
 const COLUMNS = [
@@ -31,6 +33,7 @@ const COLUMNS = [
   "created_at",
   "last_seen_at",
   "revoked_at",
+  "spool",
 ] as const;
 
 export async function insertAgent(tx: DatabaseTransaction, agent: Insertable<AgentsTable>): Promise<void> {
@@ -99,7 +102,14 @@ export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): P
 export async function updateSeen(
   tx: DatabaseTransaction,
   id: string,
-  seen: { agent_version: string; hostname: string; platform: string; last_seen_at: Date },
+  seen: {
+    agent_version: string;
+    hostname: string;
+    platform: string;
+    last_seen_at: Date;
+    /** As JSON. */
+    spool: string | null;
+  },
 ): Promise<void> {
   await tx.updateTable("agents").set(seen).where("id", "=", id).execute();
 }

@@ -59,3 +59,13 @@ export function receiptEntry(input: {
     recordedAt,
   };
 }
+
+/**
+ * When a run ended, as the agent says, and never later than it was recorded: neither a receipt that waited in the agent's spool nor an
+ * agent's clock that is ahead makes anything look more recently done than it was.
+ */
+export function happenedAt({ statement, recordedAt }: ReceiptEntry): string {
+  const recorded = recordedAt.toISOString();
+  const { finished_at } = statement.predicate;
+  return finished_at < recorded ? finished_at : recorded;
+}

@@ -1,5 +1,6 @@
 import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
+import { recordDays } from "../overview/record-days.ts";
 import { mismatchOf, type BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import {
@@ -38,6 +39,7 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const proven = tested.filter(({ entry }) => entry.result === "passed");
     return [
       insertReceipts(session, placed),
+      recordDays(session, placed),
       ...(made.length === 0 ? [] : [markBackedUp(session, made), linkCommands(session, made)]),
       ...(tested.length === 0 ? [] : [linkTestCommands(session, tested)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),

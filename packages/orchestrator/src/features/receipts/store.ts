@@ -2,7 +2,7 @@ import type { PlacedEntry } from "../../log/entry.ts";
 import { byteaArray, pack, packHashes, plainArray } from "../../log/packed.ts";
 import type { SqlSession, Statement } from "../../log/sql-session.ts";
 import type { BackupFacts } from "./match.ts";
-import type { ReceiptEntry } from "./receipt-entry.ts";
+import { happenedAt, type ReceiptEntry } from "./receipt-entry.ts";
 
 const RECORDED: Statement = {
   name: "receipts_recorded",
@@ -148,16 +148,6 @@ export function markProven(session: SqlSession, placed: Placed): Promise<unknown
       latest(placed, ({ statement }) => statement.predicate.source_id),
     ),
   ];
-}
-
-/**
- * When the run ended, as the agent says, and never later than now: neither a receipt that waited in the agent's spool nor an agent's
- * clock that is ahead makes anything look more recently done than it was.
- */
-function happenedAt({ statement, recordedAt }: ReceiptEntry): string {
-  const recorded = recordedAt.toISOString();
-  const { finished_at } = statement.predicate;
-  return finished_at < recorded ? finished_at : recorded;
 }
 
 /** Ids and the latest time of each, as two array literals, in the order of the ids (so that two writers never deadlock). */

@@ -1,4 +1,4 @@
-import type { Objectives, Retention, Schedule } from "@attestore/contract";
+import type { AgentSpool, Objectives, Retention, Schedule } from "@attestore/contract";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
@@ -34,13 +34,14 @@ export interface Schema {
   scheduled_runs: ScheduledRunsTable;
   incidents: IncidentsTable;
   jobs: JobsTable;
-}
+  source_days: SourceDaysTable;
   notification_channels: NotificationChannelsTable;
   notification_cursors: NotificationCursorsTable;
   notification_incidents: NotificationIncidentsTable;
   notifications: NotificationsTable;
   notification_deliveries: NotificationDeliveriesTable;
   notification_attempts: NotificationAttemptsTable;
+}
 
 /** Either the pool or a transaction: what a store's reading functions take. */
 export type Database = Kysely<Schema>;
@@ -97,7 +98,6 @@ export interface SessionsTable {
   continues: Nullable<Buffer>;
 }
 
-export interface OneTimeCodesTable {
 export interface AuditorLinksTable {
   id: string;
   org_id: string;
@@ -113,6 +113,7 @@ export interface AuditorLinksTable {
   revoked_at: NullableTimestamp;
 }
 
+export interface OneTimeCodesTable {
   purpose: "signup" | "login";
   email: string;
   code_sha256: Buffer;
@@ -147,6 +148,7 @@ export interface AgentsTable {
   created_at: DefaultedTimestamp;
   last_seen_at: NullableTimestamp;
   revoked_at: NullableTimestamp;
+  spool: NullableJson<AgentSpool>;
 }
 
 export interface AgentWitnessesTable {
@@ -478,4 +480,21 @@ export interface NotificationAttemptsTable {
   outcome: string;
   http_status: Nullable<number>;
   message: string;
+}
+
+export interface SourceDaysTable {
+  org_id: string;
+  source_id: string;
+  /** A date comes as text, `2026-11-21`. */
+  day: string;
+  backups: Generated<number>;
+  passed: Generated<number>;
+  failed: Generated<number>;
+  size_bytes: Nullable<number>;
+  schema_digest: Nullable<string>;
+  environment_digest: Nullable<string>;
+  schema_changed: Generated<boolean>;
+  environment_changed: Generated<boolean>;
+  restore_ms: Nullable<number>;
+  own_checks: Nullable<number>;
 }

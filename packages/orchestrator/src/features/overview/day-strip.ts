@@ -1,0 +1,32 @@
+import type { Failure } from "./store.ts";
+
+/** The days that are shown: how many there are from the first, today's the last. */
+export interface Strip {
+  /** `2026-11-21`, UTC */
+  first: string;
+  days: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * A letter a day with the worst that is known of it: f failed, m missed, p proven, b backed up only, - nothing. What a day's receipts
+ * say comes as `0b4p`: how many days after the first.
+ */
+export function stripOf(
+  strip: Strip,
+  receipts: string,
+  missed: readonly string[],
+  failures: readonly Failure[],
+): string {
+  const letters = Array.from({ length: strip.days }, () => "-");
+  const set = (index: number, letter: string): void => {
+    // An agent's clock that is ahead, or what happens while this is read.
+    if (index >= 0 && index < strip.days) letters[index] = letter;
+  };
+  for (const [, index, letter] of receipts.matchAll(/(\d+)([fpb])/g)) set(Number(index), letter ?? "");
+  const indexOf = (day: string): number => Math.round((Date.parse(day) - Date.parse(strip.first)) / DAY_MS);
+  for (const day of missed) if (letters[indexOf(day)] !== "f") set(indexOf(day), "m");
+  for (const { day } of failures) set(indexOf(day), "f");
+  return letters.join("");
+}

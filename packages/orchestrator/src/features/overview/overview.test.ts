@@ -1,0 +1,193 @@
+import type { Overview } from "@attestore/contract";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeHistory } from "../../../test/history.ts";
+import {
+  heartbeat,
+  startTestService,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+const read = async (user: TestUser, org: TestOrg, query = ""): Promise<Overview> => {
+  const answer = await user.get(`/api/orgs/${org.id}/overview${query}`);
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return answer.json as unknown as Overview;
+};
+
+async function event(agent: { post: TestUser["post"] }, body: Record<string, unknown>): Promise<void> {
+  const answer = await agent.post("/v1/events", {
+    occurred_at: new Date().toISOString(),
+    detail: {},
+    ...body,
+  });
+  expect(answer.status, answer.body.toString()).toBe(201);
+}
+
+describe("an organisation that has just begun", () => {
+  test("is told to attach an agent, then to declare a source", async () => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const empty = await read(owner, org);
+    expect(empty).toMatchObject({
+      sources: [],
+      agents: [],
+      incidents: [],
+      next_steps: [{ kind: "attach_agent" }],
+    });
+    expect(empty.log).toMatchObject({ tree_size: 0, head_signed_at: null, is_late: false });
+    const agent = await service.attach(org);
+    const attached = await read(owner, org);
+    expect(attached.agents).toEqual([
+      {
+        id: agent.id,
+        name: "host-1",
+        hostname: "host-1.example.org",
+        last_seen_at: null,
+        is_silent: false,
+        spool: null,
+      },
+    ]);
+    expect(attached.next_steps).toEqual([{ kind: "declare_source" }]);
+  });
+});
+
+describe("sources with a history", () => {
+  let org: TestOrg;
+  let owner: TestUser;
+  let overview: Overview;
+  beforeAll(async () => {
+    org = await service.addOrg();
+    owner = await service.signIn(org);
+    const good = await makeHistory(service, org, { slug: "good", backups: 2 });
+    const { agent } = good;
+    await makeHistory(service, org, { slug: "bad", agent, result: "failed" });
+    const broken = await makeHistory(service, org, { slug: "broken", agent });
+    await event(agent, { kind: "backup_failed", source_id: broken.sourceId });
+    const spool = { backups: 1, receipts: 2, events: 0 };
+    const sources = ["good", "bad", "broken", "new"].map((slug) => ({ slug, engine: "postgresql" }));
+    await agent.post("/v1/heartbeat", heartbeat({ sources, spool }));
+    overview = await read(owner, org);
+  });
+  const source = (slug: string) => {
+    const found = overview.sources.find((one) => one.slug === slug);
+    if (found === undefined) throw new Error(`no source ${slug}`);
+    return found;
+  };
+
+  test("stand worst first", () => {
+    expect(overview.sources.map(({ slug, state }) => [slug, state])).toEqual([
+      ["bad", "failed"],
+      ["broken", "failed"],
+      ["new", "none"],
+      ["good", "proven"],
+    ]);
+  });
+
+  test("have a strip that ends today, and trends", () => {
+    expect(overview.first_day).toBe(
+      new Date(Date.parse(overview.now) - 29 * 86_400_000).toISOString().slice(0, 10),
+    );
+    for (const [slug, today] of [
+      ["good", "p"],
+      ["bad", "f"],
+      ["broken", "f"],
+      ["new", "-"],
+    ] as const)
+      expect(source(slug).days, slug).toMatch(new RegExp(`^[-p]{29}${today}$`));
+    expect(source("good").sizes).toEqual([64]);
+    expect(source("new")).toMatchObject({ sizes: [], restore_times_ms: [], concerns: ["never_backed_up"] });
+    expect(source("bad").concerns).toEqual(["restore_test_failed", "never_proven"]);
+    expect(source("broken")).toMatchObject({ concerns: ["backup_failed"], failed_at: expect.any(String) });
+  });
+
+  test("of ninety days where that is asked for, and of no other number", async () => {
+    const long = await read(owner, org, "?days=90");
+    expect(long.sources.map(({ days }) => days.length)).toEqual([90, 90, 90, 90]);
+    expect(long.first_day < overview.first_day).toBe(true);
+    expect((await owner.get(`/api/orgs/${org.id}/overview?days=31`)).status).toBe(400);
+  });
+
+  test("their agent says what waits in its spool", () => {
+    expect(overview.agents).toMatchObject([
+      { is_silent: false, spool: { backups: 1, receipts: 2, events: 0 } },
+    ]);
+  });
+
+  test("and what would help them most is said", () => {
+    const of = (kind: string) => overview.next_steps.find((step) => step.kind === kind)?.source_id;
+    expect(overview.next_steps.map(({ kind }) => kind)).toEqual([
+      "make_backup",
+      "test_restore",
+      "set_schedule",
+      "set_objectives",
+      "test_recovery_kit",
+    ]);
+    expect(of("make_backup")).toBe(source("new").id);
+    expect(of("test_restore")).toBe(source("bad").id);
+  });
+
+  test("the days of receipts are those that the receipts themselves give", async () => {
+    const { rows } = await service.pool.query<Record<string, unknown>>(
+      `select coalesce(days.source_id, receipts.source_id) as id, days.backups, days.passed, days.failed, receipts.*
+       from source_days as days full join (
+         select source_id, count(*) filter (where kind = 'backup') as made, count(*) filter (where result = 'passed') as held,
+           count(*) filter (where result = 'failed') as broke from receipts group by source_id
+       ) as receipts using (source_id) where days.org_id = $1`,
+      [org.id],
+    );
+    expect(rows.length).toBe(3);
+    for (const { backups, passed, failed, made, held, broke } of rows)
+      expect([backups, passed, failed]).toEqual([made, held, broke]);
+  });
+
+  test("everybody in the organisation sees it, and nobody else", async () => {
+    expect((await read(await service.signIn(org, "auditor"), org)).sources.length).toBe(4);
+    const stranger = await service.signIn(await service.addOrg());
+    expect((await stranger.get(`/api/orgs/${org.id}/overview`)).status).toBe(404);
+    const operator = await service.signIn(null);
+    expect((await operator.get(`/api/orgs/${org.id}/overview`)).status).toBe(403);
+  });
+});
+
+test("what was missed counts on its day, drift is shown, and objectives are compared", async () => {
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const { sourceId, agent } = await makeHistory(service, org, { backups: 2 });
+  const yesterday = new Date(Date.now() - 86_400_000);
+  await service.pool.query(
+    `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
+     values ($1, 'backup', $2, $3, $2, 'missed', $2)`,
+    [sourceId, yesterday, org.id],
+  );
+  await service.pool.query(
+    `insert into incidents (id, org_id, kind, agent_id, began_at) select 'evt_' || substr(id, 7), org_id, 'agent_silent', id, now()
+     from agents where id = $1`,
+    [agent.id],
+  );
+  await service.pool.query(
+    `insert into source_days (org_id, source_id, day, backups, schema_digest, environment_digest)
+     values ($1, $2, $3, 1, 'another', 'another')`,
+    [org.id, sourceId, yesterday.toISOString().slice(0, 10)],
+  );
+  const configured = await owner.post(`/api/orgs/${org.id}/sources/${sourceId}/configure`, {
+    objectives: { rpo_s: 1, rto_s: 3600 },
+  });
+  expect(configured.status).toBe(200);
+  await service.pool.query("update sources set last_backup_at = now() - interval '1 hour' where id = $1", [
+    sourceId,
+  ]);
+  const [shown] = (await read(owner, org)).sources;
+  expect(shown).toMatchObject({
+    state: "missed",
+    concerns: ["rpo_exceeded", "agent_silent", "schema_drift", "environment_drift"],
+    rpo_met: false,
+  });
+  expect(shown?.days.slice(-2)).toBe("mp");
+});

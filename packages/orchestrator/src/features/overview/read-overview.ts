@@ -1,0 +1,129 @@
+import type { AgentOverview, Overview, SourceOverview } from "@attestore/contract";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { incidentRecord } from "../schedules/incidents.ts";
+import { stripOf, type Strip } from "./day-strip.ts";
+import { nextSteps } from "./next-steps.ts";
+import { judgeSource, worstFirst } from "./source-state.ts";
+import {
+  readAgents,
+  readDays,
+  readFailures,
+  readIncidents,
+  readLogHealth,
+  readMissedDays,
+  readSources,
+  type SourceDays,
+  type SourceRow,
+} from "./store.ts";
+
+const DAY_MS = 86_400_000;
+/** The hourly head and a generous while to sign it. */
+const HEAD_LATE_MS = 2 * 3_600_000;
+
+/** All that the home page shows, in one query for each kind of record: their number does not grow with the sources. */
+export async function readOverview(
+  tx: DatabaseTransaction,
+  orgId: string,
+  { days, now }: { days: number; now: Date },
+): Promise<Overview> {
+  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+  const strip: Strip = { first: new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10), days };
+  const sources = await readSources(tx, orgId);
+  const known = await readDays(tx, orgId, strip.first);
+  const missed = await readMissedDays(tx, orgId, strip.first);
+  const failures = await readFailures(
+    tx,
+    sources.map(({ id }) => id),
+    strip.first,
+  );
+  const incidents = await readIncidents(tx, orgId);
+  const agents = await readAgents(tx, orgId);
+  const log = await readLogHealth(tx, orgId);
+
+  const silent = new Set(incidents.flatMap(({ agent_id }) => agent_id ?? []));
+  const active = agents.filter(({ status }) => status === "active");
+  const activeIds = new Set(active.map(({ id }) => id));
+  const shown = sources.map((source): SourceOverview => {
+    const seen = known.get(source.id) ?? null;
+    const failed = failures.get(source.id) ?? [];
+    const { state, concerns, failedAt } = judgeSource(
+      source,
+      {
+        failures: failed,
+        open: incidents.filter(({ source_id }) => source_id === source.id).map(({ kind }) => kind),
+        schemaDrift: seen?.schema_drift ?? false,
+        environmentDrift: seen?.environment_drift ?? false,
+        restore_ms: lastOf(seen?.restore_times),
+        agents: [source.agent_id, ...(source.test_agent_id === null ? [] : [source.test_agent_id])].map(
+          (id) => (silent.has(id) ? "silent" : activeIds.has(id) ? "active" : "revoked"),
+        ),
+      },
+      now,
+    );
+    return {
+      ...presentSource(source, seen, now),
+      state,
+      concerns,
+      failed_at: failedAt?.toISOString() ?? null,
+      days: stripOf(strip, seen?.days ?? "", missed.get(source.id) ?? [], failed),
+    };
+  });
+  const ordered = shown.toSorted(worstFirst);
+  const ownChecks = (id: string): number | null => known.get(id)?.own_checks ?? null;
+  const steps = nextSteps({ agents: active.length, sources: ordered, ownChecks });
+  return {
+    now: now.toISOString(),
+    first_day: strip.first,
+    sources: ordered,
+    agents: active.map((agent): AgentOverview => ({
+      id: agent.id,
+      name: agent.name,
+      hostname: agent.hostname,
+      last_seen_at: agent.last_seen_at?.toISOString() ?? null,
+      is_silent: silent.has(agent.id),
+      spool: agent.spool,
+    })),
+    log: {
+      tree_size: log.tree_size,
+      grown_at: log.grown_at.toISOString(),
+      head_signed_at: log.emitted_at?.toISOString() ?? null,
+      is_late: now.getTime() - (log.emitted_at ?? log.created_at).getTime() > HEAD_LATE_MS,
+    },
+    incidents: incidents.map((incident) => incidentRecord(incident)),
+    next_steps: steps,
+  };
+}
+
+function presentSource(
+  source: SourceRow,
+  seen: SourceDays | null,
+  now: Date,
+): Omit<SourceOverview, "state" | "concerns" | "failed_at" | "days"> {
+  const { id, slug, name, engine, agent_id, objectives, last_backup_at } = source;
+  const restore_ms = lastOf(seen?.restore_times);
+  return {
+    id,
+    slug,
+    name,
+    engine,
+    agent_id,
+    last_backup_at: last_backup_at?.toISOString() ?? null,
+    last_proven_at: source.last_proven_at?.toISOString() ?? null,
+    objectives,
+    rpo_met:
+      objectives?.rpo_s === undefined
+        ? null
+        : last_backup_at !== null && now.getTime() - last_backup_at.getTime() <= objectives.rpo_s * 1000,
+    rto_met:
+      objectives?.rto_s === undefined || restore_ms === null ? null : restore_ms <= objectives.rto_s * 1000,
+    next_backup_at: source.next_backup_at?.toISOString() ?? null,
+    next_restore_test_at: source.next_restore_test_at?.toISOString() ?? null,
+    running: source.running,
+    sizes: seen?.sizes ?? [],
+    restore_times_ms: seen?.restore_times ?? [],
+  };
+}
+
+function lastOf(values: readonly number[] | undefined): number | null {
+  return values?.at(-1) ?? null;
+}

@@ -1,0 +1,33 @@
+import { Id, Overview } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Clock } from "../../platform/clock.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { readOverview } from "./read-overview.ts";
+
+/** What the home page shows. */
+export function overviewRoutes({ clock }: { clock: Clock }): Route[] {
+  return [
+    orgReadRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/overview",
+      summary:
+        "What is proven of each source, the agents, the log and what to do next, for a page at a glance",
+      action: "sources.read",
+      params: Type.Object({ orgID: Id("org") }),
+      query: Type.Object(
+        {
+          days: Type.Optional(
+            Type.String({ pattern: "^(30|90)$", description: "30 or 90; 30 unless told.", examples: ["30"] }),
+          ),
+        },
+        { additionalProperties: false },
+      ),
+      answers: { 200: Overview },
+      rateLimits: ["default"],
+      async handle({ orgId, query }, tx) {
+        const days = query.days === "90" ? 90 : 30;
+        return { status: 200, body: await readOverview(tx, orgId, { days, now: clock() }) };
+      },
+    }),
+  ];
+}

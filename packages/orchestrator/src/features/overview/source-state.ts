@@ -1,0 +1,122 @@
+import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
+import type { Failure, SourceRow } from "./store.ts";
+
+/** Where nobody scheduled restore tests a proof counts for so long. */
+export const PROOF_AGE_S = 7 * 86_400;
+
+/** What is known of a source besides its record. */
+export interface Known {
+  failures: readonly Failure[];
+  /** Its incidents that have not ended. */
+  open: readonly IncidentKind[];
+  schemaDrift: boolean;
+  environmentDrift: boolean;
+  /** Of the last test that measured it. */
+  restore_ms: number | null;
+  /** Who makes its backups, and who else tests them. */
+  agents: readonly ("active" | "silent" | "revoked")[];
+}
+
+export interface Judged {
+  state: SourceState;
+  /** Gravest first. */
+  concerns: SourceConcern[];
+  failedAt: Date | null;
+}
+
+type Judging = Pick<
+  SourceRow,
+  "last_backup_at" | "last_proven_at" | "tested_at" | "test_result" | "objectives" | "tests_are_scheduled"
+>;
+
+/**
+ * What is known of a source now, never better than it is: what could not be done after the last success counts as failed, and a proof
+ * counts while nothing newer speaks against it, nothing that was due is missing and it is not too old.
+ */
+export function judgeSource(source: Judging, known: Known, now: Date): Judged {
+  const { last_backup_at, last_proven_at, objectives } = source;
+  const failed = failuresSince(source, known.failures);
+  if (source.test_result === "failed" && source.tested_at !== null)
+    failed.set("restore_test_failed", source.tested_at);
+  const age_s = (at: Date): number => (now.getTime() - at.getTime()) / 1000;
+  const missed: SourceConcern[] = [];
+  if (known.open.includes("backup_missed")) missed.push("backup_missed");
+  if (known.open.includes("restore_test_missed")) missed.push("restore_test_missed");
+  const rpo_s = objectives?.rpo_s;
+  if (rpo_s !== undefined && last_backup_at !== null && age_s(last_backup_at) > rpo_s)
+    missed.push("rpo_exceeded");
+  const unproven = unprovenBecause(source, age_s);
+  const notes: SourceConcern[] = [];
+  const rto_s = objectives?.rto_s;
+  if (rto_s !== undefined && known.restore_ms !== null && known.restore_ms > rto_s * 1000)
+    notes.push("rto_exceeded");
+  if (known.agents.includes("revoked")) notes.push("agent_revoked");
+  if (known.agents.includes("silent")) notes.push("agent_silent");
+  if (known.schemaDrift) notes.push("schema_drift");
+  if (known.environmentDrift) notes.push("environment_drift");
+
+  const state: SourceState =
+    failed.size > 0
+      ? "failed"
+      : missed.length > 0
+        ? "missed"
+        : unproven === null
+          ? "proven"
+          : last_backup_at === null && last_proven_at === null
+            ? "none"
+            : "backed_up";
+  return {
+    state,
+    concerns: [...failed.keys(), ...missed, ...(unproven === null ? [] : [unproven]), ...notes],
+    failedAt: [...failed.values()].reduce<Date | null>(
+      (last, at) => (last !== null && last > at ? last : at),
+      null,
+    ),
+  };
+}
+
+const CONCERNS = {
+  restore_failed: "restore_could_not_run",
+  backup_failed: "backup_failed",
+  attestation_failed: "attestation_failed",
+} as const satisfies Record<Failure["kind"], SourceConcern>;
+
+/** What could not be done and has not been done since: of a restore test a later one that ran, of the others a later backup. */
+function failuresSince(
+  { tested_at, last_backup_at }: Judging,
+  failures: readonly Failure[],
+): Map<SourceConcern, Date> {
+  const since = new Map<SourceConcern, Date>();
+  for (const kind of ["restore_failed", "backup_failed", "attestation_failed"] as const) {
+    const success = kind === "restore_failed" ? tested_at : last_backup_at;
+    for (const failure of failures) {
+      if (failure.kind !== kind || (success !== null && failure.at <= success)) continue;
+      const known = since.get(CONCERNS[kind]);
+      if (known === undefined || known < failure.at) since.set(CONCERNS[kind], failure.at);
+    }
+  }
+  return since;
+}
+
+function unprovenBecause(
+  { last_backup_at, last_proven_at, tests_are_scheduled }: Judging,
+  age_s: (at: Date) => number,
+): SourceConcern | null {
+  if (last_proven_at === null) return last_backup_at === null ? "never_backed_up" : "never_proven";
+  // Where there is a schedule, a test that is missing begins an incident.
+  return tests_are_scheduled || age_s(last_proven_at) <= PROOF_AGE_S ? null : "proof_too_old";
+}
+
+const ORDER: readonly SourceState[] = ["failed", "missed", "none", "backed_up", "proven"];
+
+/** Orders by state, then by how long ago each was proven, then by name. */
+export function worstFirst(
+  a: { state: SourceState; last_proven_at: string | null; slug: string },
+  b: { state: SourceState; last_proven_at: string | null; slug: string },
+): number {
+  const byState = ORDER.indexOf(a.state) - ORDER.indexOf(b.state);
+  if (byState !== 0) return byState;
+  const [provenA, provenB] = [a.last_proven_at ?? "", b.last_proven_at ?? ""];
+  if (provenA !== provenB) return provenA < provenB ? -1 : 1;
+  return a.slug < b.slug ? -1 : 1;
+}
