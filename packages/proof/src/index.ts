@@ -98,3 +98,40 @@ export {
 } from "./receipts/bundle.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";
+
+export {
+  agentKeyFile,
+  entriesFile,
+  EVIDENCE_FORMAT,
+  eventFile,
+  manifestNoteText,
+  PACK_FILES,
+  receiptFile,
+  RUNS_IN_FILE,
+  runsFile,
+} from "./evidence/files.ts";
+export {
+  isPackPath,
+  MANIFEST_END,
+  manifestBegin,
+  manifestLine,
+  parseManifest,
+  type Manifest,
+  type PackFileEntry,
+  type PackHeader,
+} from "./evidence/manifest.ts";
+export { parseLogRange, type LogRange, type TimedCheckpoint } from "./evidence/log-range.ts";
+export { parseEventBundle, type EventBundle, type LoggedEvent } from "./evidence/event-bundle.ts";
+export {
+  parseAgents,
+  parsePolicy,
+  type PackAgent,
+  type PackAgents,
+  type PackPolicy,
+  type SourcePolicy,
+} from "./evidence/policy.ts";
+export { formatRuns, parseRuns, type ScheduledRun } from "./evidence/scheduled-run.ts";
+export { EvidenceTally, formatSummary, type TalliedEvent, type TalliedReceipt } from "./evidence/tally.ts";
+export { type EvidenceSummary, type RunCount, type SourceSummary } from "./evidence/summary.ts";
+export { CONTROLS, formatControls, type Control } from "./evidence/controls.ts";
+export { indexPage } from "./evidence/index-page.ts";

@@ -14,6 +14,7 @@ export type ProofErrorCode =
   | "malformed_leaf"
   | "malformed_envelope"
   | "malformed_bundle"
+  | "malformed_evidence"
   | "not_a_receipt"
   | "not_canonicalizable"
   | "out_of_range"

@@ -1247,6 +1247,14 @@ export interface Paths {
       answers: { 200: Schemas["EventRecord"] };
     };
   };
+  "/api/orgs/{orgID}/evidence": {
+    get: {
+      path: { orgID: string };
+      query: { from?: string; to?: string };
+      body: undefined;
+      answers: { 200: string };
+    };
+  };
   "/api/orgs/{orgID}/log": {
     get: {
       path: { orgID: string };

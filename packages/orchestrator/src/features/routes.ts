@@ -17,6 +17,7 @@ import type { BootstrapDeps } from "./bootstrap/settings.ts";
 import { commandRoutes } from "./commands/routes.ts";
 import { eventReadingRoutes } from "./events/dashboard-routes.ts";
 import { eventRoutes } from "./events/routes.ts";
+import { evidenceRoutes } from "./evidence/routes.ts";
 import { heartbeatRoutes, type HeartbeatDeps } from "./heartbeat/routes.ts";
 import { logReadingRoutes } from "./log/dashboard-routes.ts";
 import { impersonationRoutes } from "./impersonation/routes.ts";
@@ -69,6 +70,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...receiptReadingRoutes(deps),
       ...backupReadingRoutes(deps),
       ...eventReadingRoutes(),
+      ...evidenceRoutes(deps),
       ...logReadingRoutes(deps),
       ...apiLogRoutes(),
       ...sourceRoutes(deps),

@@ -4,6 +4,7 @@ import {
   cosignatureMessage,
   equalBytes,
   formatCheckpoint,
+  formatNote,
   noteSignatureLine,
   utf8,
   type Hash,
@@ -80,6 +81,16 @@ export class HeadSigner {
     const message = cosignatureMessage(time_s, formatCheckpoint(head));
     const signature = await signInPool(this.#keys.time, message);
     return note + cosignatureLine(this.#timeVerifier, time_s, signature);
+  }
+
+  /**
+   * A signed note of another text under a log's key. Refused for what could be read as a checkpoint of that log: those are signed for
+   * committed heads alone.
+   */
+  async signText(origin: string, text: string): Promise<string> {
+    if (text.startsWith(`${origin}\n`)) throw new TypeError("heads are signed by sign() alone");
+    const signature = await signInPool(this.#keys.note, utf8(text));
+    return formatNote(text, [noteSignatureLine(this.#verifierOf(origin), signature)]);
   }
 
   async #sign(head: Head): Promise<string> {

@@ -23,6 +23,7 @@ export type RateLimitName =
   | "bootstrap_start"
   | "auditor_link_address"
   | "notification_test"
+  | "evidence"
   | "default";
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
@@ -37,5 +38,6 @@ export const RATE_LIMITS: RateLimitTable = {
   bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
+  evidence: { limit: 20, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

@@ -1,0 +1,112 @@
+import {
+  type EventBundle,
+  eventFile,
+  formatVerifierKey,
+  type LoggedEvent,
+  parseEnvelope,
+  parseLeaf,
+  parseStatement,
+  receiptFile,
+  toHex,
+  type EvidenceTally,
+  type Leaf,
+  type ReceiptBundle,
+  type Statement,
+} from "@attestore/proof";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { LogDefect } from "../../log/log-defect.ts";
+import { logVerifier } from "../../log/log-keys.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { PackFile } from "./zip/zip-writer.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { type LeafRow, readEventBodies, readReceiptBodies, type ReceiptBody } from "./store.ts";
+import type { TreeReader } from "./tree-reader.ts";
+
+/** An entry of the log with what its leaf covers. */
+export type Entry = { logIndex: number; leaf: Leaf } & (
+  | { receipt: ReceiptBody; statement: Statement }
+  | { event: LoggedEvent }
+);
+
+/** Looks up what these leaves cover. Throws LogDefect where it is not there. */
+export async function readEntries(
+  tx: DatabaseTransaction,
+  orgId: string,
+  leaves: readonly { logIndex: number; leaf: Leaf }[],
+): Promise<Entry[]> {
+  const ids = leaves.map(({ leaf }) => leaf.id);
+  const receipts = await readReceiptBodies(
+    tx,
+    orgId,
+    ids.filter((id) => id.startsWith("rcpt_")),
+  );
+  const events = await readEventBodies(
+    tx,
+    orgId,
+    ids.filter((id) => id.startsWith("evt_")),
+  );
+  return leaves.map(({ logIndex, leaf }): Entry => {
+    const receipt = receipts.get(leaf.id);
+    if (receipt !== undefined) return { logIndex, leaf, receipt, statement: statementOf(receipt, logIndex) };
+    const body = events.get(leaf.id);
+    if (body === undefined)
+      throw new LogDefect(
+        "log_incomplete",
+        `leaf ${logIndex} of ${orgId} covers ${leaf.id}, which is not there`,
+      );
+    return { logIndex, leaf, event: JSON.parse(body.toString("utf8")) as LoggedEvent };
+  });
+}
+
+export function placed({ log_index, leaf }: LeafRow): { logIndex: number; leaf: Leaf } {
+  return { logIndex: log_index, leaf: parseLeaf(leaf) };
+}
+
+function statementOf({ id, envelope }: ReceiptBody, logIndex: number): Statement {
+  const parsed = parseStatement(parseEnvelope(envelope).payload);
+  if (!parsed.ok) throw new LogDefect("log_incomplete", `leaf ${logIndex} covers ${id}, which is malformed`);
+  return parsed.statement;
+}
+
+export function tallyEntry(tally: EvidenceTally, entry: Entry): void {
+  const { id, recorded_at: recordedAt, actor_id: actorId } = entry.leaf;
+  if (!tally.isInPeriod(recordedAt)) return;
+  if ("receipt" in entry) tally.addReceipt({ id, recordedAt, statement: entry.statement });
+  else tally.addEvent({ id, recordedAt, actorId, event: entry.event });
+}
+
+/** An entry as a file: its bundle, with its proof in the pack's checkpoint. */
+export async function bundleFile(
+  tx: DatabaseTransaction,
+  signer: HeadSigner,
+  tree: TreeReader,
+  { head }: Snapshot,
+  entry: Entry,
+): Promise<PackFile> {
+  const hashes = await tree.inclusion(transactionSession(tx), entry.logIndex);
+  const proof = {
+    leaf: entry.leaf,
+    inclusion_proof: { log_index: entry.logIndex, tree_size: head.size, hashes: hashes.map(toHex) },
+    checkpoint: head.checkpoint,
+    log: {
+      origin: head.origin,
+      verifier_key: formatVerifierKey(logVerifier(signer.identity, head.origin)),
+    },
+  };
+  if ("event" in entry) {
+    const bundle: EventBundle = { event: entry.event, ...proof };
+    return jsonFile(eventFile(entry.leaf.id), bundle);
+  }
+  const bundle: ReceiptBundle = {
+    envelope: JSON.parse(entry.receipt.envelope.toString("utf8")) as ReceiptBundle["envelope"],
+    public_key: entry.receipt.public_key.toString("base64"),
+    ...proof,
+  };
+  return jsonFile(receiptFile(entry.leaf.id), bundle);
+}
+
+/** One line: programs read it; `jq .` shows it to people. */
+export function jsonFile(path: string, content: object): PackFile {
+  return { path, bytes: Buffer.from(`${JSON.stringify(content)}\n`) };
+}

@@ -1,0 +1,172 @@
+import {
+  agentKeyFile,
+  encodeEntryBundle,
+  entriesFile,
+  EvidenceTally,
+  EVIDENCE_FORMAT,
+  formatControls,
+  formatPublicKeyPem,
+  formatRuns,
+  formatSummary,
+  formatVerifierKey,
+  indexPage,
+  type LogRange,
+  PACK_FILES,
+  type PackHeader,
+  parsePublicKeyWire,
+  runsFile,
+  TILE_WIDTH,
+  toHex,
+  type TimedCheckpoint,
+} from "@attestore/proof";
+import packageJson from "../../../package.json" with { type: "json" };
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
+import { bundleFile, jsonFile, placed, readEntries, tallyEntry } from "./entries.ts";
+import { readme } from "./readme.ts";
+import { readRuns, type RunPosition } from "./runs.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { type Emission, readLeaves, readLeavesAt } from "./store.ts";
+import { TreeReader } from "./tree-reader.ts";
+import type { PackFile } from "./zip/zip-writer.ts";
+
+export interface PackDeps {
+  db: Database;
+  signer: HeadSigner;
+}
+
+export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackHeader {
+  return {
+    format: EVIDENCE_FORMAT,
+    generator: `attestore-server ${packageJson.version}`,
+    org_id: orgId,
+    period: { from: period.from.toISOString(), to: period.to.toISOString() },
+    exported_at: exportedAt.toISOString(),
+    log: { origin: head.origin, tree_size: head.size, root_hash: toHex(head.rootHash) },
+  };
+}
+
+/**
+ * The files of a pack but its manifest, in the order in which they are made. Each page is read in a transaction of its own that ends
+ * before its files are handed on, and no more than a page is held.
+ */
+export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGenerator<PackFile> {
+  const { signer } = deps;
+  const { head, policy, agents } = snapshot;
+  const header = packHeader(snapshot);
+  const tree = new TreeReader(snapshot.orgId, head.size);
+  const tally = new EvidenceTally(header, policy);
+  const read = <T>(of: (tx: DatabaseTransaction) => Promise<T>): Promise<T> =>
+    readInOrg(deps.db, snapshot.orgId, of);
+
+  yield textFile(PACK_FILES.readme, readme(header));
+  yield jsonFile(PACK_FILES.policy, policy);
+  yield jsonFile(PACK_FILES.agents, { v: 1, agents });
+  for (const { id, public_key } of agents)
+    yield textFile(agentKeyFile(id), formatPublicKeyPem(parsePublicKeyWire(public_key)));
+  yield textFile(PACK_FILES.logKey, `${formatVerifierKey(logVerifier(signer.identity, head.origin))}\n`);
+  yield textFile(PACK_FILES.timeKey, `${formatVerifierKey(timeVerifier(signer.identity))}\n`);
+  yield textFile(PACK_FILES.checkpoint, head.checkpoint);
+  yield jsonFile(PACK_FILES.range, await read((tx) => logRange(tx, tree, snapshot)));
+
+  yield* earlierEntries(read, { signer, tree, tally }, snapshot);
+  for (let from = snapshot.range.from; from < snapshot.range.to; from += TILE_WIDTH)
+    yield* await read((tx) => logPage(tx, { signer, tree, tally }, snapshot, from));
+
+  let position: RunPosition | null = null;
+  for (let number = 0; number === 0 || position !== null; number += 1) {
+    const page = await read((tx) => readRuns(tx, snapshot, position));
+    position = page.next;
+    for (const run of page.runs) tally.addRun(run);
+    if (page.runs.length > 0) yield textFile(runsFile(number), formatRuns(page.runs));
+  }
+
+  const summary = tally.finish();
+  yield textFile(PACK_FILES.controls, formatControls());
+  yield textFile(PACK_FILES.summary, formatSummary(summary));
+  yield textFile(PACK_FILES.index, indexPage(summary, header.generator));
+}
+
+interface Making {
+  signer: HeadSigner;
+  tree: TreeReader;
+  tally: EvidenceTally;
+}
+
+const EARLIER_PAGE = 200;
+
+/** What the period's entries refer to: the backup before each source's first, agents that came before, the policy as it was. */
+async function* earlierEntries(
+  read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
+  { signer, tree, tally }: Making,
+  snapshot: Snapshot,
+): AsyncGenerator<PackFile> {
+  const indexes = [...new Set([...snapshot.earlier.backups, ...snapshot.earlier.events])].toSorted(
+    (a, b) => a - b,
+  );
+  for (let at = 0; at < indexes.length; at += EARLIER_PAGE) {
+    const page = indexes.slice(at, at + EARLIER_PAGE);
+    yield* await read(async (tx) => {
+      const leaves = await readLeavesAt(tx, snapshot.orgId, page);
+      const files: PackFile[] = [];
+      for (const entry of await readEntries(tx, snapshot.orgId, leaves.map(placed))) {
+        if ("receipt" in entry) tally.addBackupBefore(entry.statement);
+        files.push(await bundleFile(tx, signer, tree, snapshot, entry));
+      }
+      return files;
+    });
+  }
+}
+
+/** 256 leaves of the log, and in full what was recorded in the period. */
+async function logPage(
+  tx: DatabaseTransaction,
+  { signer, tree, tally }: Making,
+  snapshot: Snapshot,
+  from: number,
+): Promise<PackFile[]> {
+  const { orgId, range, period, bodiesUntil } = snapshot;
+  const rows = await readLeaves(tx, orgId, from, Math.min(from + TILE_WIDTH, range.to));
+  const bundle = Buffer.from(encodeEntryBundle(rows.map(({ leaf }) => leaf)));
+  const files: PackFile[] = [{ path: entriesFile(from, rows.length), bytes: bundle }];
+  const [first, end] = [period.from.toISOString(), bodiesUntil.toISOString()];
+  const wanted = rows.map(placed).filter(({ leaf }) => leaf.recorded_at >= first && leaf.recorded_at < end);
+  for (const entry of await readEntries(tx, orgId, wanted)) {
+    tallyEntry(tally, entry);
+    files.push(await bundleFile(tx, signer, tree, snapshot, entry));
+  }
+  return files;
+}
+
+async function logRange(
+  tx: DatabaseTransaction,
+  tree: TreeReader,
+  { range, start, end, bodiesUntil }: Snapshot,
+): Promise<LogRange> {
+  const session = transactionSession(tx);
+  const timed = async (emission: Emission | null): Promise<TimedCheckpoint | null> =>
+    emission === null
+      ? null
+      : {
+          checkpoint: emission.checkpoint,
+          tree_size: emission.size,
+          hashes: (await tree.consistency(session, emission.size)).map(toHex),
+        };
+  return {
+    v: 1,
+    from_index: range.from,
+    to_index: range.to,
+    bodies_until: bodiesUntil.toISOString(),
+    left_edge: (await tree.edge(session, range.from)).map(toHex),
+    to_head: (await tree.consistency(session, range.to)).map(toHex),
+    start: await timed(start),
+    end: await timed(end),
+  };
+}
+
+function textFile(path: string, text: string): PackFile {
+  return { path, bytes: Buffer.from(text) };
+}

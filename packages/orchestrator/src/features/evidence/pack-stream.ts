@@ -1,0 +1,89 @@
+import { createHash, hash } from "node:crypto";
+import { Readable } from "node:stream";
+import { crc32 } from "node:zlib";
+import {
+  MANIFEST_END,
+  manifestBegin,
+  manifestLine,
+  manifestNoteText,
+  PACK_FILES,
+  type PackHeader,
+} from "@attestore/proof";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { Spool } from "./zip/spool.ts";
+import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
+
+/** A pack as a ZIP that is made as it is read: the files, then the manifest of them, then the log's signature over that. */
+export function packStream(files: AsyncIterable<PackFile>, header: PackHeader, signer: HeadSigner): Readable {
+  return Readable.from(zip(withManifest(files, header, signer), new Date(header.exported_at)), {
+    objectMode: false,
+    highWaterMark: 256 * 1024,
+  });
+}
+
+async function* withManifest(
+  files: AsyncIterable<PackFile>,
+  header: PackHeader,
+  signer: HeadSigner,
+): AsyncGenerator<ZipFile> {
+  const manifest = await ManifestWriter.begin(header);
+  try {
+    for await (const file of files) {
+      await manifest.add(file);
+      yield file;
+    }
+    const { file, sha256 } = await manifest.end();
+    yield file;
+    const text = manifestNoteText(header.log.origin, sha256);
+    yield {
+      path: PACK_FILES.manifestNote,
+      bytes: Buffer.from(await signer.signText(header.log.origin, text)),
+    };
+  } finally {
+    await manifest.close();
+  }
+}
+
+/** Its lines wait on disk: there are as many as files. */
+class ManifestWriter {
+  readonly #spool: Spool;
+  readonly #sha256 = createHash("sha256");
+  #crc = 0;
+  #files = 0;
+
+  private constructor(spool: Spool) {
+    this.#spool = spool;
+  }
+
+  static async begin(header: PackHeader): Promise<ManifestWriter> {
+    const writer = new ManifestWriter(await Spool.create());
+    await writer.#write(manifestBegin(header));
+    return writer;
+  }
+
+  async add({ path, bytes }: PackFile): Promise<void> {
+    const entry = { path, size_bytes: bytes.length, sha256: hash("sha256", bytes, "hex") };
+    await this.#write(manifestLine(entry, this.#files === 0));
+    this.#files += 1;
+  }
+
+  async end(): Promise<{ file: ZipFile; sha256: string }> {
+    await this.#write(MANIFEST_END);
+    const { size } = this.#spool;
+    return {
+      file: { path: PACK_FILES.manifest, size, crc: this.#crc, chunks: this.#spool.read() },
+      sha256: this.#sha256.digest("hex"),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#spool.close();
+  }
+
+  async #write(text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    this.#sha256.update(bytes);
+    this.#crc = crc32(bytes, this.#crc);
+    await this.#spool.append(bytes);
+  }
+}

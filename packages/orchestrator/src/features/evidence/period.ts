@@ -1,0 +1,48 @@
+import { Type } from "@fastify/type-provider-typebox";
+import { invalidRequest } from "../../platform/http/errors.ts";
+import { periodOf } from "../../platform/http/listing.ts";
+
+const DAY_MS = 86_400_000;
+/** A year and a month: a whole year, and what of the next one passed before somebody asked. */
+const MAX_DAYS = 400;
+const DEFAULT_DAYS = 90;
+
+export const evidenceQuery = Type.Object(
+  {
+    from: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: `RFC 3339; ${DEFAULT_DAYS} days before \`to\` unless told.`,
+      }),
+    ),
+    to: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: `RFC 3339, not included; now unless told, and never later. At most ${MAX_DAYS} days after \`from\`.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export interface EvidencePeriod {
+  from: Date;
+  /** Not in it any more. */
+  to: Date;
+}
+
+/** Throws `invalid_request` for no moments, a period that has not begun, is empty, or too long. */
+export function evidencePeriod(query: { from?: string; to?: string }, now: Date): EvidencePeriod {
+  const asked = periodOf(query);
+  const to = asked.to === null || asked.to > now ? now : asked.to;
+  const from = asked.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
+  if (from >= now)
+    throw invalidRequest("The period has not begun yet.", [{ path: "/from", message: "is not in the past" }]);
+  if (from >= to)
+    throw invalidRequest("The period is empty.", [{ path: "/to", message: "is not after from" }]);
+  if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
+    throw invalidRequest(`A pack covers ${MAX_DAYS} days at most.`, [
+      { path: "/from", message: `is more than ${MAX_DAYS} days before to` },
+    ]);
+  return { from, to };
+}

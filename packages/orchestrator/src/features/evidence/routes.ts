@@ -1,0 +1,47 @@
+import { Id } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
+import { fileRoute, type Route } from "../../platform/http/route.ts";
+import { packFiles, packHeader } from "./pack-files.ts";
+import { packStream } from "./pack-stream.ts";
+import { evidencePeriod, evidenceQuery } from "./period.ts";
+import { readSnapshot } from "./snapshot.ts";
+
+/** All that an organisation can show of a period, for auditors. */
+export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: Clock }): Route[] {
+  const { db, signer, clock } = deps;
+  return [
+    fileRoute({
+      method: "GET",
+      path: "/api/orgs/:orgID/evidence",
+      summary: "Download the evidence of a period as a ZIP, which attestore-verify checks offline",
+      action: "evidence.read",
+      credential: "user",
+      params: Type.Object({ orgID: Id("org") }),
+      query: evidenceQuery,
+      answers: { 200: "application/zip" },
+      rateLimits: ["default", "evidence"],
+      async handle({ orgId, query }) {
+        if (orgId === null) throw notFound("organisation");
+        const now = clock();
+        const period = evidencePeriod(query, now);
+        const snapshot = await readInOrg(db, orgId, (tx) => readSnapshot(tx, signer, { orgId, period, now }));
+        const day = (moment: Date): string => moment.toISOString().slice(0, 10);
+        const name = `evidence-${orgId}-${day(period.from)}-${day(period.to)}.zip`;
+        return {
+          status: 200,
+          headers: {
+            "content-type": "application/zip",
+            "content-disposition": `attachment; filename="${name}"`,
+            "cache-control": "no-store",
+          },
+          content: packStream(packFiles({ db, signer }, snapshot), packHeader(snapshot), signer),
+        };
+      },
+    }),
+  ];
+}

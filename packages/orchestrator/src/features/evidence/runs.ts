@@ -1,0 +1,94 @@
+import { firstIdAt } from "@attestore/contract";
+import { RUNS_IN_FILE, type ScheduledRun } from "@attestore/proof";
+import { sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+interface RunRow {
+  source_id: string;
+  kind: "backup" | "restore_test";
+  scheduled_at: Date;
+  deadline_at: Date;
+  status: "waiting" | "done" | "missed" | "withdrawn";
+  decided_at: Date | null;
+  event_id: string | null;
+}
+
+export interface RunPage {
+  runs: ScheduledRun[];
+  /** Where the next page begins; null after the last. */
+  next: RunPosition | null;
+}
+
+export type RunPosition = Pick<RunRow, "scheduled_at" | "source_id" | "kind">;
+
+/** The runs scheduled in the period, in the order of their times, as they were known at the snapshot. */
+export async function readRuns(
+  db: Database,
+  { orgId, period, exportedAt, head }: Snapshot,
+  after: RunPosition | null,
+): Promise<RunPage> {
+  const { rows } = await sql<RunRow>`
+    select runs.source_id, runs.kind, scheduled_at, deadline_at, status, decided_at, incidents.id as event_id
+    from scheduled_runs as runs
+    left join incidents on incidents.source_id = runs.source_id and incidents.kind = runs.kind || '_missed'
+      and incidents.began_at = runs.deadline_at
+    where runs.org_id = ${orgId} and scheduled_at >= ${period.from} and scheduled_at < ${period.to}
+      and (scheduled_at, runs.source_id, runs.kind) > (${after?.scheduled_at ?? new Date(0)}, ${after?.source_id ?? ""}, ${after?.kind ?? ""})
+    order by scheduled_at, runs.source_id, runs.kind
+    limit ${RUNS_IN_FILE}`.execute(db);
+  const first = await firstReceipts(db, rows, head.size);
+  const runs = rows.map((row, n): ScheduledRun => {
+    const receipt = first.get(n) ?? null;
+    const status = statusOf(row, receipt, exportedAt);
+    return {
+      source_id: row.source_id,
+      kind: row.kind,
+      scheduled_at: row.scheduled_at.toISOString(),
+      deadline_at: row.deadline_at.toISOString(),
+      status,
+      receipt_id: receipt?.id ?? null,
+      event_id: status === "missed" ? row.event_id : null,
+    };
+  });
+  return { runs, next: rows.length < RUNS_IN_FILE ? null : (rows.at(-1) ?? null) };
+}
+
+interface FirstReceipt {
+  n: number;
+  id: string;
+  result: "passed" | "failed" | null;
+}
+
+/** The first receipt that arrived in the time of each run, by the run's place in the list. Ids sort by when they were recorded. */
+async function firstReceipts(
+  db: Database,
+  runs: readonly RunRow[],
+  size: number,
+): Promise<Map<number, FirstReceipt>> {
+  if (runs.length === 0) return new Map();
+  const { rows } = await sql<FirstReceipt>`
+    select (runs.n - 1)::int as n, first.id, first.result
+    from unnest(${runs.map(({ source_id }) => source_id)}::text[], ${runs.map(({ kind }) => kind)}::text[],
+        ${runs.map(({ scheduled_at }) => firstIdAt("receipt", scheduled_at.getTime()))}::text[],
+        ${runs.map(({ deadline_at }) => firstIdAt("receipt", deadline_at.getTime() + 1))}::text[])
+      with ordinality as runs (source_id, kind, low, high, n)
+    cross join lateral (
+      select id, result from receipts
+      where receipts.source_id = runs.source_id and receipts.kind = runs.kind and id >= runs.low and id < runs.high
+        and log_index < ${size}
+      order by id limit 1) as first`.execute(db);
+  return new Map(rows.map((row) => [row.n, row]));
+}
+
+/** A receipt in its time decides, whatever the service thought; then what was decided before the snapshot. */
+function statusOf(
+  { kind, status, decided_at }: RunRow,
+  receipt: FirstReceipt | null,
+  exportedAt: Date,
+): ScheduledRun["status"] {
+  if (receipt !== null) return receipt.result ?? "done";
+  if (decided_at === null || decided_at > exportedAt) return "waiting";
+  // Of a restore test that is done there is a receipt: one that came after the snapshot.
+  return status === "done" && kind === "restore_test" ? "waiting" : status;
+}

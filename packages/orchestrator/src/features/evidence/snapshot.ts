@@ -1,0 +1,85 @@
+import { firstIdAt } from "@attestore/contract";
+import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
+import { readNewestHead, type SignedHead } from "../../log/heads.ts";
+import type { HeadSigner } from "../../log/head-signer.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import type { EvidencePeriod } from "./period.ts";
+import {
+  type Emission,
+  emissionAfter,
+  emissionBefore,
+  latestDeadline,
+  listBackupsBefore,
+  listConfiguredBefore,
+  listPolicyAgents,
+  listPolicySources,
+  readAgentEvents,
+  readOrgName,
+} from "./store.ts";
+
+/**
+ * All that a pack says of the organisation as it was at one moment, and which entries of the log it has. What is read later does not change
+ * any more: entries below `head.size`, and runs that were decided before `exportedAt`. So no transaction is open while a
+ * slow reader takes the pack.
+ */
+export interface Snapshot {
+  orgId: string;
+  period: EvidencePeriod;
+  exportedAt: Date;
+  head: SignedHead;
+  /** Leaves in the pack; the first is a multiple of 256. */
+  range: { from: number; to: number };
+  start: Emission | null;
+  end: Emission | null;
+  /** Everything recorded before it is in the pack with its body: the deadlines of the period's runs lie before it. */
+  bodiesUntil: Date;
+  policy: PackPolicy;
+  agents: PackAgent[];
+  /** Entries from before the period that what is in it refers to. */
+  earlier: { backups: number[]; events: number[] };
+}
+
+/** In a transaction of one snapshot. Throws `not_found`. */
+export async function readSnapshot(
+  tx: DatabaseTransaction,
+  signer: HeadSigner,
+  { orgId, period, now }: { orgId: string; period: EvidencePeriod; now: Date },
+): Promise<Snapshot> {
+  const name = await readOrgName(tx, orgId);
+  if (name === null) throw notFound("organisation");
+  const head = await readNewestHead(transactionSession(tx), signer, orgId);
+  const deadline = await latestDeadline(tx, orgId, period);
+  const wanted = deadline !== null && deadline >= period.to ? new Date(deadline.getTime() + 1) : period.to;
+  const bodiesUntil = wanted < now ? wanted : now;
+  const start = await emissionBefore(tx, orgId, period.from, head.size);
+  const end = await emissionAfter(tx, orgId, bodiesUntil, head.size);
+  const sources = await listPolicySources(tx, orgId);
+  const agentEvents = await readAgentEvents(tx, orgId, head.size);
+  const backups = await listBackupsBefore(tx, {
+    sourceIds: sources.map(({ id }) => id),
+    before: firstIdAt("receipt", period.from.getTime()),
+    size: head.size,
+  });
+  const configured = await listConfiguredBefore(tx, orgId, period.from, head.size);
+  const outside = agentEvents
+    .filter(({ createdAt }) => createdAt < period.from || createdAt >= bodiesUntil)
+    .map(({ logIndex }) => logIndex);
+  return {
+    orgId,
+    period,
+    exportedAt: now,
+    head,
+    range: {
+      from: start === null ? 0 : Math.floor(start.size / TILE_WIDTH) * TILE_WIDTH,
+      to: end === null ? head.size : Math.min(head.size, Math.ceil(end.size / TILE_WIDTH) * TILE_WIDTH),
+    },
+    start,
+    end,
+    bodiesUntil,
+    policy: { v: 1, org: { id: orgId, name }, sources },
+    agents: await listPolicyAgents(tx, orgId, agentEvents),
+    earlier: { backups, events: [...outside, ...configured] },
+  };
+}

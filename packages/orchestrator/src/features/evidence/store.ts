@@ -1,0 +1,259 @@
+import { sshFingerprint, parsePublicKeyWire, type PackAgent, type SourcePolicy } from "@attestore/proof";
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+import type { EvidencePeriod } from "./period.ts";
+
+async function rows<Row>(db: Database, query: RawBuilder<Row>): Promise<Row[]> {
+  return (await query.execute(db)).rows;
+}
+
+export async function readOrgName(db: Database, orgId: string): Promise<string | null> {
+  const row = await db.selectFrom("orgs").select("name").where("id", "=", orgId).executeTakeFirst();
+  return row?.name ?? null;
+}
+
+/** An hourly checkpoint. */
+export interface Emission {
+  size: number;
+  emittedAt: Date;
+  checkpoint: string;
+}
+
+const EMISSION = sql`tree_size as size, emitted_at as "emittedAt", checkpoint`;
+
+/** The last one that was signed at that moment. */
+export async function emissionBefore(
+  db: Database,
+  orgId: string,
+  moment: Date,
+  size: number,
+): Promise<Emission | null> {
+  const [row] = await rows<Emission>(
+    db,
+    sql`select ${EMISSION} from log_emissions
+      where org_id = ${orgId} and hour <= ${moment} and emitted_at <= ${moment} and tree_size <= ${size}
+      order by hour desc limit 1`,
+  );
+  return row ?? null;
+}
+
+/** The first one that was signed from that moment on. */
+export async function emissionAfter(
+  db: Database,
+  orgId: string,
+  moment: Date,
+  size: number,
+): Promise<Emission | null> {
+  const [row] = await rows<Emission>(
+    db,
+    sql`select ${EMISSION} from log_emissions
+      where org_id = ${orgId} and hour > ${moment}::timestamptz - interval '1 hour' and emitted_at >= ${moment}
+        and tree_size <= ${size}
+      order by hour limit 1`,
+  );
+  return row ?? null;
+}
+
+/** Of the runs that were scheduled in the period. */
+export async function latestDeadline(
+  db: Database,
+  orgId: string,
+  { from, to }: EvidencePeriod,
+): Promise<Date | null> {
+  const row = await db
+    .selectFrom("scheduled_runs")
+    .select((expression) => expression.fn.max("deadline_at").as("latest"))
+    .where("org_id", "=", orgId)
+    .where("scheduled_at", ">=", from)
+    .where("scheduled_at", "<", to)
+    .executeTakeFirst();
+  return row?.latest ?? null;
+}
+
+export async function listPolicySources(db: Database, orgId: string): Promise<SourcePolicy[]> {
+  const found = await db
+    .selectFrom("sources")
+    .select([
+      "id",
+      "slug",
+      "name",
+      "engine",
+      "agent_id",
+      "test_agent_id",
+      "created_at",
+      "removed_at",
+      "schedule",
+      "retention",
+      "objectives",
+    ])
+    .where("org_id", "=", orgId)
+    .orderBy("id")
+    .execute();
+  return found.map(({ created_at, removed_at, retention, ...source }) => ({
+    ...source,
+    created_at: created_at.toISOString(),
+    removed_at: removed_at?.toISOString() ?? null,
+    retention: retention === null ? null : { ...retention },
+  }));
+}
+
+/** Index in the log of each source's last backup receipt before that id. */
+export async function listBackupsBefore(
+  db: Database,
+  { sourceIds, before, size }: { sourceIds: readonly string[]; before: string; size: number },
+): Promise<number[]> {
+  if (sourceIds.length === 0) return [];
+  const found = await rows<{ log_index: number }>(
+    db,
+    sql`select latest.log_index from unnest(${sourceIds}::text[]) as source (id)
+      cross join lateral (
+        select log_index from receipts
+        where source_id = source.id and kind = 'backup' and receipts.id < ${before} and log_index < ${size}
+        order by receipts.id desc limit 1) as latest`,
+  );
+  return found.map(({ log_index }) => log_index);
+}
+
+/** Index in the log of each source's last change before that moment. */
+export async function listConfiguredBefore(
+  db: Database,
+  orgId: string,
+  before: Date,
+  size: number,
+): Promise<number[]> {
+  const found = await rows<{ log_index: number }>(
+    db,
+    sql`select distinct on (source_id) log_index from events
+      where org_id = ${orgId} and kind = 'source_configured' and created_at < ${before} and log_index < ${size}
+      order by source_id, id desc`,
+  );
+  return found.map(({ log_index }) => log_index);
+}
+
+export interface AgentEvent {
+  id: string;
+  kind: "agent_attached" | "agent_revoked";
+  agentId: string;
+  logIndex: number;
+  createdAt: Date;
+}
+
+/** What the log tells of agents that came and went. */
+export async function readAgentEvents(db: Database, orgId: string, size: number): Promise<AgentEvent[]> {
+  const found = await db
+    .selectFrom("events")
+    .select(["id", "kind", "body", "log_index", "created_at"])
+    .where("org_id", "=", orgId)
+    .where("kind", "in", ["agent_attached", "agent_revoked"])
+    .where("log_index", "<", size)
+    .orderBy("id")
+    .execute();
+  return found.map(({ id, kind, body, log_index, created_at }) => {
+    const { detail } = JSON.parse(body.toString("utf8")) as { detail: { agent_id?: string } };
+    return {
+      id,
+      kind: kind === "agent_attached" ? kind : "agent_revoked",
+      agentId: detail.agent_id ?? "",
+      logIndex: log_index,
+      createdAt: created_at,
+    };
+  });
+}
+
+export async function listPolicyAgents(
+  db: Database,
+  orgId: string,
+  events: readonly AgentEvent[],
+): Promise<PackAgent[]> {
+  const found = await db
+    .selectFrom("agents")
+    .select(["id", "name", "hostname", "public_key", "created_at", "revoked_at"])
+    .where("org_id", "=", orgId)
+    .orderBy("id")
+    .execute();
+  const byAgent = new Map(events.map((event) => [`${event.kind} ${event.agentId}`, event.id]));
+  return found.map(({ id, name, hostname, public_key, created_at, revoked_at }) => {
+    const wire = public_key.toString("base64");
+    return {
+      id,
+      name,
+      hostname,
+      public_key: wire,
+      key_fingerprint: sshFingerprint(parsePublicKeyWire(wire)),
+      valid_from: created_at.toISOString(),
+      valid_until: revoked_at?.toISOString() ?? null,
+      attached_event_id: byAgent.get(`agent_attached ${id}`) ?? null,
+      revoked_event_id: byAgent.get(`agent_revoked ${id}`) ?? null,
+    };
+  });
+}
+
+export interface LeafRow {
+  log_index: number;
+  leaf: Buffer;
+}
+
+/** Leaves `from` up to but not with `to`, in their order. */
+export async function readLeaves(db: Database, orgId: string, from: number, to: number): Promise<LeafRow[]> {
+  return db
+    .selectFrom("log_leaves")
+    .select(["log_index", "leaf"])
+    .where("org_id", "=", orgId)
+    .where("log_index", ">=", from)
+    .where("log_index", "<", to)
+    .orderBy("log_index")
+    .execute();
+}
+
+/** The leaves at these places, in the order of the log. */
+export async function readLeavesAt(
+  db: Database,
+  orgId: string,
+  indexes: readonly number[],
+): Promise<LeafRow[]> {
+  if (indexes.length === 0) return [];
+  return db
+    .selectFrom("log_leaves")
+    .select(["log_index", "leaf"])
+    .where("org_id", "=", orgId)
+    .where("log_index", "in", [...indexes])
+    .orderBy("log_index")
+    .execute();
+}
+
+export interface ReceiptBody {
+  id: string;
+  envelope: Buffer;
+  public_key: Buffer;
+}
+
+export async function readReceiptBodies(
+  db: Database,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, ReceiptBody>> {
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .selectFrom("receipts")
+    .innerJoin("agents", "agents.id", "receipts.agent_id")
+    .select(["receipts.id", "receipts.envelope", "agents.public_key"])
+    .where("receipts.id", "in", [...ids])
+    .where("receipts.org_id", "=", orgId)
+    .execute();
+  return new Map(found.map((row) => [row.id, row]));
+}
+
+export async function readEventBodies(
+  db: Database,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Map<string, Buffer>> {
+  if (ids.length === 0) return new Map();
+  const found = await db
+    .selectFrom("events")
+    .select(["id", "body"])
+    .where("id", "in", [...ids])
+    .where("org_id", "=", orgId)
+    .execute();
+  return new Map(found.map(({ id, body }) => [id, body]));
+}

@@ -1,0 +1,61 @@
+import type { EvidenceSummary, SourceSummary } from "./summary.ts";
+
+/** What a pack does not show, in words for whoever relies on it: of this one first, then of every pack. */
+export function notProven(
+  { sources, totals, scheduled_restore_tests }: Omit<EvidenceSummary, "not_proven">,
+  { missedUntold }: { missedUntold: number },
+): string[] {
+  const named = (of: (source: SourceSummary) => boolean): string =>
+    sources
+      .filter(of)
+      .map(({ slug }) => slug)
+      .join(", ");
+  const untested = named(({ restore_tests: { passed, failed } }) => passed + failed === 0);
+  const unproven = named(({ restore_tests: { passed, failed } }) => passed === 0 && failed > 0);
+  const unscheduled = named(({ scheduled_restore_tests: { total } }) => total === 0);
+  const unlimited = named(({ rpo, rto }) => rpo.objective_s === null || rto.objective_s === null);
+  const withoutReceipt = sources.reduce((total, source) => total + source.backups_without_receipt, 0);
+  const waiting = totals.scheduled_restore_tests.waiting + totals.scheduled_backups.waiting;
+  const when = (condition: unknown, text: string): string[] => (condition ? [text] : []);
+  return [
+    ...when(sources.length === 0, "There are no sources: nothing is shown about any data."),
+    ...when(
+      untested,
+      `No restore test ran in the period, so nothing shows that their backups restore: ${untested}.`,
+    ),
+    ...when(unproven, `Restore tests ran, and none passed: ${unproven}.`),
+    ...when(
+      unscheduled,
+      `No restore test was scheduled in the period, so none could be missed: ${unscheduled}.`,
+    ),
+    ...when(
+      unlimited,
+      `An objective for RPO or RTO is not set, so nothing is compared with it: ${unlimited}.`,
+    ),
+    ...when(
+      withoutReceipt,
+      `${withoutReceipt} scheduled backups were registered in time and have no receipt: that they were made is the service's word.`,
+    ),
+    ...when(waiting, `${waiting} scheduled runs could still be done in time when the pack was made.`),
+    ...when(
+      missedUntold,
+      `${missedUntold} missed runs have no entry of their own in the log: only the first of each incident has one. They are counted here, under the service's signature.`,
+    ),
+    ...when(
+      scheduled_restore_tests.omitted,
+      `The summary lists the first ${scheduled_restore_tests.items.length} scheduled restore tests; all of them are counted, and are in runs/.`,
+    ),
+    ...ALWAYS,
+  ];
+}
+
+const ALWAYS: readonly string[] = [
+  "A restore test shows what its checks looked at, and no more. Which checks run is decided on the host; a receipt has each one's expectation and what was observed.",
+  "A receipt is what an agent on the customer's host signed. Whoever controls that host and its key can sign what did not happen. A second host that tests restores (test_agent_id) makes that harder.",
+  "The log shows that nothing which was in it was left out or changed. What an agent never reported is not in it; the agents' receipts form chains, and attestore-verify tells where a link is missing.",
+  "Times of entries are the service's clock; times in receipts are the hosts' clocks.",
+  "Schedules, objectives and names of sources are the service's word, as is what became of a scheduled run that no receipt or event tells of.",
+  "That everybody is shown the same log is what agents check with every heartbeat. A pack cannot show it; compare its checkpoint with what an agent holds (attestore status).",
+  "Keys of agents are bound to them by the log's entries agent_attached. Compare fingerprints with the hosts where it matters, and take the log's key from a host, not from the pack.",
+  "That a backup was kept until now, and can be downloaded, is not shown: only that it restored when it was tested.",
+];

@@ -1,0 +1,46 @@
+import type { Statement } from "../receipts/statement.ts";
+
+/**
+ * The recovery point of one source over a period: the longest time that a loss would have cost. Until a backup is finished the newest
+ * data that can be had are those from when the one before began.
+ */
+export class RecoveryPoint {
+  readonly #begin: number;
+  #newest: number | null = null;
+  #worst_ms = 0;
+
+  /** `begin`: of the period, or of the source where it is younger; milliseconds since 1970. */
+  constructor(begin: number) {
+    this.#begin = begin;
+  }
+
+  /** The last backup before the period. */
+  before({ predicate }: Statement): void {
+    this.#newest = Date.parse(predicate.started_at);
+  }
+
+  add({ predicate }: Statement): void {
+    this.#reach(Date.parse(predicate.finished_at));
+    this.#newest = Math.max(this.#newest ?? 0, Date.parse(predicate.started_at));
+  }
+
+  /** In whole seconds, rounded up; null where there never was a backup. */
+  achieved_s(end: number): number | null {
+    if (this.#newest === null) return null;
+    this.#reach(end);
+    return Math.ceil(this.#worst_ms / 1000);
+  }
+
+  #reach(moment: number): void {
+    this.#worst_ms = Math.max(this.#worst_ms, moment - (this.#newest ?? this.#begin));
+  }
+}
+
+/** How long a restore test took until the data were back: download, decryption and restore; the whole run where it does not tell. */
+export function recoveryTimeMs({ predicate }: Statement): number {
+  if ("phases" in predicate && predicate.phases !== undefined) {
+    const { download_ms, decrypt_ms, restore_ms } = predicate.phases;
+    return download_ms + decrypt_ms + restore_ms;
+  }
+  return Math.max(0, Date.parse(predicate.finished_at) - Date.parse(predicate.started_at));
+}

@@ -1,0 +1,109 @@
+import {
+  anyObject,
+  listOf,
+  members,
+  nonEmptyText,
+  nullOr,
+  oneOf,
+  requireShape,
+  wholeNumber,
+} from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
+import { base64Text, timestamp, typeId } from "../shapes.ts";
+
+/** policy.json: what the service says was in force at the export. What the log tells of changes is in events/. */
+export interface PackPolicy {
+  v: 1;
+  org: { id: string; name: string };
+  sources: SourcePolicy[];
+}
+
+export interface SourcePolicy {
+  id: string;
+  slug: string;
+  name: string;
+  engine: string;
+  agent_id: string;
+  test_agent_id: string | null;
+  created_at: string;
+  removed_at: string | null;
+  schedule: { backup_cron: string | null; restore_test_cron: string | null; timezone: string } | null;
+  retention: Record<string, unknown> | null;
+  objectives: { rpo_s?: number; rto_s?: number } | null;
+}
+
+const cron = nullOr(nonEmptyText);
+
+const POLICY = members({
+  v: oneOf(1),
+  org: members({ id: typeId("org"), name: nonEmptyText }),
+  sources: listOf(
+    members({
+      id: typeId("src"),
+      slug: nonEmptyText,
+      name: nonEmptyText,
+      engine: nonEmptyText,
+      agent_id: typeId("agent"),
+      test_agent_id: nullOr(typeId("agent")),
+      created_at: timestamp,
+      removed_at: nullOr(timestamp),
+      schedule: nullOr(members({ backup_cron: cron, restore_test_cron: cron, timezone: nonEmptyText })),
+      retention: nullOr(anyObject),
+      objectives: nullOr(members({}, { rpo_s: wholeNumber, rto_s: wholeNumber })),
+    }),
+    { max: 100_000 },
+  ),
+});
+
+/** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
+export function parsePolicy(source: Uint8Array): PackPolicy {
+  const value = parseJson(source);
+  requireShape(value, POLICY, "malformed_evidence", "the policy");
+  return value as unknown as PackPolicy;
+}
+
+/** keys/agents.json: whose signatures count, and when. The log's entries that say so are in events/. */
+export interface PackAgents {
+  v: 1;
+  agents: PackAgent[];
+}
+
+export interface PackAgent {
+  id: string;
+  name: string;
+  hostname: string;
+  /** Wire form. */
+  public_key: string;
+  key_fingerprint: string;
+  valid_from: string;
+  /** When it was revoked. */
+  valid_until: string | null;
+  /** The event `agent_attached`; null for one from before the log told of them. */
+  attached_event_id: string | null;
+  revoked_event_id: string | null;
+}
+
+const AGENTS = members({
+  v: oneOf(1),
+  agents: listOf(
+    members({
+      id: typeId("agent"),
+      name: nonEmptyText,
+      hostname: nonEmptyText,
+      public_key: base64Text,
+      key_fingerprint: nonEmptyText,
+      valid_from: timestamp,
+      valid_until: nullOr(timestamp),
+      attached_event_id: nullOr(typeId("evt")),
+      revoked_event_id: nullOr(typeId("evt")),
+    }),
+    { max: 100_000 },
+  ),
+});
+
+/** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
+export function parseAgents(source: Uint8Array): PackAgents {
+  const value = parseJson(source);
+  requireShape(value, AGENTS, "malformed_evidence", "the agents' keys");
+  return value as unknown as PackAgents;
+}

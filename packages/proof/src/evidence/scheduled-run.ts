@@ -1,0 +1,49 @@
+import { fromUtf8 } from "../bytes.ts";
+import { members, nullOr, oneOf, requireShape } from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
+import { ProofError } from "../proof-error.ts";
+import { timestamp, typeId } from "../shapes.ts";
+import { RUNS_IN_FILE } from "./files.ts";
+
+/**
+ * A time that a schedule named, and what became of it: a line of runs/. A restore test is `passed` or `failed` as the first
+ * receipt of one says that was recorded between its time and its deadline; a backup is `done`.
+ */
+export interface ScheduledRun {
+  source_id: string;
+  kind: "backup" | "restore_test";
+  scheduled_at: string;
+  deadline_at: string;
+  /** `waiting`: its deadline had not come at the export. `withdrawn`: the source was removed before. */
+  status: "passed" | "failed" | "done" | "missed" | "waiting" | "withdrawn";
+  /** Null for a backup that was registered and has no receipt, which is the service's word alone. */
+  receipt_id: string | null;
+  /** Of one that was missed: the log's entry that tells of it. Only the first one of an incident has an entry. */
+  event_id: string | null;
+}
+
+const RUN = members({
+  source_id: typeId("src"),
+  kind: oneOf("backup", "restore_test"),
+  scheduled_at: timestamp,
+  deadline_at: timestamp,
+  status: oneOf("passed", "failed", "done", "missed", "waiting", "withdrawn"),
+  receipt_id: nullOr(typeId("rcpt")),
+  event_id: nullOr(typeId("evt")),
+});
+
+export function formatRuns(runs: readonly ScheduledRun[]): string {
+  return runs.map((run) => `${JSON.stringify(run)}\n`).join("");
+}
+
+/** A file of runs/. Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
+export function parseRuns(source: Uint8Array): ScheduledRun[] {
+  const lines = fromUtf8(source).split("\n");
+  if (lines.pop() !== "" || lines.length > RUNS_IN_FILE)
+    throw new ProofError("malformed_evidence", `not at most ${RUNS_IN_FILE} lines of runs`);
+  return lines.map((line) => {
+    const value = parseJson(line);
+    requireShape(value, RUN, "malformed_evidence", "a scheduled run");
+    return value as unknown as ScheduledRun;
+  });
+}
