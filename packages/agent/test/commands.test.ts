@@ -295,19 +295,22 @@ it("finds what is wrong with an installation", async () => {
 
 it("refuses at once with --no-wait, and waits without, while another run works in the root", async () => {
   const holder = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
-  let isHeld = true;
+  // The service answers once it is told to: the run is under way for as long as the others take.
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
   const reached = new Promise<void>((resolve) => {
-    service.interfere = ({ route }) => {
-      if (!isHeld || route !== "POST /v1/backups") return undefined;
+    service.interfere = async ({ route }) => {
+      if (route !== "POST /v1/backups") return undefined;
       resolve();
-      return { ...failure(503, "unavailable", "x"), headers: { "retry-after": "1" } };
+      await held;
+      return undefined;
     };
   });
   await reached;
   expect(await json(["backup", "--source", "invoices", "--no-wait"], 2)).toMatchObject({ error: "locked" });
   const waits = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
   await waits.said("Waiting for `attestore backup`");
-  isHeld = false;
+  letGo();
   expect((await holder.finished).code).toBe(0);
   expect((await waits.finished).code).toBe(0);
   expect(service.receipts).toHaveLength(2);

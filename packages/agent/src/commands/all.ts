@@ -64,6 +64,16 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./doctor.ts")).doctor,
   },
   {
+    name: "source add",
+    summary: "declare a source: tries it, proposes checks, shows the change of config.yaml, and makes it",
+    flags: [
+      ...(["engine", "connection", "path", "databases", "globals", "pattern"] as const),
+      ...(["repository", "passwordFrom", "probe", "checks", "yes", "json", "root"] as const),
+    ],
+    words: [{ form: "[name]", about: "what to call it: up to 63 of a-z 0-9 - _" }],
+    load: async () => (await import("./source-add.ts")).sourceAdd,
+  },
+  {
     name: "source list",
     summary: "the sources of config.yaml",
     flags: ["json", "root"],
@@ -73,8 +83,18 @@ export const COMMANDS: readonly Command[] = [
     name: "source remove",
     summary: "back a source up no longer; its backups and receipts stay",
     flags: ["yes", "json", "root"],
-    argument: { form: "<name>", about: "a source of config.yaml" },
+    words: [{ form: "<name>", about: "a source of config.yaml" }],
     load: async () => (await import("./source-remove.ts")).sourceRemove,
+  },
+  {
+    name: "check try",
+    summary: "run the checks against a stored backup, restored on the side; signs nothing",
+    flags: ["source", "backup", "query", "expect", "wait", "json", "root"],
+    words: [
+      { form: "[source]", about: "a source of config.yaml; else --source" },
+      { form: "[check]", about: "the id of one of its checks; else all" },
+    ],
+    load: async () => (await import("./check-try.ts")).checkTry,
   },
   {
     name: "receipts list",
@@ -86,14 +106,14 @@ export const COMMANDS: readonly Command[] = [
     name: "receipts show",
     summary: "what a receipt says",
     flags: ["json", "root"],
-    argument: { form: "<receipt>", about: "its number, rcpt_…, or the bkp_… that it is about" },
+    words: [{ form: "<receipt>", about: "its number, rcpt_…, or the bkp_… that it is about" }],
     load: async () => (await import("./receipts-show.ts")).receiptsShow,
   },
   {
     name: "receipts verify",
     summary: "verify signatures, proofs and the chain of the receipts on this host",
     flags: ["json", "root"],
-    argument: { form: "[receipt]", about: "one of them; else all" },
+    words: [{ form: "[receipt]", about: "one of them; else all" }],
     load: async () => (await import("./receipts-verify.ts")).receiptsVerify,
   },
   {
@@ -113,21 +133,29 @@ export const COMMANDS: readonly Command[] = [
     summary:
       "replace the key that backups are encrypted to, or the one that signs; the old one vouches for the new",
     flags: ["recipient", "yes", "json", "root"],
-    argument: { form: "<encryption|signing>", about: "which of the two" },
+    words: [{ form: "<encryption|signing>", about: "which of the two" }],
     load: async () => (await import("./keys-rotate.ts")).keysRotate,
   },
   {
     name: "alarm",
     summary: "show the alarm over the log, or clear it once you know what happened",
     flags: ["because", "forgetHead", "json", "root"],
-    argument: { form: "[show|clear]", about: "show by default" },
+    words: [{ form: "[show|clear]", about: "show by default" }],
     load: async () => (await import("./alarm.ts")).alarm,
+  },
+  {
+    name: "completion",
+    summary: "print what makes a shell complete the commands, flags and sources",
+    flags: ["root"],
+    words: [{ form: "<bash|zsh|fish>", about: "the shell" }],
+    load: async () => (await import("./completion.ts")).completion,
   },
 ];
 
 /** Of each group of commands, what it is about and which of them its bare name calls. */
 export const GROUPS: Readonly<Record<string, { readonly summary: string; readonly bare?: string }>> = {
   source: { summary: "what is backed up", bare: "list" },
+  check: { summary: "what is asked of the restored data" },
   receipts: { summary: "the receipts on this host", bare: "list" },
   keys: { summary: "the keys of this root" },
 };

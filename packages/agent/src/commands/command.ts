@@ -20,7 +20,12 @@ export interface Call {
   readonly stoppedBy: () => NodeJS.Signals | null;
 }
 
-export type Run = (call: Call, argument: string | undefined) => Promise<ExitCode>;
+export type Run = (call: Call, ...words: readonly (string | undefined)[]) => Promise<ExitCode>;
+
+export interface Word {
+  readonly form: string;
+  readonly about: string;
+}
 
 /** A command of `attestore`, declared; what it does is loaded when it is called. */
 export interface Command {
@@ -28,8 +33,8 @@ export interface Command {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly FlagName[];
-  /** A word after the name, for a command that takes one: `[show|clear]`. */
-  readonly argument?: { readonly form: string; readonly about: string };
+  /** Words after the name, for a command that takes some: `[show|clear]`. */
+  readonly words?: readonly Word[];
   /** It is called where there may be no root yet. */
   readonly makesRoot?: boolean;
   readonly load: () => Promise<Run>;

@@ -38,7 +38,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
     terminal.say(
       `Backups can be read with ${layout.ageIdentity} alone. Make a way to recover without this host: attestore keys recovery-kit`,
     );
-  terminal.say(`Next: declare a source in ${layout.config}, then: attestore backup`);
+  terminal.say(`Next: attestore source add, and then: attestore backup`);
   return 0;
 }
 

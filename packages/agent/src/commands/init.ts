@@ -90,7 +90,7 @@ export const init: Run = async (call) => {
           `Backups can be read with ${layout.ageIdentity} alone: keep a copy of it somewhere else, offline.`,
         );
       }
-      terminal.say(`Next: declare a source in ${layout.config}, then: attestore backup`);
+      terminal.say(`Next: attestore source add, and then: attestore backup`);
     }
     return 0;
   } finally {

@@ -66,7 +66,7 @@ export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig 
     throw new UserError(
       "usage",
       names.length === 0
-        ? `${layout.config} declares no source. Add one under \`sources:\``
+        ? `${layout.config} declares no source. Declare one: attestore source add`
         : `which source? Name one with --source, or in \`defaults:\` of ${layout.config}: ${names.join(", ")}`,
     );
   }

@@ -38,7 +38,7 @@ async function told(
   const bare = form.replace("--no-", "--");
   const env: Record<string, string> = { ATTESTORE_HOME: root };
   const argv = command.name.split(" ");
-  if (command.argument?.form.startsWith("<") === true) argv.push("some-argument");
+  for (const { form } of command.words ?? []) if (form.startsWith("<")) argv.push("some-word");
   // Of a switch, what wins says `wanted`, and everything below it the opposite.
   const values = [wanted, given.flag ? !wanted : wanted, given.flag || given.env ? !wanted : wanted];
   if (given.flag && isText) argv.push(form, TEXT.flag);

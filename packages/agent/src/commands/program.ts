@@ -22,7 +22,7 @@ export async function runProgram(
 ): Promise<ExitCode> {
   const terminal = openTerminal(process.stdout, process.stderr, around.env);
   let exitCode: ExitCode = 0;
-  const perform: Perform = async (command, given, argument) => {
+  const perform: Perform = async (command, given, words) => {
     let flags = new Flags(given, around.env);
     try {
       const place = {
@@ -34,7 +34,7 @@ export async function runProgram(
       const root = await findRoot(place, command.makesRoot === true);
       flags = flags.withDefaults(root.config?.defaults ?? {});
       const run = await command.load();
-      exitCode = await run({ ...around, flags, root, terminal }, argument);
+      exitCode = await run({ ...around, flags, root, terminal }, ...words);
     } catch (error) {
       const failure = failureOf(error, around.signal);
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
@@ -61,7 +61,7 @@ export async function runProgram(
   }
 }
 
-type Perform = (command: Command, given: GivenFlags, argument: string | undefined) => Promise<void>;
+type Perform = (command: Command, given: GivenFlags, words: readonly (string | undefined)[]) => Promise<void>;
 
 function commander(commands: readonly Command[], perform: Perform): Commander {
   const program = new Commander("attestore")
@@ -87,14 +87,14 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
         : groupOf(program, groups, first).command(second, { isDefault: GROUPS[first]?.bare === second });
     sub.description(command.summary).allowExcessArguments(false);
     addFlags(sub, command.flags);
-    if (command.argument !== undefined) sub.argument(command.argument.form, command.argument.about);
+    const taken = command.words ?? [];
+    for (const { form, about } of taken) sub.argument(form, about);
     sub.action(async (...received: unknown[]) => {
-      const argument = command.argument === undefined ? undefined : received[0];
-      await perform(
-        command,
-        { ...givenOf(program, EVERYWHERE), ...givenOf(sub, command.flags) },
-        typeof argument === "string" ? argument : undefined,
-      );
+      const words = taken.map((_, at) => {
+        const word = received[at];
+        return typeof word === "string" ? word : undefined;
+      });
+      await perform(command, { ...givenOf(program, EVERYWHERE), ...givenOf(sub, command.flags) }, words);
     });
   }
   return program;

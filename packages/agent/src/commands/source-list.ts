@@ -11,8 +11,7 @@ export const sourceList: Run = async (call) => {
     is_default: config.defaults["source"] === slug,
   }));
   if (flags.isOn("json")) terminal.data(JSON.stringify({ sources }));
-  else if (sources.length === 0)
-    terminal.say("No source is declared yet: add one under `sources:` in config.yaml");
+  else if (sources.length === 0) terminal.say("No source is declared yet: attestore source add");
   else
     for (const { source, engine, checks, is_default: isDefault } of sources)
       terminal.data(

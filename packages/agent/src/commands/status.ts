@@ -32,7 +32,7 @@ function describe(found: AgentStatus, style: Style): string[] {
     lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
   for (const { what, next } of found.advice)
     lines.push(`${style.warn("·")} ${what}\n    ${style.strong(next)}`);
-  if (found.sources.length === 0) lines.push("Declare what to back up under `sources:` in config.yaml.");
+  if (found.sources.length === 0) lines.push("Declare what to back up: attestore source add");
   return lines;
 }
 

@@ -3,12 +3,18 @@ import { parseConfig } from "./config.ts";
 import { writeDurably } from "./durable-write.ts";
 import type { Layout } from "./layout.ts";
 import { readText } from "./read-json.ts";
+import { UserError } from "./user-error.ts";
 
 /** A change of config.yaml that is not made yet. */
 export interface ConfigEdit {
   readonly before: string;
   readonly after: string;
-  /** The whole file at once: the old or the new one survives a crash. */
+  /** @throws UserError config_changed if the file is no longer what it was read as */
+  requireCurrent(): Promise<void>;
+  /**
+   * The whole file at once: the old or the new one survives a crash. Somebody may have edited it since it was read, while a person
+   * thought about the change: then nothing is written. @throws UserError config_changed
+   */
   write(): Promise<void>;
 }
 
@@ -26,5 +32,16 @@ export async function planConfigEdit(
   change(document);
   const after = document.toString({ lineWidth: 0 });
   parseConfig(after, layout.config, layout.root);
-  return { before, after, write: () => writeDurably(layout.config, after) };
+  const requireCurrent = async (): Promise<void> => {
+    if (((await readText(layout.config)) ?? "") !== before)
+      throw new UserError(
+        "config_changed",
+        `${layout.config} was changed in the meantime; nothing was written. Call it again.`,
+      );
+  };
+  const write = async (): Promise<void> => {
+    await requireCurrent();
+    await writeDurably(layout.config, after);
+  };
+  return { before, after, requireCurrent, write };
 }

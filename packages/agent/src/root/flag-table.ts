@@ -124,6 +124,55 @@ export const FLAGS = {
     env: "ATTESTORE_SECRET",
     about: "the private age identities too, into a file (--output)",
   },
+  engine: {
+    form: "--engine <name>",
+    env: "ATTESTORE_ENGINE",
+    about: "what is backed up: postgresql, sqlite, files…",
+  },
+  connection: {
+    form: "--connection <where>",
+    env: "ATTESTORE_CONNECTION",
+    about:
+      "env:NAME, file:PATH, credential:NAME, service:NAME or a URL without a password; - reads the URL from stdin into keys/",
+  },
+  path: { form: "--path <path>", env: "ATTESTORE_PATH", about: "of the database file, or the directory" },
+  databases: {
+    form: "--databases <names>",
+    env: "ATTESTORE_DATABASES",
+    about: "all, or names separated by commas; else the connection's own",
+  },
+  globals: { form: "--globals", env: "ATTESTORE_GLOBALS", about: "PostgreSQL: roles and tablespaces too" },
+  pattern: {
+    form: "--pattern <glob>",
+    env: "ATTESTORE_PATTERN",
+    about: "dumps: which files, such as *.dump",
+  },
+  repository: {
+    form: "--repository <where>",
+    env: "ATTESTORE_REPOSITORY",
+    about: "of restic, as restic takes it",
+  },
+  passwordFrom: {
+    form: "--password-from <where>",
+    env: "ATTESTORE_PASSWORD_FROM",
+    about: "restic: env:NAME, file:PATH or credential:NAME, never the password itself",
+  },
+  probe: { form: "--no-probe", env: "ATTESTORE_PROBE", about: "don't connect: the source is not there yet" },
+  checks: {
+    form: "--no-checks",
+    env: "ATTESTORE_CHECKS",
+    about: "propose no checks: the engine's own are enough",
+  },
+  query: {
+    form: "--query <sql>",
+    env: "ATTESTORE_QUERY",
+    about: "a check that config.yaml does not have (yet)",
+  },
+  expect: {
+    form: "--expect <expression>",
+    env: "ATTESTORE_EXPECT",
+    about: "what its row has to be, such as n >= 1000",
+  },
   limit: { form: "--limit <count>", env: "ATTESTORE_LIMIT", about: "how many to list; else 20" },
 } as const satisfies Record<string, Flag>;
 

@@ -73,10 +73,16 @@ export async function waitForLock(
   }
 }
 
+const LOOKS = 3;
+
 /** @throws UserError locked, which names the holder. */
 export async function lockOrRefuse(layout: Layout, name: LockName, what: string): Promise<HeldLock> {
-  const lock = tryLock(layout, name, what);
-  if (lock !== null) return lock;
+  // `status` and `doctor` look by taking it for a moment: what they hold is nobody's run.
+  for (let attempt = 1; attempt <= LOOKS; attempt++) {
+    const lock = tryLock(layout, name, what);
+    if (lock !== null) return lock;
+    if (attempt < LOOKS) await pause(50);
+  }
   throw new UserError(
     "locked",
     `${describeHolder(await lockHolder(layout, name))} works on ${layout.root} already. ` +

@@ -5,6 +5,8 @@ export type UserErrorCode =
   | "root_unusable"
   /** config.yaml is missing, or something in it is wrong. */
   | "config_invalid"
+  /** config.yaml is not what it was when the change of it was shown. */
+  | "config_changed"
   /** Another process works on this root. */
   | "locked"
   | "not_attached"

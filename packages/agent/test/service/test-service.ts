@@ -28,12 +28,17 @@ import {
 import { makeCertificates, type Certificates } from "./certificates.ts";
 import { TestLog } from "./test-log.ts";
 
-/** Answers in the place of the service: a whole answer, a cut connection, or (undefined) what the service says. */
+/** Answers in the place of the service: a whole answer, a cut connection, or (undefined) what the service says; now, or in time. */
 export type Interference = (request: {
   route: string;
   body: string;
   idempotencyKey: string | undefined;
-}) => { status: number; body: string; headers?: Record<string, string> } | "cut" | "cut-after" | undefined;
+}) => Intervention | Promise<Intervention>;
+type Intervention =
+  | { status: number; body: string; headers?: Record<string, string> }
+  | "cut"
+  | "cut-after"
+  | undefined;
 
 export interface SeenCall {
   readonly route: string;
@@ -142,7 +147,7 @@ export class TestService {
     const body = isObject ? "" : raw.toString();
     this.calls.push({ route, idempotencyKey, body });
 
-    const interference = this.interfere({ route, body, idempotencyKey });
+    const interference = await this.interfere({ route, body, idempotencyKey });
     if (interference === "cut") {
       request.socket.destroy();
       return;

@@ -1,28 +1,14 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+import { typeInto } from "./type-into.ts";
 
 function initOnTerminal(typed: string): string {
   const base = mkdtempSync(join(tmpdir(), "attestore-ask-"));
   try {
-    const init = [
-      here("../../src/main.ts"),
-      "init",
-      "--root",
-      join(base, "root"),
-      "--service",
-      "https://localhost:1",
-    ];
-    const args = [here("type-into.py"), "Auth key", typed, process.execPath, ...init];
-    const env = Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !name.startsWith("ATTESTORE_")),
-    );
-    return execFileSync("python3", args, { encoding: "utf8", env });
+    const init = ["init", "--root", join(base, "root"), "--service", "https://localhost:1"];
+    return typeInto([["Auth key", typed]], init);
   } finally {
     rmSync(base, { recursive: true });
   }

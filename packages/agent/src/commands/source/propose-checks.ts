@@ -1,0 +1,51 @@
+import type { SourceMetadata } from "../../engines/engine.ts";
+import { tablesOfMetadata } from "../../engines/tables-of-metadata.ts";
+
+/** As config.yaml has it. */
+export interface ProposedCheck {
+  readonly id: string;
+  readonly query: string;
+  readonly expect: string;
+}
+
+const MOST = 3;
+
+/**
+ * Checks for a person to start from: the largest tables keep half of the rows that they have today. Besides these every restore test
+ * makes the engine's own. None where nobody has counted: a check has to be able to fail.
+ */
+export function proposeChecks(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
+  if (metadata === null) return [];
+  const quote = QUOTES[engine];
+  if (quote === undefined) return [];
+  const counted = tablesOfMetadata(metadata)
+    .map(({ name, rows, atLeast }) => ({ name, floor: rows === null ? atLeast : (rows + 1n) / 2n }))
+    .filter((table): table is { name: string; floor: bigint } => table.floor !== null && table.floor > 0n)
+    .toSorted((a, b) => (a.floor > b.floor ? -1 : a.floor < b.floor ? 1 : 0));
+  const checks = new Map<string, ProposedCheck>();
+  for (const { name, floor } of counted) {
+    const id = idOf(name);
+    if (checks.size === MOST) break;
+    if (id === null || checks.has(id)) continue;
+    const query = `select count(*) as n from ${quote(name)}`;
+    checks.set(id, { id, query, expect: `n >= ${floor}` });
+  }
+  return [...checks.values()];
+}
+
+/** How a name of the metadata stands in SQL: those of the servers are quoted already. */
+const QUOTES: Readonly<Record<string, (name: string) => string>> = {
+  postgresql: (name) => name,
+  mariadb: (name) => name,
+  mysql: (name) => name,
+  sqlite: (name) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`),
+};
+
+function idOf(table: string): string | null {
+  const bare = table
+    .replace(/^.*\./, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "");
+  return bare === "" ? null : `has-${bare}`.slice(0, 63);
+}
