@@ -1,8 +1,11 @@
 import type { ConfigureSourceRequest, Schedule } from "@attestore/contract";
+import { canonicalJson } from "@attestore/proof";
 import type { Updateable } from "kysely";
+import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction, SourcesTable } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
 import { endOpenCommands, moveQueuedCommands } from "../commands/move-commands.ts";
+import { loggedActor } from "../logged-actor.ts";
 import { cronOf, nextOf, readSchedule } from "../schedules/next-times.ts";
 import { requireActiveAgent } from "./active-agent.ts";
 import { type ConfiguredSource, findConfigured, updateSource } from "./configured.ts";
@@ -15,7 +18,7 @@ import { lockSourceAndLog } from "./lock-source.ts";
  */
 export async function configureSource(
   tx: DatabaseTransaction,
-  { orgId, sourceId }: { orgId: string; sourceId: string },
+  { orgId, sourceId, actorId }: { orgId: string; sourceId: string; actorId: string },
   request: ConfigureSourceRequest,
   now: Date,
 ): Promise<ConfiguredSource> {
@@ -31,7 +34,32 @@ export async function configureSource(
     await moveQueuedCommands(tx, { sourceId, kind, from: before, to: after });
     await endOpenCommands(tx, { sourceId, kind, agentId: before, at: now });
   }
+  await logChange(tx, source, configured, { actorId, now });
   return configured;
+}
+
+const LOGGED = ["name", "agent_id", "test_agent_id", "schedule", "retention", "objectives"] as const;
+
+/** The log tells what was in force when: of a change both sides, of what stayed as it was nothing. */
+async function logChange(
+  tx: DatabaseTransaction,
+  before: ConfiguredSource,
+  after: ConfiguredSource,
+  { actorId, now }: { actorId: string; now: Date },
+): Promise<void> {
+  const changed = LOGGED.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]));
+  if (changed.length === 0) return;
+  const of = (source: ConfiguredSource): Record<string, unknown> =>
+    Object.fromEntries(changed.map((name) => [name, source[name]]));
+  await appendInTransaction(tx, [
+    {
+      orgId: before.org_id,
+      kind: "source_configured",
+      sourceId: before.id,
+      ...loggedActor(actorId, { slug: before.slug, before: of(before), after: of(after) }),
+      occurredAt: now,
+    },
+  ]);
 }
 
 async function changesOf(

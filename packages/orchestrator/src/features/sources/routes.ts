@@ -108,9 +108,9 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     answers: { 200: SourceRecord },
     errors: ["conflict"],
     rateLimits: ["default"],
-    async handle({ params, body }, tx) {
+    async handle({ params, body, principal }, tx) {
       const { orgID: orgId, sourceID: sourceId } = params;
-      const source = await configureSource(tx, { orgId, sourceId }, body, clock());
+      const source = await configureSource(tx, { orgId, sourceId, actorId: principal.id }, body, clock());
       return { status: 200, body: sourceRecord(source) };
     },
   });

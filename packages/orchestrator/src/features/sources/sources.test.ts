@@ -334,6 +334,23 @@ describe("triggering", () => {
   });
 });
 
+test("a change is an entry of the log, with what was and what is; no change is none", async () => {
+  const id = await registered();
+  const retention = { keep_last: 3 };
+  for (const body of [{ retention }, { retention }, { name: "Orders", retention: null }])
+    expect((await owner.post(path(id, "configure"), body)).status).toBe(200);
+  const events = await owner.get(`/api/orgs/${org.id}/events?source_id=${id}`);
+  const name = (await owner.get(path(id))).json["slug"];
+  expect(events.json["items"]).toMatchObject([
+    {
+      kind: "source_configured",
+      actor: { kind: "user", id: owner.id },
+      detail: { slug: name, before: { retention }, after: { name: "Orders", retention: null } },
+    },
+    { kind: "source_configured", detail: { before: { retention: null }, after: { retention } } },
+  ]);
+});
+
 describe("removing", () => {
   test("ends the source and its commands, is logged, and frees the slug", async () => {
     const mine = await service.attach(org);
@@ -359,6 +376,7 @@ describe("removing", () => {
         actor: { kind: "user", id: owner.id },
         detail: { slug: "removed" },
       },
+      { kind: "source_configured", source_id: id },
     ]);
     const [event] = events.json["items"] as { id: string }[];
     expect((await owner.get(`/api/commands/${command}`)).json).toMatchObject({
