@@ -1123,7 +1123,7 @@ export interface Paths {
       path: undefined;
       query: undefined;
       body: Schemas["UploadUrlRequest"];
-      answers: { 201: Schemas["UploadUrl"] };
+      answers: { 200: Schemas["UploadUrl"]; 201: Schemas["UploadUrl"] };
     };
   };
   "/v1/backups": {

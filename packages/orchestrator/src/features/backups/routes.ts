@@ -28,7 +28,7 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
     path: "/v1/backups/upload-url",
     summary: "Ask for a URL to upload a ciphertext to",
     action: "backup.upload",
-    answers: { 201: UploadUrl },
+    answers: { 200: UploadUrl, 201: UploadUrl },
     credential: "agent",
     body: UploadUrlRequest,
     rateLimits: ["default"],
