@@ -149,10 +149,10 @@ function add<Item>(to: Listed<Item>, item: Item): void {
   else to.omitted += 1;
 }
 
-/** Of a change the members of `after`; of a removal none. */
+/** Of a change the members of `before`; of a removal none. */
 function changedNames(detail: Record<string, unknown>): string[] {
-  const after = detail["after"];
-  return typeof after === "object" && after !== null ? Object.keys(after).toSorted() : [];
+  const before = detail["before"];
+  return typeof before === "object" && before !== null ? Object.keys(before).toSorted() : [];
 }
 
 function sum(sources: readonly SourceSummary[], of: (source: SourceSummary) => number): number {

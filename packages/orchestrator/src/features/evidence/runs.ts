@@ -25,14 +25,15 @@ export type RunPosition = Pick<RunRow, "scheduled_at" | "source_id" | "kind">;
 /** The runs scheduled in the period, in the order of their times, as they were known at the snapshot. */
 export async function readRuns(
   db: Database,
-  { orgId, period, exportedAt, head }: Snapshot,
+  { orgId, period, exportedAt, head, bodiesUntil }: Snapshot,
   after: RunPosition | null,
 ): Promise<RunPage> {
   const { rows } = await sql<RunRow>`
-    select runs.source_id, runs.kind, scheduled_at, deadline_at, status, decided_at, incidents.id as event_id
+    select runs.source_id, runs.kind, scheduled_at, deadline_at, status, decided_at, events.id as event_id
     from scheduled_runs as runs
     left join incidents on incidents.source_id = runs.source_id and incidents.kind = runs.kind || '_missed'
       and incidents.began_at = runs.deadline_at
+    left join events on events.id = incidents.id and events.log_index < ${head.size} and events.created_at < ${bodiesUntil}
     where runs.org_id = ${orgId} and scheduled_at >= ${period.from} and scheduled_at < ${period.to}
       and (scheduled_at, runs.source_id, runs.kind) > (${after?.scheduled_at ?? new Date(0)}, ${after?.source_id ?? ""}, ${after?.kind ?? ""})
     order by scheduled_at, runs.source_id, runs.kind

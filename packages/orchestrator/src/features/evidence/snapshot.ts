@@ -33,13 +33,18 @@ export interface Snapshot {
   range: { from: number; to: number };
   start: Emission | null;
   end: Emission | null;
-  /** Everything recorded before it is in the pack with its body: the deadlines of the period's runs lie before it. */
+  /** Everything recorded before it is in the pack with its body: what decided the period's runs was. */
   bodiesUntil: Date;
   policy: PackPolicy;
   agents: PackAgent[];
   /** Entries from before the period that what is in it refers to. */
   earlier: { backups: number[]; events: number[] };
 }
+
+/** After a run's deadline it is noticed that it was missed, and the log tells of it. */
+const NOTICED_MS = 3_600_000;
+
+const earliest = (a: Date, b: Date): Date => (a < b ? a : b);
 
 /** In a transaction of one snapshot. Throws `not_found`. */
 export async function readSnapshot(
@@ -51,8 +56,8 @@ export async function readSnapshot(
   if (name === null) throw notFound("organisation");
   const head = await readNewestHead(transactionSession(tx), signer, orgId);
   const deadline = await latestDeadline(tx, orgId, period);
-  const wanted = deadline !== null && deadline >= period.to ? new Date(deadline.getTime() + 1) : period.to;
-  const bodiesUntil = wanted < now ? wanted : now;
+  const noticed = deadline === null ? period.to : new Date(deadline.getTime() + NOTICED_MS);
+  const bodiesUntil = earliest(now, noticed < period.to ? period.to : noticed);
   const start = await emissionBefore(tx, orgId, period.from, head.size);
   const end = await emissionAfter(tx, orgId, bodiesUntil, head.size);
   const sources = await listPolicySources(tx, orgId);

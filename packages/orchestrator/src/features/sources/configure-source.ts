@@ -40,7 +40,7 @@ export async function configureSource(
 
 const LOGGED = ["name", "agent_id", "test_agent_id", "schedule", "retention", "objectives"] as const;
 
-/** The log tells what was in force when: of a change both sides, of what stayed as it was nothing. */
+/** The log tells what was in force when: `before` has what changed, `after` all that is in force from now on. */
 async function logChange(
   tx: DatabaseTransaction,
   before: ConfiguredSource,
@@ -49,14 +49,14 @@ async function logChange(
 ): Promise<void> {
   const changed = LOGGED.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]));
   if (changed.length === 0) return;
-  const of = (source: ConfiguredSource): Record<string, unknown> =>
-    Object.fromEntries(changed.map((name) => [name, source[name]]));
+  const of = (source: ConfiguredSource, names: readonly (typeof LOGGED)[number][]) =>
+    Object.fromEntries(names.map((name) => [name, source[name]]));
   await appendInTransaction(tx, [
     {
       orgId: before.org_id,
       kind: "source_configured",
       sourceId: before.id,
-      ...loggedActor(actorId, { slug: before.slug, before: of(before), after: of(after) }),
+      ...loggedActor(actorId, { slug: before.slug, before: of(before, changed), after: of(after, LOGGED) }),
       occurredAt: now,
     },
   ]);

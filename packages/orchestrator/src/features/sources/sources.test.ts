@@ -345,7 +345,11 @@ test("a change is an entry of the log, with what was and what is; no change is n
     {
       kind: "source_configured",
       actor: { kind: "user", id: owner.id },
-      detail: { slug: name, before: { retention }, after: { name: "Orders", retention: null } },
+      detail: {
+        slug: name,
+        before: { retention, name },
+        after: { name: "Orders", retention: null, schedule: null, objectives: null, test_agent_id: null },
+      },
     },
     { kind: "source_configured", detail: { before: { retention: null }, after: { retention } } },
   ]);
