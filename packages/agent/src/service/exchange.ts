@@ -93,6 +93,16 @@ export function connectionError(url: URL, error: unknown): ServiceError {
   if (code.startsWith("ERR_SSL") || code === "EPROTO") {
     return new ServiceError("untrusted", `${url.host} does not speak TLS 1.3 (${code})`, { cause: error });
   }
+  if (code === "ERR_PROXY_TUNNEL") {
+    // Node's message names the proxy, without its password, and what it answered.
+    return new ServiceError(
+      "unreachable",
+      `${url.host} can't be reached through the proxy (${error.message})`,
+      {
+        cause: error,
+      },
+    );
+  }
   // An AggregateError, when every address of the host failed, has no message of its own.
   return new ServiceError("unreachable", `${url.host} can't be reached (${error.message || code})`, {
     cause: error,

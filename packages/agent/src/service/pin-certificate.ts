@@ -1,7 +1,9 @@
 import { X509Certificate } from "node:crypto";
-import { connect, type DetailedPeerCertificate, type TLSSocket } from "node:tls";
+import { Agent } from "node:https";
+import { TLSSocket, type DetailedPeerCertificate } from "node:tls";
 import { UserError } from "../root/user-error.ts";
 import { connectionError } from "./exchange.ts";
+import { proxyEnvironment } from "./proxy.ts";
 
 /**
  * The certificate with this SHA-256 fingerprint that a service shows (its own, or a CA that it sends along), as PEM.
@@ -39,33 +41,44 @@ function normalizeFingerprint(text: string): string {
   return bare;
 }
 
+const TIMEOUT_MS = 15_000;
+
+/** Only to look: the connection, through a proxy if there is one, is closed before anything is sent. */
 function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Certificate[]> {
-  return new Promise((resolve, reject) => {
+  const agent = new Agent({ proxyEnv: { ...proxyEnvironment() } });
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  return new Promise<X509Certificate[]>((resolve, reject) => {
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const isName = !/^[0-9.]+$|:/.test(host);
-    const socket: TLSSocket = connect(
-      {
-        host,
-        port: Number(url.port || 443),
-        minVersion: "TLSv1.3",
-        ...(isName ? { servername: host } : {}),
-        // Only to look: the connection is closed before anything is sent.
-        rejectUnauthorized: false,
-        timeout: 15_000,
-      },
-      () => {
-        resolve(chainOf(socket.getPeerCertificate(true)));
-        socket.destroy();
-      },
-    );
-    const stop = (): void => void socket.destroy(signal.reason as Error);
-    signal.addEventListener("abort", stop, { once: true });
-    socket.on("timeout", () => socket.destroy(new Error("no answer within 15 s")));
-    socket.on("error", (error) => reject(signal.aborted ? error : connectionError(url, error)));
-    socket.on("close", () => {
-      signal.removeEventListener("abort", stop);
+    const look = (socket: TLSSocket): void => {
+      resolve(chainOf(socket.getPeerCertificate(true)));
+      socket.destroy();
+    };
+    const options = {
+      host,
+      port: Number(url.port || 443),
+      minVersion: "TLSv1.3" as const,
+      ...(isName ? { servername: host } : {}),
+      rejectUnauthorized: false,
+    };
+    // Through a proxy what it returns is the connection to the proxy; the callback gets the one to the service, once TLS stands.
+    const connection = agent.createConnection(options, (error, socket) => {
+      if (error !== null) reject(error);
+      else if (socket instanceof TLSSocket) look(socket);
     });
-  });
+    if (connection instanceof TLSSocket) connection.once("secureConnect", () => look(connection));
+    connection?.on("error", reject);
+    const stop = (): void => {
+      connection?.destroy();
+      reject(new Error(`no answer within ${TIMEOUT_MS / 1000} s`));
+    };
+    enough.addEventListener("abort", stop, { once: true });
+  })
+    .catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw connectionError(url, error);
+    })
+    .finally(() => agent.destroy());
 }
 
 function chainOf(leaf: DetailedPeerCertificate): X509Certificate[] {

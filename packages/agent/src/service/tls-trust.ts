@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions } from "node:https";
 import { getCACertificates } from "node:tls";
+import { proxyEnvironment } from "./proxy.ts";
 
 const KEEP_ALIVE: AgentOptions = {
   keepAlive: true,
@@ -10,11 +11,12 @@ const KEEP_ALIVE: AgentOptions = {
 
 /**
  * Connections to the service: TLS 1.3, and with a pinned certificate nothing else is trusted. The pinned one may be a
- * leaf as well as a CA.
+ * leaf as well as a CA. A proxy (HTTPS_PROXY) carries bytes: TLS is with the service itself. @throws UserError for a proxy that is none
  */
 export function serviceConnections(pinnedCa: string | null): Agent {
   return new Agent({
     ...KEEP_ALIVE,
+    proxyEnv: { ...proxyEnvironment() },
     minVersion: "TLSv1.3",
     ...(pinnedCa === null ? {} : { ca: pinnedCa, allowPartialTrustChain: true }),
   });
@@ -24,6 +26,7 @@ export function serviceConnections(pinnedCa: string | null): Agent {
 export function objectConnections(pinnedCa: string | null): Agent {
   return new Agent({
     ...KEEP_ALIVE,
+    proxyEnv: { ...proxyEnvironment() },
     minVersion: "TLSv1.2",
     ...(pinnedCa === null
       ? {}
