@@ -9,6 +9,8 @@ import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts"
 import { BUILT_HERE, downloadRoutes } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
 import { featureJobs } from "../features/jobs.ts";
+import { deliverNotifications } from "../features/notifications/deliver.ts";
+import { readWebhookCa } from "../features/notifications/webhook-ca.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
@@ -149,11 +151,23 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   if (objectRoutes !== null) app.register(objectRoutes);
 
   const transport = openMailTransport(config, (text) => void process.stderr.write(text));
+  const notifications = deliverNotifications(
+    {
+      db,
+      sealer,
+      clock: systemClock,
+      logger: log,
+      transport,
+      publicUrl: config.publicUrl,
+      webhooks: { ...webhookReach, ca: await readWebhookCa(config.webhookCa) },
+    },
+    shutdown.signal,
+  );
   const delivery = deliverMail({ db, sealer, transport, logger: log }, shutdown.signal);
   cleanup.add(async () => {
     shutdown.abort();
-    // One that is cut off here is sent again by whoever serves next.
-    await Promise.race([delivery, delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
+    // What is cut off here is sent again by whoever serves next.
+    await Promise.race([Promise.all([delivery, notifications]), delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
     transport.close();
   });
 

@@ -40,7 +40,7 @@ export async function announce(
       type,
       occurred_at: occurredAt,
       data: JSON.stringify(data),
-      created_at: now,
+      created_at: sql<Date>`clock_timestamp()`,
     })
     .onConflict((conflict) => conflict.columns(["org_id", "key"]).doNothing())
     .executeTakeFirstOrThrow();
@@ -50,7 +50,8 @@ export async function announce(
     org_id: orgId,
     notification_id: id,
     channel_id: channelId,
-    next_attempt_at: now,
+    // Of several in one transaction each a bit later than the one before: they are delivered in this order.
+    next_attempt_at: sql<Date>`clock_timestamp()`,
     created_at: now,
   }));
   await tx.insertInto("notification_deliveries").values(rows).execute();

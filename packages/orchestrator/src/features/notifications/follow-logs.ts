@@ -1,0 +1,48 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { readLogEntries } from "./log-entries.ts";
+import { tellEvent } from "./tell-event.ts";
+import { tellReceipt } from "./tell-receipt.ts";
+
+/** Entries of one transaction. */
+const AT_ONCE = 100;
+
+/**
+ * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the transaction that writes it: a crash leaves
+ * both or neither. Replicas take different logs, or find the cursor moved.
+ */
+export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
+  for (const orgId of await listGrown(db))
+    while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
+}
+
+/** Two small tables, whatever the number of logs that lie idle. */
+async function listGrown(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ org_id: string }>`
+    select org_id from notification_cursors join logs using (org_id)
+    where tree_size > log_index order by org_id`.execute(db);
+  return rows.map(({ org_id }) => org_id);
+}
+
+async function followOn(tx: DatabaseTransaction, orgId: string): Promise<"more" | "done"> {
+  await scopeToOrg(tx, orgId);
+  const cursor = await tx
+    .selectFrom("notification_cursors")
+    .select("log_index")
+    .where("org_id", "=", orgId)
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst();
+  if (cursor === undefined) return "done";
+  const { tree_size } = await tx
+    .selectFrom("logs")
+    .select("tree_size")
+    .where("org_id", "=", orgId)
+    .executeTakeFirstOrThrow();
+  const to = Math.min(tree_size, cursor.log_index + AT_ONCE);
+  for (const entry of await readLogEntries(tx, orgId, { from: cursor.log_index, to }))
+    await (entry.type === "event" ? tellEvent(tx, orgId, entry) : tellReceipt(tx, orgId, entry));
+  await tx.updateTable("notification_cursors").set({ log_index: to }).where("org_id", "=", orgId).execute();
+  return to < tree_size ? "more" : "done";
+}

@@ -1,0 +1,19 @@
+import type { Database } from "../../platform/database/schema.ts";
+import type { Job } from "../../platform/jobs/job.ts";
+import { followLogs } from "./follow-logs.ts";
+import { noticeEnds } from "./notice-ends.ts";
+import { removeOld } from "./remove-old.ts";
+
+export function notificationJobs({ db }: { db: Database }): Job[] {
+  return [
+    {
+      name: "notify",
+      every_s: 5,
+      run: async ({ signal }) => {
+        await followLogs(db, signal);
+        await noticeEnds(db, signal);
+      },
+    },
+    { name: "remove_notifications", every_s: 3600, run: ({ now }) => removeOld(db, now) },
+  ];
+}

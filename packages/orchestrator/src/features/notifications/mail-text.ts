@@ -1,0 +1,138 @@
+import type { NotificationType } from "@attestore/contract";
+import type { Mail } from "../../platform/mail/mail.ts";
+import type { Due } from "./delivery-queue.ts";
+import { readSaid, type Said } from "./said.ts";
+
+/** A subject's end and what a person has to know and do: of each type. */
+const TEXTS: Readonly<
+  Record<Exclude<NotificationType, "evidence.weekly">, (said: Said) => [string, string]>
+> = {
+  "backup.failed": (said) => [
+    `backup of ${said.source} failed`,
+    `A backup of ${said.source} failed.${because(said)}
+Until one succeeds there is none that is newer than the last one. This is told once; you will be told when it works again.`,
+  ],
+  "backup.missed": (said) => [
+    `backup of ${said.source} is missing`,
+    `The backup of ${said.source} that was scheduled for ${said.text("cause", "scheduled_at")} has not arrived.${because(said)}
+This is told once; you will be told when a backup arrives.`,
+  ],
+  "backup.recovered": (said) => [
+    `backups of ${said.source} work again`,
+    `A backup of ${said.source} has arrived. What began at ${said.began} is over.`,
+  ],
+  "restore_test.failed": (said) => [
+    `restore test of ${said.source} FAILED`,
+    `A backup of ${said.source} was restored, and what came back is not what it has to be.${because(said)}${checks(said)}
+Do not rely on this backup. This is told once; you will be told when a restore test passes.`,
+  ],
+  "restore_test.could_not_run": (said) => [
+    `restore test of ${said.source} could not run`,
+    `A restore test of ${said.source} could not run, so nothing is proven by it.${because(said)}
+This is told once; you will be told when a restore test passes.`,
+  ],
+  "restore_test.missed": (said) => [
+    `restore test of ${said.source} is missing`,
+    `The restore test of ${said.source} that was scheduled for ${said.text("cause", "scheduled_at")} has not happened.${because(said)}
+This is told once; you will be told when one passes.`,
+  ],
+  "restore_test.recovered": (said) => [
+    `restore tests of ${said.source} pass again`,
+    `A restore test of ${said.source} has passed. What began at ${said.began} is over.`,
+  ],
+  "agent.silent": (said) => [
+    `agent ${said.agent} is silent`,
+    `Nothing is heard from the agent ${said.agent} any more. It was last heard at ${said.text("cause", "last_seen_at") || "no time"}.
+Its backups and restore tests do not run meanwhile. On its host: systemctl status attestore; attestore doctor`,
+  ],
+  "agent.recovered": (said) => [
+    `agent ${said.agent} is back`,
+    `The agent ${said.agent} is heard again. What began at ${said.began} is over.`,
+  ],
+  "agent.attached": (said) => [
+    `new agent ${said.agent}`,
+    `A new agent was let in: ${said.agent}, with the key ${said.text("key_fingerprint")}.
+If nobody of you did this, revoke it at once.`,
+  ],
+  "attestation.failed": (said) => [
+    `agent ${said.agent} cannot attest`,
+    `The agent ${said.agent} could not have a receipt recorded, or has stopped signing.${because(said)}
+If the reason is about the log not extending what the agent has seen before, treat it as an attack on the service.`,
+  ],
+  "attestation.recovered": (said) => [
+    `agent ${said.agent} attests again`,
+    `A receipt of the agent ${said.agent} is in the log. What began at ${said.began} is over.`,
+  ],
+  "drift.detected": (said) => [
+    `${said.source} has changed`,
+    `The newest backup of ${said.source} is not as the one before, or was not restored where it was made:
+
+${indicators(said)}
+If you know of the change, nothing is to be done.`,
+  ],
+  "incident.ended": (said) => [
+    `${said.text("incident", "kind").replaceAll("_", " ")} of ${said.source || said.agent} is over`,
+    said.text("incident", "resolution") === "failed"
+      ? `The restore test of ${said.source} that was missing or could not run has run, and failed.`
+      : `What began at ${said.began} is over: nobody waits for it any more, because it was removed, revoked or is not scheduled.`,
+  ],
+  "notification.test": (said) => [
+    "a test",
+    `This is a test, which ${said.text("asked_by")} asked for. Notifications of ${said.org} reach you.`,
+  ],
+};
+
+/** The mail that says what a webhook's body says. */
+export function mailOf(message: Due["message"], publicUrl: string): Omit<Mail, "to"> {
+  const said = readSaid(message.data);
+  const write = TEXTS[message.type as keyof typeof TEXTS];
+  const [subject, text] = write(said);
+  const when = message.type === "notification.test" ? "" : `\nAt ${message.occurredAt.toISOString()}.`;
+  return {
+    subject: `[${said.org}] ${subject}`,
+    text: `${text}${when}
+
+${publicUrl}${said.page}
+
+--
+You get this as a user of ${said.org} on Attestore. What you are told: ${publicUrl}/notifications
+`,
+  };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  agent_revoked: "its agent is revoked",
+  failed: "it was tried and failed",
+  agent_silent: "its agent is silent",
+  service_unavailable: "the service could not ask for it",
+  not_delivered: "its agent has not fetched the command",
+  not_acknowledged: "its agent has not acknowledged the command",
+  no_result: "its agent has the command and no result came",
+};
+
+function because(said: Said): string {
+  const reason = said.text("cause", "reason");
+  const words = [REASONS[reason] ?? reason, said.text("cause", "message"), said.text("cause", "why")];
+  const known = words.filter((text) => text !== "");
+  return known.length === 0 ? "" : `\n\nReason: ${known.join("; ")}\n`;
+}
+
+function checks(said: Said): string {
+  const lines = said
+    .list("failed_checks")
+    .map((check) => `  ${check.text("id")}: expected ${check.text("expectation")}`);
+  return lines.length === 0 ? "" : `\nChecks that did not hold:\n\n${lines.join("\n")}\n`;
+}
+
+function indicators(said: Said): string {
+  return said
+    .list("indicators")
+    .map((indicator) => {
+      const changes = (["added", "removed", "altered"] as const).flatMap((how) =>
+        indicator.texts("changes", how).map((name) => `    ${how}: ${name}\n`),
+      );
+      if (changes.length > 0) return `  ${indicator.text("field")}\n${changes.join("")}`;
+      return `  ${indicator.text("field")}: ${indicator.json("before")} → ${indicator.json("after")}\n`;
+    })
+    .join("");
+}

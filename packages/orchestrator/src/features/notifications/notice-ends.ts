@@ -1,0 +1,74 @@
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { type About, endTrouble, type Trouble } from "./incident-store.ts";
+import { type Resolution, tellEnd } from "./tell-incident.ts";
+
+type Ended = Trouble & { kind: MissingKind; ended_at: Date };
+
+/** Of `incidents`: what did not happen. */
+export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silent";
+
+/**
+ * Tells of the ends of what did not happen, which no entry of the log tells of. That an incident's end was told is written in the transaction of the
+ * message, by whoever changes the row first.
+ */
+export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
+  const { rows } = await sql<Ended>`${ENDED} order by incidents.ended_at`.execute(db);
+  for (const ended of rows) {
+    if (signal.aborted) return;
+    await db.transaction().execute(async (tx) => {
+      await scopeToOrg(tx, ended.org_id);
+      await tell(tx, ended);
+    });
+  }
+}
+
+/** The same for one kind of one source or agent: before the next one of its kind begins, the one before is over. */
+export async function noticeEndOf(tx: DatabaseTransaction, about: About, kind: MissingKind): Promise<void> {
+  const whose =
+    "sourceId" in about ? sql`told.source_id = ${about.sourceId}` : sql`told.agent_id = ${about.agentId}`;
+  const { rows } = await sql<Ended>`${ENDED} and told.kind = ${kind} and ${whose}`.execute(tx);
+  for (const ended of rows) await tell(tx, ended);
+}
+
+const ENDED = sql`
+  select told.id, told.org_id, told.kind, told.source_id, told.agent_id, told.began_at, incidents.ended_at
+  from notification_incidents as told join incidents on incidents.id = told.id
+  where told.ended_at is null and incidents.ended_at is not null`;
+
+async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
+  const { source_id, agent_id, ended_at: at } = ended;
+  const trouble = await endTrouble(tx, ended.id, at);
+  if (trouble === null) return;
+  const about = source_id === null ? { agentId: agent_id ?? "" } : { sourceId: source_id };
+  await tellEnd(tx, trouble, { about, at, resolution: await resolutionOf(tx, ended), more: {} });
+}
+
+/** What ended it, by the records: the incident itself does not say. */
+async function resolutionOf(tx: DatabaseTransaction, ended: Ended): Promise<Resolution> {
+  switch (ended.kind) {
+    case "agent_silent": {
+      const { rows } = await sql`
+        select from agents where id = ${ended.agent_id} and status = 'active' and last_seen_at > ${ended.began_at}`.execute(
+        tx,
+      );
+      return rows.length > 0 ? "recovered" : "withdrawn";
+    }
+    case "backup_missed": {
+      const { rows } = await sql`
+        select from backups where source_id = ${ended.source_id} and created_at > ${ended.began_at} limit 1`.execute(
+        tx,
+      );
+      return rows.length > 0 ? "recovered" : "withdrawn";
+    }
+    case "restore_test_missed": {
+      const { rows } = await sql<{ result: string }>`
+        select result from receipts where source_id = ${ended.source_id} and kind = 'restore_test'
+          and created_at > ${ended.began_at} order by created_at limit 1`.execute(tx);
+      const [first] = rows;
+      if (first === undefined) return "withdrawn";
+      return first.result === "passed" ? "recovered" : "failed";
+    }
+  }
+}

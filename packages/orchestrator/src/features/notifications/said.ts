@@ -1,0 +1,55 @@
+/** The data of a message as the text of a mail needs it: what is absent is empty. */
+export interface Said {
+  org: string;
+  source: string;
+  agent: string;
+  /** When the incident began. */
+  began: string;
+  /** Path of the dashboard's page. */
+  page: string;
+  text(...path: string[]): string;
+  texts(...path: string[]): string[];
+  json(name: string): string;
+  list(name: string): Said[];
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+export function readSaid(data: Data): Said {
+  const at = (path: readonly string[]): unknown =>
+    path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), data);
+  const text = (...path: string[]): string => {
+    const value = at(path);
+    return typeof value === "string" || typeof value === "number" ? oneLine(String(value)) : "";
+  };
+  const items = (path: readonly string[]): unknown[] => {
+    const value = at(path);
+    return Array.isArray(value) ? (value as unknown[]) : [];
+  };
+  const sourceId = text("source", "id");
+  const agentId = text("agent", "id");
+  return {
+    org: text("org", "name"),
+    source: text("source", "name") || text("source", "slug") || sourceId,
+    agent: named(text("agent", "name") || agentId, text("agent", "hostname")),
+    began: text("incident", "began_at"),
+    page: sourceId !== "" ? `/sources/${sourceId}` : agentId !== "" ? `/agents/${agentId}` : "/notifications",
+    text,
+    texts: (...path) => items(path).map((value) => oneLine(String(value))),
+    json: (name) => oneLine(JSON.stringify(at([name]) ?? null)),
+    list: (name) => items([name]).flatMap((item) => (isRecord(item) ? [readSaid(item)] : [])),
+  };
+}
+
+function named(name: string, hostname: string): string {
+  return hostname === "" || hostname === name ? name : `${name} (${hostname})`;
+}
+
+/** Names and reasons come from hosts: none of them makes a line of its own, or a direction of writing. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+function isRecord(value: unknown): value is Data {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,60 @@
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { LoggedReceipt } from "./log-entries.ts";
+import { shortText } from "./short-text.ts";
+import { tellDrift } from "./tell-drift.ts";
+import { tellBeginning, tellEnds } from "./tell-incident.ts";
+
+const MAX_CHECKS = 20;
+
+/** Tells of a receipt: a restore test that failed, what works again, and what has drifted. */
+export async function tellReceipt(
+  tx: DatabaseTransaction,
+  orgId: string,
+  receipt: LoggedReceipt,
+): Promise<void> {
+  const { id, source_id: sourceId, agent_id: agentId, backup_id, created_at: at } = receipt;
+  const named = { receipt_id: id, backup_id };
+  const recovered = { at, resolution: "recovered" as const, more: named };
+  await tellEnds(tx, { about: { agentId }, kinds: ["attestation_failed"], ...recovered });
+  const about = { sourceId };
+  if (receipt.kind === "backup") await tellEnds(tx, { about, kinds: ["backup_failed"], ...recovered });
+  else if (receipt.result === "passed")
+    await tellEnds(tx, {
+      about,
+      kinds: ["restore_test_failed", "restore_test_could_not_run"],
+      ...recovered,
+    });
+  else {
+    await tellEnds(tx, {
+      about,
+      kinds: ["restore_test_could_not_run"],
+      at,
+      resolution: "failed",
+      more: named,
+    });
+    const more = { ...named, ...whatFailed(receipt.envelope) };
+    await tellBeginning(tx, { id, orgId, kind: "restore_test_failed", about, at, more });
+  }
+  await tellDrift(tx, orgId, receipt);
+}
+
+interface FailedPredicate {
+  reason?: unknown;
+  checks: { id: string; expectation: string; result: string }[];
+}
+
+/** Which checks did not hold, and not what they saw: that may be data. What was accepted was checked member by member: it parses again. */
+function whatFailed(envelope: Buffer): Record<string, unknown> {
+  const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };
+  const { predicate } = JSON.parse(Buffer.from(payload, "base64").toString("utf8")) as {
+    predicate: FailedPredicate;
+  };
+  const failed = predicate.checks.filter(({ result }) => result === "failed");
+  return {
+    cause: { reason: shortText(predicate.reason) },
+    failed_checks: failed
+      .slice(0, MAX_CHECKS)
+      .map(({ id, expectation }) => ({ id: shortText(id), expectation: shortText(expectation) })),
+    failed_check_count: failed.length,
+  };
+}

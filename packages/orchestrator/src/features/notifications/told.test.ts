@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { makeHistory } from "../../../test/history.ts";
+import { recordBackup } from "../../../test/recorded.ts";
+import {
+  heartbeat,
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
+import { noticeMissed } from "../schedules/notice-missed.ts";
+import { noticeSilence } from "../schedules/notice-silence.ts";
+import { followLogs } from "./follow-logs.ts";
+import { noticeEnds } from "./notice-ends.ts";
+import { removeOld } from "./remove-old.ts";
+
+let service: TestService;
+let org: TestOrg;
+let owner: TestUser;
+let agent: TestAgent;
+const { signal } = new AbortController();
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  org = await service.addOrg();
+  owner = await service.signIn(org);
+  agent = await service.attach(org);
+});
+
+interface Told {
+  type: string;
+  data: {
+    org: { id: string };
+    source?: { id: string; slug: string };
+    agent?: { id: string };
+    incident?: { id: string; kind: string; ended_at: string | null; resolution?: string };
+    [more: string]: unknown;
+  };
+}
+
+async function addChannel(types?: string[]): Promise<string> {
+  const { json, status } = await owner.post(`/api/orgs/${org.id}/notifications/channels`, {
+    kind: "webhook",
+    url: "https://hooks.example.org/",
+    ...(types === undefined ? {} : { types }),
+  });
+  expect(status).toBe(201);
+  return json["id"] as string;
+}
+
+/** As several replicas would run it at once. */
+async function run(): Promise<void> {
+  const once = async (): Promise<void> => {
+    await followLogs(service.database, signal);
+    await noticeEnds(service.database, signal);
+  };
+  await Promise.all([once(), once(), once()]);
+  await once();
+}
+
+/** All that was told a channel, in its order. */
+async function told(channelId: string): Promise<Told[]> {
+  await run();
+  const { rows } = await service.pool.query<Told>(
+    `select type, data from notification_deliveries as delivery join notifications on notifications.id = notification_id
+     where channel_id = $1 order by notifications.created_at`,
+    [channelId],
+  );
+  return rows;
+}
+const types = async (channelId: string): Promise<string[]> => (await told(channelId)).map(({ type }) => type);
+
+const report = async (kind: string, more: object = {}): Promise<string> => {
+  const { status, json } = await agent.post("/v1/events", {
+    kind,
+    occurred_at: new Date().toISOString(),
+    detail: { reason: "no space left on device" },
+    ...more,
+  });
+  expect(status).toBe(201);
+  return json["event_id"] as string;
+};
+
+async function source(slug = "orders"): Promise<string> {
+  const beat = await agent.post("/v1/heartbeat", heartbeat({ sources: [{ slug, engine: "postgresql" }] }));
+  return (beat.json["sources"] as { id: string }[])[0]?.id ?? "";
+}
+
+test("a failure is told once, however often it fails, and so is that it works again", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  const first = await report("backup_failed", { source_id });
+  await report("backup_failed", { source_id });
+  await run();
+  await report("backup_failed", { source_id });
+  expect(await told(channel)).toMatchObject([
+    {
+      type: "backup.failed",
+      data: {
+        org: { id: org.id },
+        source: { id: source_id, slug: "orders" },
+        incident: { id: first, kind: "backup_failed", ended_at: null },
+        event_id: first,
+        cause: { reason: "no space left on device" },
+      },
+    },
+  ]);
+  await makeHistory(service, org, { agent });
+  await makeHistory(service, org, { agent });
+  const messages = await told(channel);
+  expect(messages.map(({ type }) => type)).toEqual(["backup.failed", "backup.recovered"]);
+  expect(messages[1]?.data.incident).toMatchObject({ id: first, resolution: "recovered" });
+  await report("backup_failed", { source_id });
+  expect((await types(channel)).at(-1)).toBe("backup.failed");
+});
+
+test("that a test ran and failed is another thing than that it could not run, and neither has recovered until one passes", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  await report("restore_failed", { source_id });
+  expect(await types(channel)).toEqual(["restore_test.could_not_run"]);
+  await makeHistory(service, org, { agent, result: "failed" });
+  const messages = await told(channel);
+  expect(messages.map(({ type }) => type)).toEqual([
+    "restore_test.could_not_run",
+    "incident.ended",
+    "restore_test.failed",
+  ]);
+  expect(messages[1]?.data.incident).toMatchObject({ resolution: "failed" });
+  expect(messages[2]?.data).toMatchObject({
+    cause: { reason: "a check failed" },
+    failed_checks: [{ id: "has-orders", expectation: "n >= 1000" }],
+  });
+  // What the check saw may be data.
+  expect(JSON.stringify(messages)).not.toContain("1234");
+  await makeHistory(service, org, { agent });
+  expect((await types(channel)).slice(3)).toEqual(["restore_test.recovered"]);
+});
+
+test("what is missing and who is silent: begin and end, also when both were seen late", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  await service.pool.query(
+    `update sources set schedule = '{"backup_cron": "0 2 * * *", "timezone": "UTC"}' where id = $1`,
+    [source_id],
+  );
+  const notice = () =>
+    noticeMissed(
+      {
+        db: service.database,
+        clock: () => new Date(),
+        logger: service.logger,
+        scheduleGrace_s: 7200,
+        heartbeatInterval_s: 60,
+        silentAfterIntervals: 10,
+      },
+      { now: new Date(), signal },
+    );
+  const miss = async (hours: number): Promise<void> => {
+    const at = new Date(Date.now() - hours * 3_600_000);
+    await service.pool.query(
+      `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at) values ($1, 'backup', $2, $3, $2)`,
+      [source_id, at, org.id],
+    );
+    await notice();
+  };
+  const arrive = (hours: number): Promise<string> =>
+    recordBackup(service.database, {
+      orgId: org.id,
+      sourceId: source_id,
+      agentId: agent.id,
+      at: new Date(Date.now() - hours * 3_600_000),
+    });
+  await miss(10);
+  expect(await types(channel)).toEqual(["backup.missed"]);
+  await miss(9);
+  expect(await types(channel)).toEqual(["backup.missed"]);
+  await arrive(8);
+  // Nobody looked meanwhile: the first is over, and the next one has begun.
+  await miss(5);
+  const messages = await told(channel);
+  expect(messages.map(({ type }) => type)).toEqual(["backup.missed", "backup.recovered", "backup.missed"]);
+  expect(messages[1]?.data.incident?.id).toBe(messages[0]?.data.incident?.id);
+  expect((await owner.delete(`/api/orgs/${org.id}/sources/${source_id}`)).status).toBe(200);
+  await notice();
+  const after = await told(channel);
+  expect(after.slice(3).map(({ type, data }) => [type, data.incident?.resolution])).toEqual([
+    ["incident.ended", "withdrawn"],
+  ]);
+});
+
+test("a silent agent, and one that is heard again", async () => {
+  const channel = await addChannel(["agent.silent", "agent.recovered"]);
+  const listen = () =>
+    noticeSilence(
+      {
+        db: service.database,
+        clock: () => new Date(),
+        logger: service.logger,
+        scheduleGrace_s: 7200,
+        heartbeatInterval_s: 60,
+        silentAfterIntervals: 10,
+      },
+      { now: new Date(), signal, runningSince: new Date(0) },
+    );
+  await service.pool.query("update agents set last_seen_at = now() - interval '1 day' where id = $1", [
+    agent.id,
+  ]);
+  await listen();
+  expect(await told(channel)).toMatchObject([{ type: "agent.silent", data: { agent: { id: agent.id } } }]);
+  await agent.post("/v1/heartbeat", heartbeat());
+  await listen();
+  expect(await types(channel)).toEqual(["agent.silent", "agent.recovered"]);
+});
+
+test("new agents, what drifts, and what cannot be attested", async () => {
+  const channel = await addChannel([
+    "agent.attached",
+    "drift.detected",
+    "attestation.failed",
+    "attestation.recovered",
+  ]);
+  const newcomer = await service.attach(org);
+  expect(await told(channel)).toMatchObject([
+    {
+      type: "agent.attached",
+      data: { agent: { id: newcomer.id }, key_fingerprint: expect.stringContaining("SHA256:") },
+    },
+  ]);
+  await makeHistory(service, org, { agent });
+  await service.pool.query(
+    "update backups set source_metadata = source_metadata || jsonb_build_object('schema_hash', repeat('cd', 32)) where org_id = $1",
+    [org.id],
+  );
+  await makeHistory(service, org, { agent });
+  expect((await told(channel)).slice(1)).toMatchObject([
+    {
+      type: "drift.detected",
+      data: { indicators: [{ kind: "schema", field: "schema_hash" }], indicator_count: 1 },
+    },
+  ]);
+  await report("attestation_failed");
+  await report("attestation_failed");
+  await makeHistory(service, org, { agent });
+  expect((await types(channel)).slice(2)).toEqual(["attestation.failed", "attestation.recovered"]);
+});
+
+test("what came before the first channel is not told, and each is told what it asked for", async () => {
+  const source_id = await source();
+  await report("backup_failed", { source_id });
+  const all = await addChannel();
+  const some = await addChannel(["backup.recovered"]);
+  const off = await addChannel();
+  await owner.patch(`/api/orgs/${org.id}/notifications/channels/${off}`, { status: "disabled" });
+  expect(await types(all)).toEqual([]);
+  await report("backup_failed", { source_id });
+  await makeHistory(service, org, { agent });
+  expect(await types(all)).toEqual(["backup.failed", "backup.recovered"]);
+  expect(await types(some)).toEqual(["backup.recovered"]);
+  expect(await types(off)).toEqual([]);
+});
+
+test("what is cut off anywhere is told once by whoever comes next", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  await report("backup_failed", { source_id });
+  // The first three statements of each kind fail in turn, as a crash would end the transaction there.
+  for (const table of [
+    "notification_incidents",
+    "notifications",
+    "notification_deliveries",
+    "notification_cursors",
+  ]) {
+    await service.pool.query(`
+      create function cut_off() returns trigger language plpgsql as $$ begin raise exception 'cut off'; end $$;
+      create trigger cut_off after insert or update on ${table} execute function cut_off()`);
+    await expect(followLogs(service.database, signal)).rejects.toThrow("cut off");
+    await service.pool.query("drop function cut_off cascade");
+  }
+  const { rows } = await service.pool.query("select from notifications where org_id = $1", [org.id]);
+  expect(rows).toEqual([]);
+  expect(await types(channel)).toEqual(["backup.failed"]);
+});
+
+test("is gone after 90 days, and is not told again", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  await report("backup_failed", { source_id });
+  await makeHistory(service, org, { agent });
+  expect(await types(channel)).toHaveLength(2);
+  await removeOld(service.database, new Date(Date.now() + 89 * 86_400_000));
+  expect(await types(channel)).toHaveLength(2);
+  await removeOld(service.database, new Date(Date.now() + 91 * 86_400_000));
+  expect(await types(channel)).toEqual([]);
+  const { rows } = await service.pool.query("select from notification_incidents where org_id = $1", [org.id]);
+  expect(rows).toEqual([]);
+});

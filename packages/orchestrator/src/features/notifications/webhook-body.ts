@@ -1,0 +1,6 @@
+import type { Due } from "./delivery-queue.ts";
+
+/** The body of a webhook: the same bytes at each attempt. */
+export function webhookBody({ type, occurredAt, data }: Due["message"]): string {
+  return JSON.stringify({ type, timestamp: occurredAt.toISOString(), data });
+}
