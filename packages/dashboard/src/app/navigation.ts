@@ -1,4 +1,28 @@
+import type { Role } from "../api/session.ts";
+import { people } from "../text/people.ts";
 import { strings } from "../text/strings.ts";
 
+/** Who sees a page in the navigation; members of the organisation unless told. */
+const MEMBERS: readonly Role[] = ["owner", "admin", "auditor"];
+const MANAGERS: readonly Role[] = ["owner", "admin"];
+/** Whoever opened an auditor's link, too. */
+export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
+
 /** The dashboard's pages in the order of the navigation. */
-export const NAVIGATION = [{ to: "/", label: strings.navigation.home }] as const;
+export const NAVIGATION = [
+  { to: "/", label: strings.navigation.home },
+  { to: "/agents", label: people.navigation.agents, for: WITH_READERS },
+  { to: "/auth-keys", label: people.navigation.authKeys },
+  { to: "/members", label: people.navigation.members },
+  { to: "/auditor-links", label: people.navigation.auditorLinks, for: MANAGERS },
+  { to: "/settings", label: people.navigation.settings },
+  { to: "/operator", label: people.navigation.operator, for: ["operator"] as readonly Role[] },
+] as const;
+
+export type Destination = (typeof NAVIGATION)[number];
+
+export function destinationsFor(role: Role): readonly Destination[] {
+  return NAVIGATION.filter((destination) =>
+    ("for" in destination ? destination.for : MEMBERS).includes(role),
+  );
+}

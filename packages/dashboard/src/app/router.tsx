@@ -1,11 +1,4 @@
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  Outlet,
-  redirect,
-} from "@tanstack/react-router";
-import type { QueryClient } from "@tanstack/react-query";
+import { createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import { meQuery } from "../api/session.ts";
 import { HomePage } from "../pages/home/home-page.tsx";
 import { LoginPage } from "../pages/login/login-page.tsx";
@@ -13,14 +6,9 @@ import { SignupPage } from "../pages/login/signup-page.tsx";
 import { FailurePanel } from "../parts/failure-panel.tsx";
 import { NotFoundPanel } from "../parts/not-found-panel.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
+import { peopleRoutes } from "./people-routes.tsx";
 import { queryClient } from "./query-client.ts";
-import { Shell } from "./shell.tsx";
-
-const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
-  component: Outlet,
-  errorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} />,
-  notFoundComponent: NotFoundPanel,
-});
+import { rootRoute, signedInRoute } from "./root-routes.tsx";
 
 const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -32,22 +20,32 @@ const loginRoute = createRoute({
 
 const signupRoute = createRoute({ getParentRoute: () => rootRoute, path: "/signup", component: SignupPage });
 
-/** Everything that needs somebody to be signed in. */
-export const signedInRoute = createRoute({
+/** Where an auditor's link leads: the secret is the fragment, which the router leaves alone. */
+const sharedRoute = createRoute({
   getParentRoute: () => rootRoute,
-  id: "signed-in",
-  beforeLoad: async ({ context, location }) => {
-    const me = await context.queryClient.ensureQueryData(meQuery);
-    if (me === null)
-      throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
-  },
-  component: Shell,
+  path: "/shared",
+  component: lazyRouteComponent(() => import("../pages/auditor/shared-page.tsx"), "SharedPage"),
 });
 
-const homeRoute = createRoute({ getParentRoute: () => signedInRoute, path: "/", component: HomePage });
+const homeRoute = createRoute({
+  getParentRoute: () => signedInRoute,
+  path: "/",
+  // Neither has an organisation's home.
+  beforeLoad: async ({ context }) => {
+    const me = await context.queryClient.ensureQueryData(meQuery);
+    if (me?.user.role === "operator") throw redirect({ to: "/operator" });
+    if (me?.user.role === "reader") throw redirect({ to: "/agents" });
+  },
+  component: HomePage,
+});
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([loginRoute, signupRoute, signedInRoute.addChildren([homeRoute])]),
+  routeTree: rootRoute.addChildren([
+    loginRoute,
+    signupRoute,
+    sharedRoute,
+    signedInRoute.addChildren([homeRoute, ...peopleRoutes]),
+  ]),
   context: { queryClient },
   defaultPendingComponent: PageSkeleton,
   defaultErrorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} />,

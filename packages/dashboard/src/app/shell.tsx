@@ -1,22 +1,25 @@
-import { AppShell, Burger, Button, Group, NavLink, Text } from "@mantine/core";
+import { AppShell, Burger, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense } from "react";
-import { api } from "../api/client.ts";
 import { useMe } from "../api/session.ts";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { strings } from "../text/strings.ts";
-import { NAVIGATION } from "./navigation.ts";
+import { destinationsFor } from "./navigation.ts";
+import { hasBanner, SessionBanner } from "./session-banner.tsx";
+import { SignOutButton } from "./sign-out-button.tsx";
+
+const HEADER = 56;
 
 /** Navigation around every page of somebody who is signed in. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  const { user, org } = useMe();
+  const me = useMe();
+  const { user, org } = me;
   return (
     <AppShell
-      header={{ height: 56 }}
+      header={{ height: hasBanner(me) ? { base: HEADER + 72, sm: HEADER + 44 } : HEADER }}
       navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !opened } }}
       padding="md"
     >
@@ -24,7 +27,7 @@ export function Shell() {
         {strings.shell.skipToContent}
       </a>
       <AppShell.Header>
-        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+        <Group h={HEADER} px="md" justify="space-between" wrap="nowrap">
           <Group gap="sm" wrap="nowrap">
             <Burger
               opened={opened}
@@ -41,14 +44,15 @@ export function Shell() {
           </Group>
           <Group gap="sm" wrap="nowrap">
             <Text size="sm" c="dimmed" visibleFrom="sm">
-              {user.email}
+              {user.email === "" ? user.name : user.email}
             </Text>
             <SignOutButton />
           </Group>
         </Group>
+        <SessionBanner me={me} />
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label={strings.shell.navigation}>
-        {NAVIGATION.map(({ to, label }) => (
+        {destinationsFor(user.role).map(({ to, label }) => (
           <NavLink
             key={to}
             label={label}
@@ -64,22 +68,5 @@ export function Shell() {
         </Suspense>
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-function SignOutButton() {
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const signOut = useMutation({
-    mutationFn: () => api.call("post", "/api/auth/logout"),
-    onSettled: async () => {
-      client.clear();
-      await navigate({ to: "/login" });
-    },
-  });
-  return (
-    <Button variant="default" size="xs" loading={signOut.isPending} onClick={() => signOut.mutate()}>
-      {strings.shell.signOut}
-    </Button>
   );
 }

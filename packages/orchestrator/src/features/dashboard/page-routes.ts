@@ -16,6 +16,7 @@ const PAGES = [
   "backups",
   "agents",
   "auth-keys",
+  "auditor-links",
   "events",
   "log",
   "commands",

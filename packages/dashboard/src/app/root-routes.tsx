@@ -1,0 +1,24 @@
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from "@tanstack/react-router";
+import type { QueryClient } from "@tanstack/react-query";
+import { meQuery } from "../api/session.ts";
+import { FailurePanel } from "../parts/failure-panel.tsx";
+import { NotFoundPanel } from "../parts/not-found-panel.tsx";
+import { Shell } from "./shell.tsx";
+
+export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  component: Outlet,
+  errorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} />,
+  notFoundComponent: NotFoundPanel,
+});
+
+/** Everything that needs somebody to be signed in. */
+export const signedInRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "signed-in",
+  beforeLoad: async ({ context, location }) => {
+    const me = await context.queryClient.ensureQueryData(meQuery);
+    if (me === null)
+      throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+  },
+  component: Shell,
+});

@@ -1,0 +1,75 @@
+import { Box, Button, Group, Text } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { api } from "../api/client.ts";
+import { type Me, meQuery } from "../api/session.ts";
+import { messageOf } from "../parts/failure-panel.tsx";
+import { formatMoment } from "../text/format.ts";
+import { people } from "../text/people.ts";
+import classes from "./session-banner.module.css";
+
+/** Whether something unusual is to be said of the session, on every page. */
+export function hasBanner({ impersonated_by, auditor_link }: Me): boolean {
+  return impersonated_by !== null || auditor_link !== null;
+}
+
+/** Part of the fixed header: it stays in sight for as long as the session is what it says. */
+export function SessionBanner({ me }: { me: Me }) {
+  if (me.impersonated_by !== null) return <ImpersonationBanner me={me} operator={me.impersonated_by} />;
+  if (me.auditor_link !== null) return <ReaderBanner link={me.auditor_link} />;
+  return null;
+}
+
+function ImpersonationBanner({ me, operator }: { me: Me; operator: NonNullable<Me["impersonated_by"]> }) {
+  const client = useQueryClient();
+  const router = useRouter();
+  const end = useMutation({
+    mutationFn: () => api.call("post", "/api/auth/end-impersonate"),
+    onSuccess: async () => {
+      // Nothing of what the customer sees stays.
+      client.clear();
+      await client.fetchQuery(meQuery);
+      await router.navigate({ to: "/operator" });
+    },
+  });
+  return (
+    <Banner label={people.banner.label} kind="alarm">
+      <Text size="sm">
+        <strong>{people.banner.acting(operator.email, me.user.email)}</strong>{" "}
+        {end.isError ? messageOf(end.error) : people.banner.logged}
+      </Text>
+      <Button
+        size="compact-sm"
+        variant="white"
+        color="dark"
+        loading={end.isPending}
+        onClick={() => end.mutate()}
+      >
+        {people.banner.end}
+      </Button>
+    </Banner>
+  );
+}
+
+function ReaderBanner({ link }: { link: NonNullable<Me["auditor_link"]> }) {
+  const at = (moment: string): string => formatMoment(new Date(moment));
+  return (
+    <Banner label={people.reader.label} kind="note">
+      <Text size="sm">
+        {people.reader.shows(link.name, at(link.from), at(link.to))}{" "}
+        {people.reader.until(at(link.expires_at))}
+      </Text>
+    </Banner>
+  );
+}
+
+function Banner({ label, kind, children }: { label: string; kind: "alarm" | "note"; children: ReactNode }) {
+  return (
+    <Box component="section" aria-label={label} className={classes["banner"]} data-kind={kind}>
+      <Group justify="space-between" gap="xs" wrap="nowrap" h="100%" px="md">
+        {children}
+      </Group>
+    </Box>
+  );
+}

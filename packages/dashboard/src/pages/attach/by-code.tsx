@@ -1,0 +1,83 @@
+import { CallRefused } from "@attestore/contract/client";
+import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useMe } from "../../api/session.ts";
+import { CommandText } from "../../parts/command-text.tsx";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { PageSkeleton } from "../../parts/page-skeleton.tsx";
+import { Section } from "../../parts/section.tsx";
+import { attach } from "../../text/attach.ts";
+import { ChooseOrg } from "./choose-org.tsx";
+import { Review } from "./review.tsx";
+
+const text = attach.code;
+
+/** Finds the machine that waits under a code. Which ones wait nobody can list: until one is approved it is nobody's. */
+export function ByCode({ code: given }: { code: string }) {
+  const { org } = useMe();
+  const [typed, setTyped] = useState(given);
+  const [code, setCode] = useState(given.trim());
+  const [orgId, setOrgId] = useState(org?.id ?? "");
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    setCode(typed.trim());
+  };
+  return (
+    <Stack>
+      <Section title={attach.ways.code}>
+        <Text size="sm">{text.explanation}</Text>
+        <CommandText text={`attestore init --service ${window.location.origin}`} label={text.command} />
+        <form onSubmit={submit}>
+          <Stack maw={420}>
+            {org === null && <ChooseOrg value={orgId} onChange={setOrgId} />}
+            <TextInput
+              label={text.label}
+              description={text.hint}
+              required
+              maxLength={16}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              styles={{
+                input: { fontFamily: "var(--mantine-font-family-monospace)", textTransform: "uppercase" },
+              }}
+            />
+            <Group>
+              <Button type="submit" variant="default">
+                {text.review}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      </Section>
+      {code !== "" && orgId !== "" && <Waiting key={`${orgId} ${code}`} orgId={orgId} code={code} />}
+    </Stack>
+  );
+}
+
+const EVERY_MS = 3000;
+
+function Waiting({ orgId, code }: { orgId: string; code: string }) {
+  const query = useQuery({
+    queryKey: ["bootstrap", orgId, code],
+    queryFn: async () =>
+      (await api.call("get", "/api/orgs/{orgID}/bootstraps/{code}", { path: { orgID: orgId, code } })).body,
+    retry: false,
+    // Somebody else may decide meanwhile.
+    refetchInterval: ({ state }) =>
+      state.data?.status === "pending" && state.error === null ? EVERY_MS : false,
+  });
+  if (query.data !== undefined && query.error === null)
+    return <Review orgId={orgId} code={code} machine={query.data} />;
+  if (query.error === null) return <PageSkeleton />;
+  const known = query.error instanceof CallRefused ? REFUSALS[query.error.code] : undefined;
+  if (known === undefined) return <FailurePanel error={query.error} onRetry={() => void query.refetch()} />;
+  return (
+    <Alert color="orange" variant="light" role="alert">
+      {known}
+    </Alert>
+  );
+}
+
+const REFUSALS: Partial<Record<string, string>> = { not_found: text.noSuch, attach_expired: text.expired };

@@ -1,0 +1,39 @@
+import type { Schemas } from "@attestore/contract/client";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { CommandText } from "../../parts/command-text.tsx";
+import { FactList } from "../../parts/fact-list.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Section } from "../../parts/section.tsx";
+import { attach } from "../../text/attach.ts";
+import { NewAgents } from "./new-agents.tsx";
+import { SecretText } from "../../parts/secret-text.tsx";
+
+const text = attach.key;
+
+/** A key that was just made. It is kept in this page's memory alone, and gone with it. */
+export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"]; onDone: () => void }) {
+  return (
+    <Stack>
+      <Section title={text.secret}>
+        <Alert color="orange" variant="light" role="status">
+          {text.shownOnce}
+        </Alert>
+        <SecretText secret={minted.auth_key} label={text.secret} copy={text.copySecret} />
+        <FactList
+          facts={[
+            [text.expiresAt, <Moment key="expires" at={minted.expires_at} />],
+            [text.uses_, minted.max_uses === null ? text.unlimited : String(minted.max_uses)],
+          ]}
+        />
+        <Text fw={600}>{text.command}</Text>
+        <CommandText text={minted.install_command} label={text.command} />
+        <Group>
+          <Button variant="default" onClick={onDone}>
+            {text.noted}
+          </Button>
+        </Group>
+      </Section>
+      <NewAgents orgId={minted.org_id} since={minted.created_at} />
+    </Stack>
+  );
+}

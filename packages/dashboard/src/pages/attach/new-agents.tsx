@@ -1,0 +1,47 @@
+import { Group, Loader, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { Section } from "../../parts/section.tsx";
+import { attach } from "../../text/attach.ts";
+
+const text = attach.key;
+const EVERY_MS = 3000;
+
+/** The agents that have attached since, as they come. */
+export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
+  const query = useQuery({
+    queryKey: ["agents", orgId, "since", since],
+    queryFn: async () =>
+      (await api.call("get", "/api/orgs/{orgID}/agents", { path: { orgID: orgId }, query: { from: since } }))
+        .body.items,
+    refetchInterval: EVERY_MS,
+  });
+  return (
+    <Section title={text.attached}>
+      <Awaited query={query}>
+        {(agents) => (
+          <Stack gap="xs" role="status">
+            {agents.map(({ id, name, hostname, key_fingerprint }) => (
+              <div key={id}>
+                <Link to="/agents/$agentId" params={{ agentId: id }}>
+                  {text.open(name)}
+                </Link>
+                <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                  {hostname}, {key_fingerprint}
+                </Text>
+              </div>
+            ))}
+            {agents.length === 0 && (
+              <Group gap="sm">
+                <Loader size="sm" aria-hidden="true" />
+                <Text size="sm">{text.waiting}</Text>
+              </Group>
+            )}
+          </Stack>
+        )}
+      </Awaited>
+    </Section>
+  );
+}

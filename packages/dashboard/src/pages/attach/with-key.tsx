@@ -1,0 +1,94 @@
+import type { Schemas } from "@attestore/contract/client";
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { Section } from "../../parts/section.tsx";
+import { attach } from "../../text/attach.ts";
+import { FreshKey } from "./fresh-key.tsx";
+
+const text = attach.key;
+
+const EXPIRIES = { hour: 3600, day: 86_400, week: 7 * 86_400, quarter: 90 * 86_400 } as const;
+type Expiry = keyof typeof EXPIRIES;
+
+/** Makes an auth key and shows it, with the line that installs the agent, until its reader is done. */
+export function WithKey({ orgId }: { orgId: string }) {
+  const [minted, setMinted] = useState<Schemas["AuthKeyMinted"] | null>(null);
+  if (minted !== null) return <FreshKey minted={minted} onDone={() => setMinted(null)} />;
+  return <KeyForm orgId={orgId} onMinted={setMinted} />;
+}
+
+function KeyForm({
+  orgId,
+  onMinted,
+}: {
+  orgId: string;
+  onMinted: (minted: Schemas["AuthKeyMinted"]) => void;
+}) {
+  const [name, setName] = useState("");
+  const [expiry, setExpiry] = useState<Expiry>("day");
+  const [uses, setUses] = useState<number | string>(1);
+  const client = useQueryClient();
+  const mint = useMutation({
+    mutationFn: async () => {
+      const body = {
+        expires_in_s: EXPIRIES[expiry],
+        ...(name.trim() === "" ? {} : { name: name.trim() }),
+        ...(typeof uses === "number" ? { max_uses: uses } : {}),
+      };
+      const answer = await api.call("post", "/api/orgs/{orgID}/auth-keys", { path: { orgID: orgId }, body });
+      return answer.body;
+    },
+    onSuccess: async (minted) => {
+      onMinted(minted);
+      await client.invalidateQueries({ queryKey: ["auth-keys", orgId] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    mint.mutate();
+  };
+  return (
+    <Section title={attach.ways.key}>
+      <Text size="sm">{text.explanation}</Text>
+      <form onSubmit={submit}>
+        <Stack maw={420}>
+          <TextInput
+            label={text.name}
+            placeholder={text.namePlaceholder}
+            maxLength={100}
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+          <Select
+            label={text.expires}
+            data={(Object.keys(EXPIRIES) as Expiry[]).map((value) => ({
+              value,
+              label: text.expiries[value],
+            }))}
+            value={expiry}
+            allowDeselect={false}
+            onChange={(value) => setExpiry((value ?? "day") as Expiry)}
+          />
+          <NumberInput
+            label={text.uses}
+            description={text.usesHint}
+            min={1}
+            max={1_000_000}
+            allowDecimal={false}
+            value={uses}
+            onChange={setUses}
+          />
+          {mint.isError && <FailurePanel error={mint.error} />}
+          <Group>
+            <Button type="submit" loading={mint.isPending}>
+              {text.make}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}

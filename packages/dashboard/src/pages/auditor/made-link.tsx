@@ -1,0 +1,23 @@
+import { Alert, Button, Group } from "@mantine/core";
+import { SecretText } from "../../parts/secret-text.tsx";
+import { Section } from "../../parts/section.tsx";
+import { auditor } from "../../text/auditor.ts";
+
+const text = auditor.made;
+
+/** A link that was just made. It is kept in this page's memory alone, and gone with it. */
+export function MadeLink({ url, onDone }: { url: string; onDone: () => void }) {
+  return (
+    <Section title={text.title}>
+      <Alert color="orange" variant="light" role="status">
+        {text.shownOnce}
+      </Alert>
+      <SecretText secret={url} label={text.title} copy={text.copy} />
+      <Group>
+        <Button variant="default" onClick={onDone}>
+          {text.noted}
+        </Button>
+      </Group>
+    </Section>
+  );
+}

@@ -1,0 +1,56 @@
+import { Alert, Button, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { meQuery } from "../../api/session.ts";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { auditor } from "../../text/auditor.ts";
+import { Entrance } from "../login/entrance.tsx";
+import { takeSecret } from "./take-secret.ts";
+
+const text = auditor.shared;
+
+/**
+ * Where an auditor's link leads. Opening is a press of a button: who only looks at a mail opens nothing by it, and nobody is signed out
+ * of their own account unasked.
+ */
+export function SharedPage() {
+  const [secret] = useState(takeSecret);
+  const { data: me } = useQuery(meQuery);
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const open = useMutation({
+    mutationFn: () => api.call("post", "/api/auditor-links/open", { body: { secret } }),
+    onSuccess: async () => {
+      client.clear();
+      await client.fetchQuery(meQuery);
+      await navigate({ to: "/" });
+    },
+  });
+  return (
+    <Entrance title={text.title}>
+      {secret === "" ? (
+        <Stack>
+          <Alert color="orange" variant="light" role="alert">
+            {text.none}
+          </Alert>
+          <Link to="/login">{text.home}</Link>
+        </Stack>
+      ) : (
+        <Stack>
+          <Text size="sm">{text.explanation}</Text>
+          {me !== undefined && me !== null && me.user.email !== "" && (
+            <Alert color="orange" variant="light">
+              {text.replaces(me.user.email)}
+            </Alert>
+          )}
+          {open.isError && <FailurePanel error={open.error} />}
+          <Button loading={open.isPending} onClick={() => open.mutate()}>
+            {text.open}
+          </Button>
+        </Stack>
+      )}
+    </Entrance>
+  );
+}

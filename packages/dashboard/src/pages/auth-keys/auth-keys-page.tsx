@@ -1,0 +1,58 @@
+import type { Schemas } from "@attestore/contract/client";
+import { Button, Stack } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { api } from "../../api/client.ts";
+import { pagedQuery, pageOf } from "../../api/paged-query.ts";
+import { useMayManage, useOrgId } from "../../api/session.ts";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { Page } from "../../parts/page.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { authKeys as text } from "../../text/auth-keys.ts";
+import { RevokeKey } from "./revoke-key.tsx";
+
+const keysQuery = (orgID: string) =>
+  pagedQuery(["auth-keys", orgID], async (cursor) => {
+    const query = pageOf(cursor);
+    return (await api.call("get", "/api/orgs/{orgID}/auth-keys", { path: { orgID }, query })).body;
+  });
+
+const COLUMNS: readonly Column<Schemas["AuthKeyRecord"]>[] = [
+  { header: text.column.name, cell: ({ name }) => name ?? text.unnamed },
+  { header: text.column.expires, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+  { header: text.column.uses, cell: ({ uses, max_uses }) => text.uses(uses, max_uses) },
+  { header: text.column.last, cell: ({ last_used_at }) => <Age at={last_used_at} fallback={text.never} /> },
+  { header: text.column.wrong, cell: ({ wrong_attempts }) => text.wrong(wrong_attempts) },
+  {
+    header: text.column.by,
+    cell: ({ created_by }) => (created_by === "console" ? text.console : created_by),
+  },
+  { header: text.column.action, cell: (authKey) => <RevokeKey authKey={authKey} /> },
+];
+
+export function AuthKeysPage() {
+  const list = useInfiniteQuery(keysQuery(useOrgId()));
+  const make = useMayManage() ? (
+    <Button renderRoot={(props) => <Link to="/attach" {...props} />}>{text.make}</Button>
+  ) : undefined;
+  return (
+    <Page title={text.title} lead={text.lead} actions={make}>
+      <Awaited query={list}>
+        {({ pages }) => {
+          const keys = pages.flatMap(({ items }) => items);
+          if (keys.length === 0) return <EmptyState action={make}>{text.empty}</EmptyState>;
+          return (
+            <Stack>
+              <RecordTable caption={text.title} columns={COLUMNS} rows={keys} rowKey={({ id }) => id} />
+              <MoreButton list={list} />
+            </Stack>
+          );
+        }}
+      </Awaited>
+    </Page>
+  );
+}

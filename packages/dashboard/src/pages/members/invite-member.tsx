@@ -1,0 +1,98 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useState } from "react";
+import { api } from "../../api/client.ts";
+import { useMayManage, useMe } from "../../api/session.ts";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { members as text } from "../../text/members.ts";
+import { people } from "../../text/people.ts";
+import { strings } from "../../text/strings.ts";
+import { givenBy } from "./member-rules.ts";
+
+type OrgRole = keyof typeof text.roles;
+
+export function InviteMember({ orgId }: { orgId: string }) {
+  const mayManage = useMayManage();
+  const [opened, { open, close }] = useDisclosure(false);
+  return (
+    <>
+      <ReasonedButton disabledReason={mayManage ? null : people.onlyManagers} onClick={open}>
+        {text.invite.action}
+      </ReasonedButton>
+      <Modal
+        opened={opened}
+        onClose={close}
+        title={text.invite.title}
+        centered
+        closeButtonProps={{ "aria-label": strings.dialog.close }}
+      >
+        <InviteForm orgId={orgId} onDone={close} />
+      </Modal>
+    </>
+  );
+}
+
+function InviteForm({ orgId, onDone }: { orgId: string; onDone: () => void }) {
+  const { role: by } = useMe().user;
+  const [email, setEmail] = useState("");
+  const [name, setName] = useState("");
+  const [role, setRole] = useState<OrgRole>("auditor");
+  const client = useQueryClient();
+  const invite = useMutation({
+    mutationFn: () =>
+      api.call("post", "/api/orgs/{orgID}/users", {
+        path: { orgID: orgId },
+        body: { email: email.trim(), role, ...(name.trim() === "" ? {} : { name: name.trim() }) },
+      }),
+    onSuccess: async () => {
+      onDone();
+      await client.invalidateQueries({ queryKey: ["members", orgId] });
+    },
+  });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    invite.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label={text.invite.email}
+          type="email"
+          required
+          data-autofocus
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <TextInput
+          label={text.invite.name}
+          maxLength={100}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <Select
+          label={text.invite.role}
+          description={`${text.roles[role]}: ${text.rolesExplained[role]}`}
+          allowDeselect={false}
+          data={givenBy(by).map((value) => ({ value, label: text.roles[value] }))}
+          value={role}
+          onChange={(value) => setRole((value ?? "auditor") as OrgRole)}
+        />
+        <Text size="sm" c="dimmed">
+          {text.invite.explanation}
+        </Text>
+        {invite.isError && <FailurePanel error={invite.error} />}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            {strings.dialog.cancel}
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            {text.invite.send}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

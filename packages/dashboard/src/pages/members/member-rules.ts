@@ -1,0 +1,19 @@
+import type { Schemas } from "@attestore/contract/client";
+import type { Role } from "../../api/session.ts";
+import { members as text } from "../../text/members.ts";
+import { people } from "../../text/people.ts";
+
+export type Member = Schemas["UserRecord"];
+
+/** Why somebody of a role cannot change this member's role or remove them; null where they can. The service decides the same. */
+export function reasonAgainst(by: Role, member: Member, all: readonly Member[]): string | null {
+  if (by !== "owner" && by !== "admin") return people.onlyManagers;
+  if (member.role !== "owner") return null;
+  if (by !== "owner") return text.onlyOwners;
+  return all.filter(({ role }) => role === "owner").length > 1 ? null : text.lastOwner;
+}
+
+/** The roles that somebody may give. */
+export function givenBy(by: Role): readonly ("owner" | "admin" | "auditor")[] {
+  return by === "owner" ? ["owner", "admin", "auditor"] : ["admin", "auditor"];
+}

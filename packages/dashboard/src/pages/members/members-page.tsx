@@ -1,0 +1,58 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMe, useOrgId } from "../../api/session.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { FactList } from "../../parts/fact-list.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { Section } from "../../parts/section.tsx";
+import { members as text } from "../../text/members.ts";
+import { ChangeRole } from "./change-role.tsx";
+import { InviteMember } from "./invite-member.tsx";
+import type { Member } from "./member-rules.ts";
+import { membersQuery } from "./queries.ts";
+import { RemoveMember } from "./remove-member.tsx";
+
+export function MembersPage() {
+  const orgId = useOrgId();
+  const me = useMe().user;
+  const query = useQuery(membersQuery(orgId));
+  return (
+    <Page title={text.title} lead={text.lead} actions={<InviteMember orgId={orgId} />}>
+      <Awaited query={query}>
+        {(all) => {
+          const columns: Column<Member>[] = [
+            {
+              header: text.column.person,
+              cell: ({ id, name, email }) => (
+                <>
+                  {name ?? email}
+                  {id === me.id && (
+                    <Text span c="dimmed">
+                      {" "}
+                      ({text.you})
+                    </Text>
+                  )}
+                </>
+              ),
+            },
+            { header: text.column.email, cell: ({ email }) => email },
+            { header: text.column.role, cell: (member) => <ChangeRole member={member} all={all} /> },
+            { header: text.column.since, cell: ({ created_at }) => <Moment at={created_at} /> },
+            { header: text.column.action, cell: (member) => <RemoveMember member={member} all={all} /> },
+          ];
+          return <RecordTable caption={text.title} columns={columns} rows={all} rowKey={({ id }) => id} />;
+        }}
+      </Awaited>
+      <Section title={text.meaning}>
+        <FactList
+          facts={(["owner", "admin", "auditor"] as const).map((role) => [
+            text.roles[role],
+            text.rolesExplained[role],
+          ])}
+        />
+      </Section>
+    </Page>
+  );
+}

@@ -1,0 +1,51 @@
+import { Code } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Page } from "../../parts/page.tsx";
+import { RecordTable } from "../../parts/record-table.tsx";
+import { operators } from "../../text/operators.ts";
+import { membersQuery } from "../members/queries.ts";
+import { Impersonate } from "./impersonate.tsx";
+import { orgQuery } from "./queries.ts";
+
+const route = getRouteApi("/signed-in/operator/$orgId");
+const text = operators.detail;
+
+/** One organisation as an operator sees it: who belongs to it. */
+export function OrganisationPage() {
+  const { orgId } = route.useParams();
+  const org = useQuery(orgQuery(orgId));
+  const members = useQuery(membersQuery(orgId));
+  return (
+    <Awaited query={org}>
+      {({ id, name }) => (
+        <Page title={name} lead={text.lead} actions={<Link to="/operator">{text.back}</Link>}>
+          <span>
+            {text.id}: <Code>{id}</Code>
+          </span>
+          <Awaited query={members}>
+            {(people) =>
+              people.length === 0 ? (
+                <EmptyState>{text.empty}</EmptyState>
+              ) : (
+                <RecordTable
+                  caption={name}
+                  rows={people}
+                  rowKey={(person) => person.id}
+                  columns={[
+                    { header: text.person, cell: (person) => person.name ?? person.email },
+                    { header: text.email, cell: (person) => person.email },
+                    { header: text.role, cell: (person) => person.role },
+                    { header: text.action, cell: (person) => <Impersonate person={person} /> },
+                  ]}
+                />
+              )
+            }
+          </Awaited>
+        </Page>
+      )}
+    </Awaited>
+  );
+}

@@ -1,0 +1,44 @@
+import { Code, Group } from "@mantine/core";
+import { SignOutButton } from "../../app/sign-out-button.tsx";
+import { useMe } from "../../api/session.ts";
+import { FactList } from "../../parts/fact-list.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { Section } from "../../parts/section.tsx";
+import { settings as text } from "../../text/settings.ts";
+import { LogVisibility } from "./log-visibility.tsx";
+import { RenameOrg } from "./rename-org.tsx";
+
+export function SettingsPage() {
+  const { org, user } = useMe();
+  return (
+    <Page title={text.title} lead={text.lead}>
+      {org !== null && (
+        <>
+          <RenameOrg key={org.name} org={org} />
+          <LogVisibility org={org} />
+          <Section title={text.facts.title}>
+            <FactList
+              facts={[
+                [text.facts.id, <Code key="id">{org.id}</Code>],
+                [text.facts.slug, <Code key="slug">{org.slug}</Code>],
+                [text.facts.created, <Moment key="since" at={org.created_at} />],
+              ]}
+            />
+          </Section>
+        </>
+      )}
+      <Section title={text.session.title}>
+        <FactList
+          facts={[
+            [text.session.email, user.email],
+            [text.session.role, user.role],
+          ]}
+        />
+        <Group>
+          <SignOutButton />
+        </Group>
+      </Section>
+    </Page>
+  );
+}

@@ -1,0 +1,16 @@
+import { Fragment, type ReactNode } from "react";
+import classes from "./fact-list.module.css";
+
+/** What is known of one thing: a name and a value each. */
+export function FactList({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={classes["facts"]}>
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}

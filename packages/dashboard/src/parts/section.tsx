@@ -1,0 +1,17 @@
+import { Paper, Stack, Title } from "@mantine/core";
+import { type ReactNode, useId } from "react";
+
+/** A part of a page under a heading of the second level. */
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  const id = useId();
+  return (
+    <Paper component="section" withBorder p="md" aria-labelledby={id}>
+      <Stack gap="sm">
+        <Title order={2} size="h4" id={id}>
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,88 @@
+import { plural } from "./format.ts";
+
+export const agents = {
+  title: "Agents",
+  lead: "The programs on your hosts that make backups and restore them. Each signs its receipts with a key of its own.",
+  attach: "Attach an agent",
+  empty:
+    "No agent is attached yet. An agent runs on the host that has the data; nothing is backed up without one.",
+  noneOf: { active: "No agent is active.", revoked: "No agent was revoked." },
+  show: "Show",
+  filter: { active: "Active", revoked: "Revoked", all: "All" },
+  column: {
+    name: "Agent",
+    state: "State",
+    version: "Version",
+    seen: "Last seen",
+    spool: "Waiting to be sent",
+    kit: "Recovery kit",
+  },
+  state: { active: "active", silent: "silent", revoked: "revoked", new: "not seen yet" },
+  spool: (spool: { backups: number; receipts: number; events: number } | null): string => {
+    if (spool === null) return "not told";
+    const parts = [
+      spool.backups > 0 ? plural(spool.backups, "backup") : "",
+      spool.receipts > 0 ? plural(spool.receipts, "receipt") : "",
+      spool.events > 0 ? plural(spool.events, "event") : "",
+    ].filter((part) => part !== "");
+    return parts.length === 0 ? "nothing" : parts.join(", ");
+  },
+  kit: {
+    unknown: "not told",
+    none: "none",
+    untested: "never tested",
+    old: "test is over a year old",
+    tested: "tested",
+  },
+  nudge: {
+    title: "If these hosts are lost with their keys, so are their backups",
+    text: (names: string) => `Not covered by a tested recovery kit: ${names}.`,
+    make: "On each of them, make a kit, print it, and show that it can be read:",
+  },
+  detail: {
+    facts: "Facts",
+    name: "Name",
+    hostname: "Host name",
+    platform: "Platform",
+    version: "Version",
+    attached: "Attached",
+    seen: "Last seen",
+    revoked: "Revoked",
+    spool: "Waiting to be sent",
+    id: "Identifier",
+    keys: "Keys",
+    signing: "Signing key",
+    signingExplained:
+      "Receipts of this agent are verified against this key. The host prints the same fingerprint: attestore doctor.",
+    fingerprint: "Fingerprint",
+    publicKey: "Public key (base64)",
+    copyKey: "Copy public key",
+    recipients: "Backups are encrypted to",
+    recipientsUnknown: "The agent has not told yet. Version 0.1.0 and later tell with every heartbeat.",
+    isKit: "recovery kit",
+    kit: "Recovery kit",
+    kitNone: "There is none. If this host is lost with its keys, so are its backups. On the host:",
+    kitUntested: "It was made, and never tested: nobody knows whether it can be read. On the host:",
+    kitOld: "It was last tested over a year ago. Test it again. On the host:",
+    kitTested: "Somebody showed that they can read with it.",
+    kitMade: "Made",
+    kitTestedAt: "Tested",
+    sources: "Sources of this agent",
+    noSources: "It backs up nothing yet. Declare a source in its config.yaml, or: attestore source add",
+    sourceName: "Source",
+    engine: "Engine",
+    lastBackup: "Last backup",
+    lastProven: "Last proven",
+    never: "never",
+  },
+  rename: { action: "Rename", label: "Name of the agent", save: "Save" },
+  revoke: {
+    action: "Revoke",
+    title: (name: string) => `Revoke ${name}?`,
+    confirm: (name: string) => `Revoke ${name}`,
+    goes: "Refused at once, and for good: every call of this agent. What still waits in its spool is not taken any more.",
+    sources: (names: string) => `No longer backed up, until another agent takes them over: ${names}.`,
+    stays: "What stays: its record, its public key, its backups and its receipts.",
+    already: "This agent is revoked already",
+  },
+} as const;

@@ -1,0 +1,27 @@
+export const authKeys = {
+  title: "Auth keys",
+  lead: "Keys that let agents in. Listed are those that still do: neither revoked, expired, used up, nor burned by five wrong tries.",
+  make: "Make an auth key",
+  empty: "No key lets an agent in right now.",
+  unnamed: "unnamed",
+  column: {
+    name: "Key",
+    expires: "Expires",
+    uses: "Uses",
+    last: "Last used",
+    wrong: "Wrong tries",
+    by: "Made by",
+    action: "Action",
+  },
+  uses: (uses: number, most: number | null) => (most === null ? `${uses}, no limit` : `${uses} of ${most}`),
+  wrong: (tries: number) => `${tries} of 5`,
+  never: "never",
+  console: "the service's console",
+  revoke: {
+    action: "Revoke",
+    of: (name: string) => `Revoke ${name}`,
+    title: (name: string) => `Revoke the key ${name}?`,
+    goes: "Nobody can attach with it any more, from this moment on.",
+    stays: "Agents that attached with it stay: revoke those one by one, if they should go too.",
+  },
+} as const;

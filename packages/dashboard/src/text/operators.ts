@@ -1,0 +1,35 @@
+export const operators = {
+  title: "Organisations",
+  lead: "All organisations of this service. What is in one shows only to its own members: to help one of them, act as them, and their log tells of it.",
+  create: {
+    action: "Create an organisation",
+    title: "Create an organisation",
+    name: "Name",
+    owner: "E-mail address of its owner (optional)",
+    ownerHint: "They are mailed how to sign in.",
+    send: "Create",
+  },
+  empty: "There is no organisation yet.",
+  column: { name: "Organisation", slug: "Short name", log: "Log", since: "Since" },
+  log: { public: "shown to everybody", private: "members and agents only" },
+  detail: {
+    lead: "Its members. Choose whom to act as.",
+    back: "All organisations",
+    person: "Person",
+    email: "E-mail",
+    role: "Role",
+    action: "Action",
+    empty: "It has no members. Its first owner is invited when the organisation is created.",
+    id: "Identifier",
+  },
+  impersonate: {
+    action: "Act as",
+    of: (who: string) => `Act as ${who}`,
+    title: (who: string) => `Act as ${who}?`,
+    explanation:
+      "For an hour at most. Every call that you make, reads too, is written to the organisation's log before it is answered, with your name and this reason.",
+    reason: "Reason",
+    reasonHint: "The organisation reads it, for good. E.g.: ticket 4711, restore test looks wrong",
+    start: (who: string) => `Act as ${who}`,
+  },
+} as const;
