@@ -22,6 +22,8 @@ export function Shell() {
       header={{ height: hasBanner(me) ? { base: HEADER + 72, sm: HEADER + 44 } : HEADER }}
       navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !opened } }}
       padding="md"
+      // What is read stays where it is.
+      transitionDuration={0}
     >
       <a href="#main" className="skip-link">
         {strings.shell.skipToContent}
