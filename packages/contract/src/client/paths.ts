@@ -1553,6 +1553,14 @@ export interface Paths {
       answers: { 200: Schemas["Overview"] };
     };
   };
+  "/api/orgs/{orgID}/live": {
+    get: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: string };
+    };
+  };
   "/api/openapi.json": {
     get: {
       path: undefined;

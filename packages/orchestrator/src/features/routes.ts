@@ -32,6 +32,7 @@ import { scheduleRoutes } from "./schedules/routes.ts";
 import { sourceHistoryRoutes } from "./sources/history-routes.ts";
 import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
+import { liveRoutes } from "./live/routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
 import { signupRoutes } from "./signup/routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -80,6 +81,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...commandRoutes(),
       ...notificationRoutes(deps),
       ...overviewRoutes(deps),
+      ...liveRoutes(deps),
     ],
     deps.publicUrl,
   );

@@ -181,6 +181,10 @@ function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply
     rawBody: state.rawBody,
     query: request.query,
     params: request.params,
+    header: (name) => {
+      const value = request.headers[name];
+      return typeof value === "string" ? value : undefined;
+    },
     logger: deps.logger,
     get signal() {
       return AbortSignal.any([deps.shutdown, request.signal]);

@@ -29,6 +29,8 @@ export interface Call<
   rawBody: Buffer;
   query: Query;
   params: Params;
+  /** A header of the request, by its name in lower case; absent where it came more than once. */
+  header: (name: string) => string | undefined;
   logger: Logger;
   /** Aborted when the client has gone or the service shuts down. */
   signal: AbortSignal;

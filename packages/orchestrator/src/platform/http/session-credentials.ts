@@ -14,6 +14,14 @@ const TOUCH_S = 60;
 /** Carries the session's token for the dashboard; `__Host-` keeps other hosts and plain HTTP from setting it (RFC 6265bis section 4.1.3.2). */
 export const SESSION_COOKIE = "__Host-attestore_session";
 
+/** Of a session with its person, link, and operator's own session joined to it. */
+const IS_LIVE = sql<boolean>`session.ended_at is null and session.expires_at > now()
+  and session.last_used_at > now() - make_interval(secs => ${SESSION_IDLE_S}::int)
+  and person.removed_at is null
+  and (link.id is null or (link.revoked_at is null and link.expires_at > now()))
+  and (session.operator_session is null
+    or (own.ended_at is null and own.expires_at > now() and operator.removed_at is null))`;
+
 interface Found {
   principal: UserPrincipal;
   live: boolean;
@@ -52,14 +60,7 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
       "link.period_from",
       "link.period_to",
     ])
-    .select(
-      sql<boolean>`session.ended_at is null and session.expires_at > now()
-        and session.last_used_at > now() - make_interval(secs => ${SESSION_IDLE_S}::int)
-        and person.removed_at is null
-        and (link.id is null or (link.revoked_at is null and link.expires_at > now()))
-        and (session.operator_session is null
-          or (own.ended_at is null and own.expires_at > now() and operator.removed_at is null))`.as("live"),
-    )
+    .select(IS_LIVE.as("live"))
     .select(
       sql<boolean>`session.last_used_at < now() - make_interval(secs => ${TOUCH_S}::int)`.as("untouched"),
     )
@@ -113,6 +114,21 @@ function personOf(
     within: ALWAYS,
     impersonator: impersonatorOf(row),
   };
+}
+
+/** Which of these sessions (SHA-256 of their tokens, base64) still live. Looking is no use of them: it does not keep them alive. */
+export async function liveSessions(db: Database, credentials: readonly Buffer[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom("sessions as session")
+    .leftJoin("users as person", "person.id", "session.user_id")
+    .leftJoin("auditor_links as link", "link.id", "session.auditor_link_id")
+    .leftJoin("sessions as own", "own.token_sha256", "session.operator_session")
+    .leftJoin("users as operator", "operator.id", "session.operator_id")
+    .where("session.token_sha256", "in", credentials)
+    .where(IS_LIVE)
+    .select("session.token_sha256")
+    .execute();
+  return new Set(rows.map(({ token_sha256 }) => token_sha256.toString("base64")));
 }
 
 /** Throws 401 `session_expired` for a session that is over. */

@@ -1,0 +1,174 @@
+import { Readable } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Database } from "../../platform/database/schema.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import { ApiError, unavailable } from "../../platform/http/errors.ts";
+import { liveSessions } from "../../platform/http/session-credentials.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import { changedTopics, eventId, type Markers, markersOf, readMarkers, type Topic } from "./markers.ts";
+
+const LOOK_EVERY_MS = 1000;
+const SESSIONS_EVERY_MS = 5000;
+/** Proxies end connections on which nothing comes for a minute or so. */
+const COMMENT_EVERY_MS = 15_000;
+/** What a browser waits before it connects again. */
+const RETRY_MS = 3000;
+/** Bytes that wait for a client that does not read; then it is let go, and comes back for what it missed. */
+const MAX_WAITING = 64 * 1024;
+const MAX_OF_PROCESS = 2000;
+const MAX_OF_SESSION = 8;
+
+interface Watcher {
+  orgId: string;
+  /** SHA-256 of the session's token, base64. */
+  session: string;
+  /** Null until they are known for the first time. */
+  seen: Markers | null;
+  stream: Readable;
+  /** Nothing is pushed into a stream after its end. */
+  isOpen: boolean;
+}
+
+/** Tells whoever watches an organisation what of it has changed. One loop for all of them, which ends when nobody watches. */
+export class LiveHub {
+  readonly #db: Database;
+  readonly #logger: Logger;
+  readonly #watchers = new Set<Watcher>();
+  #running = false;
+
+  constructor({ db, logger }: { db: Database; logger: Logger }) {
+    this.#db = db;
+    this.#logger = logger;
+  }
+
+  /**
+   * A stream of server-sent events (HTML Standard section 9.2) until `signal` fires or the session ends: `ready` at once, with what
+   * changed since the event that `lastEventId` names, and `change` after each change. The last one of a session is `end`. Throws
+   * `rate_limited` and `unavailable` where too many watch.
+   */
+  async watch(watch: {
+    orgId: string;
+    credential: Buffer;
+    lastEventId: string | undefined;
+    signal: AbortSignal;
+  }): Promise<Readable> {
+    const { orgId, signal } = watch;
+    const session = watch.credential.toString("base64");
+    this.#requireRoom(session);
+    const stream = new Readable({ read: () => undefined, highWaterMark: MAX_WAITING });
+    const watcher: Watcher = { orgId, session, seen: null, stream, isOpen: true };
+    const end = (): void => this.#end(watcher);
+    // Counted before anything is waited for, so that many at once are no more than the limit.
+    this.#watchers.add(watcher);
+    stream.once("close", end);
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      watcher.seen = await this.#markersOf(orgId);
+    } catch (error) {
+      end();
+      throw error;
+    }
+    if (signal.aborted) end();
+    send(watcher, `retry: ${RETRY_MS}\n\n`);
+    say(watcher, "ready", changedTopics(markersOf(watch.lastEventId), watcher.seen));
+    if (!this.#running) void this.#run();
+    return stream;
+  }
+
+  #requireRoom(session: string): void {
+    if (this.#watchers.size >= MAX_OF_PROCESS)
+      throw unavailable("More pages are open than the service can keep up to date.");
+    const own = [...this.#watchers].filter((watcher) => watcher.session === session).length;
+    if (own >= MAX_OF_SESSION)
+      throw new ApiError(
+        "rate_limited",
+        `A session has ${MAX_OF_SESSION} such connections at once at most. Close some.`,
+        { limit: MAX_OF_SESSION },
+        { "retry-after": "30" },
+      );
+  }
+
+  async #markersOf(orgId: string): Promise<Markers> {
+    const markers = (await readMarkers(this.#db, [orgId])).get(orgId);
+    if (markers === undefined) throw new Error("an organisation that is watched does not exist");
+    return markers;
+  }
+
+  #end(watcher: Watcher): void {
+    if (!watcher.isOpen) return;
+    watcher.isOpen = false;
+    this.#watchers.delete(watcher);
+    if (!watcher.stream.destroyed) watcher.stream.push(null);
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    let sessionsAt = Date.now();
+    let commentAt = Date.now();
+    let failed = false;
+    try {
+      for (;;) {
+        await delay(LOOK_EVERY_MS, undefined, { ref: false });
+        if (this.#watchers.size === 0) return;
+        try {
+          if (Date.now() - sessionsAt >= SESSIONS_EVERY_MS) {
+            await this.#endSessions();
+            sessionsAt = Date.now();
+          }
+          await this.#tell();
+          failed = false;
+        } catch (error) {
+          // Pages ask again by themselves, too; whoever watches stays, and is told once the database is back.
+          if (!failed)
+            this.#logger.warn({ reason: errorMessage(error) }, "what pages watch could not be read");
+          failed = true;
+        }
+        if (Date.now() - commentAt >= COMMENT_EVERY_MS) {
+          for (const watcher of this.#watchers) send(watcher, ":\n\n");
+          commentAt = Date.now();
+        }
+      }
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #tell(): Promise<void> {
+    const orgIds = new Set([...this.#watchers].map(({ orgId }) => orgId));
+    if (orgIds.size === 0) return;
+    const markers = await readMarkers(this.#db, [...orgIds]);
+    for (const watcher of this.#watchers) {
+      const now = markers.get(watcher.orgId);
+      if (now === undefined || watcher.seen === null) continue;
+      const topics = changedTopics(watcher.seen, now);
+      watcher.seen = now;
+      if (topics.length > 0) say(watcher, "change", topics);
+    }
+  }
+
+  async #endSessions(): Promise<void> {
+    const watchers = [...this.#watchers];
+    if (watchers.length === 0) return;
+    const credentials = [...new Set(watchers.map(({ session }) => session))];
+    const live = await liveSessions(
+      this.#db,
+      credentials.map((session) => Buffer.from(session, "base64")),
+    );
+    for (const watcher of watchers) {
+      if (live.has(watcher.session)) continue;
+      say(watcher, "end", []);
+      this.#end(watcher);
+    }
+  }
+}
+
+function say(watcher: Watcher, event: "ready" | "change" | "end", topics: readonly Topic[]): void {
+  const id = watcher.seen === null ? "" : `id: ${eventId(watcher.seen)}\n`;
+  send(watcher, `event: ${event}\n${id}data: ${JSON.stringify({ topics })}\n\n`);
+}
+
+function send({ stream, isOpen }: Watcher, text: string): void {
+  if (!isOpen || stream.destroyed) return;
+  if (stream.readableLength > MAX_WAITING) stream.destroy();
+  else stream.push(text);
+}

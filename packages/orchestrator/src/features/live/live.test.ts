@@ -1,0 +1,168 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeHistory } from "../../../test/history.ts";
+import {
+  heartbeat,
+  type Replica,
+  startTestService,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
+
+let service: TestService;
+let org: TestOrg;
+beforeAll(async () => {
+  service = await startTestService();
+  org = await service.addOrg();
+});
+afterAll(() => service.close());
+
+interface Said {
+  event: string;
+  id: string;
+  topics: string[];
+}
+
+/** A connection that reads events as a browser does. */
+interface Watching {
+  response: IncomingMessage;
+  /** The next event; rejects where the stream ends before it. */
+  next(): Promise<Said>;
+  /** Resolves when the service has ended the stream, whatever it says before. */
+  ended(): Promise<void>;
+  leave(): void;
+}
+
+async function watch(
+  user: TestUser,
+  { at = service, lastEventId, ofOrg = org }: { at?: Replica; lastEventId?: string; ofOrg?: TestOrg } = {},
+): Promise<Watching> {
+  const outgoing = request({
+    host: "127.0.0.1",
+    servername: "localhost",
+    port: at.port,
+    ca: service.ca,
+    agent: false,
+    path: `/api/orgs/${ofOrg.id}/live`,
+    headers: {
+      authorization: `Bearer ${user.token}`,
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId }),
+    },
+  });
+  outgoing.on("error", () => undefined);
+  outgoing.end();
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const events = eventsIn(response);
+  // Leaving ends it with an error, which is what was meant.
+  response.on("error", () => undefined);
+  return {
+    response,
+    next: async () => {
+      const { value, done } = await events.next();
+      if (done === true) throw new Error("the stream ended");
+      return value;
+    },
+    ended: async () => {
+      while ((await events.next()).done !== true) continue;
+    },
+    leave: () => outgoing.destroy(),
+  };
+}
+
+async function* eventsIn(response: IncomingMessage): AsyncGenerator<Said, undefined> {
+  let text = "";
+  for await (const chunk of response.setEncoding("utf8")) {
+    text += String(chunk);
+    const blocks = text.split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";
+      if (!block.includes("event:")) continue;
+      const { topics } = JSON.parse(field("data")) as { topics: string[] };
+      yield { event: field("event"), id: field("id"), topics };
+    }
+  }
+  return undefined;
+}
+
+describe("whoever watches an organisation", () => {
+  test("learns what changed, on every replica", async () => {
+    const replica = await service.listen();
+    const [owner, auditor] = [await service.signIn(org), await service.signIn(org, "auditor")];
+    const [here, there] = [await watch(owner), await watch(auditor, { at: replica })];
+    expect(here.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
+    expect(await here.next()).toMatchObject({ event: "ready", topics: [] });
+    expect(await there.next()).toMatchObject({ event: "ready", topics: [] });
+    await owner.post(`/api/orgs/${org.id}/auth-keys`, {});
+    expect(await here.next()).toMatchObject({ event: "change", topics: ["auth_keys"] });
+    expect(await there.next()).toMatchObject({ event: "change", topics: ["auth_keys"] });
+    here.leave();
+    // Stopping ends what is being watched, rather than wait for it.
+    await replica.close();
+    await there.ended();
+  });
+
+  test("learns on coming back what changed meanwhile", async () => {
+    const owner = await service.signIn(org);
+    const first = await watch(owner);
+    const { id } = await first.next();
+    first.leave();
+    const agent = await service.attach(org);
+    await agent.post("/v1/heartbeat", heartbeat({ sources: [{ slug: "seen-later", engine: "sqlite" }] }));
+    const second = await watch(owner, { lastEventId: id });
+    const ready = await second.next();
+    expect(ready).toMatchObject({ event: "ready", topics: ["log", "sources", "agents", "auth_keys"] });
+    second.leave();
+    const third = await watch(owner, { lastEventId: ready.id });
+    expect((await third.next()).topics).toEqual([]);
+    third.leave();
+    const stranger = await watch(owner, { lastEventId: "../../etc" });
+    expect((await stranger.next()).topics).toEqual([]);
+    stranger.leave();
+  });
+
+  test("hears of backups, receipts and commands, and not that an agent still lives", async () => {
+    const own = await service.addOrg();
+    const owner = await service.signIn(own);
+    const { agent, sourceId } = await makeHistory(service, own);
+    const watching = await watch(owner, { ofOrg: own });
+    await watching.next();
+    const heard = async (): Promise<Set<string>> => new Set((await watching.next()).topics);
+    await agent.post("/v1/heartbeat", heartbeat({ sources: [{ slug: "orders", engine: "postgresql" }] }));
+    await owner.post(`/api/orgs/${own.id}/sources/${sourceId}/trigger`, { kind: "backup" });
+    expect(await heard()).toEqual(new Set(["commands"]));
+    await makeHistory(service, own, { agent });
+    const topics = new Set<string>();
+    while (!topics.has("log") || !topics.has("backups")) for (const topic of await heard()) topics.add(topic);
+    expect([...topics].toSorted()).toEqual(["backups", "commands", "log", "sources"]);
+    watching.leave();
+  });
+
+  test("is let go when the session is signed out", async () => {
+    const owner = await service.signIn(org);
+    const watching = await watch(owner);
+    await watching.next();
+    expect((await owner.post("/api/auth/logout")).status).toBe(200);
+    expect(await watching.next()).toMatchObject({ event: "end" });
+    await watching.ended();
+    expect((await watch(owner)).response.statusCode).toBe(401);
+  });
+
+  test("does so eight times at once at most", async () => {
+    const owner = await service.signIn(org);
+    const watching = await Promise.all(Array.from({ length: 8 }, () => watch(owner)));
+    for (const { response } of watching) expect(response.statusCode).toBe(200);
+    const ninth = await watch(owner);
+    expect(ninth.response).toMatchObject({ statusCode: 429, headers: { "retry-after": "30" } });
+    for (const one of [...watching, ninth]) one.leave();
+  });
+
+  test("is one of its people", async () => {
+    const stranger = await service.signIn(await service.addOrg());
+    expect((await watch(stranger)).response.statusCode).toBe(404);
+    expect((await watch(await service.signIn(null))).response.statusCode).toBe(403);
+  });
+});
