@@ -155,7 +155,6 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     {
       db,
       sealer,
-      clock: systemClock,
       logger: log,
       transport,
       publicUrl: config.publicUrl,

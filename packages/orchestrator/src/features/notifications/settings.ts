@@ -1,4 +1,3 @@
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
@@ -15,7 +14,6 @@ export interface NotificationDeps {
 export interface DeliveringDeps {
   db: Database;
   sealer: Sealer;
-  clock: Clock;
   logger: Logger;
   transport: MailTransport;
   /** Where the links in mails and webhooks lead. */

@@ -1,0 +1,77 @@
+import { SUBSCRIBABLE_TYPES } from "@attestore/contract";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { mailOf } from "./mail-text.ts";
+
+const data = {
+  org: { id: "org_1", name: "Example" },
+  source: { id: "src_1", slug: "orders-db", name: "Orders" },
+  incident: {
+    id: "evt_1",
+    kind: "restore_test_missed",
+    began_at: "2026-11-20T02:00:00.000Z",
+    resolution: "withdrawn",
+  },
+  cause: { reason: "not_delivered", scheduled_at: "2026-11-21T02:00:00.000Z" },
+  failed_checks: [{ id: "has-orders", expectation: "n >= 1000" }],
+  indicators: [
+    { field: "engine_version", before: "15.4", after: "16.1" },
+    {
+      field: "schema_hash",
+      before: "ab",
+      after: "cd",
+      changes: { added: ["table t"], removed: [], altered: [] },
+    },
+  ],
+};
+const occurredAt = new Date("2026-11-21T04:00:00.000Z");
+const write = (type: string, said: Record<string, unknown> = data) =>
+  mailOf({ id: "ntf_1", type, occurredAt, data: said }, "https://backups.example.org");
+
+test("says what happened to what, why, and where to look", () => {
+  expect(write("restore_test.failed")).toEqual({
+    subject: "[Example] restore test of Orders FAILED",
+    text: `A backup of Orders was restored, and what came back is not what it has to be.
+
+Reason: its agent has not fetched the command
+
+Checks that did not hold:
+
+  has-orders: expected n >= 1000
+
+Do not rely on this backup. This is told once; you will be told when a restore test passes.
+At 2026-11-21T04:00:00.000Z.
+
+https://backups.example.org/sources/src_1
+
+--
+You get this as a user of Example on Attestore. What you are told: https://backups.example.org/notifications
+`,
+  });
+  expect(write("backup.missed").text).toContain("scheduled for 2026-11-21T02:00:00.000Z");
+  expect(write("drift.detected").text).toContain(
+    '  engine_version: "15.4" → "16.1"\n  schema_hash\n    added: table t\n',
+  );
+  expect(write("incident.ended").subject).toBe("[Example] restore test missed of Orders is over");
+});
+
+test.each([...SUBSCRIBABLE_TYPES, "notification.test"])(
+  "%s: whatever a host's names hold, the mail keeps its form",
+  (type) => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), (name, any) => {
+        const { subject, text } = write(type, {
+          ...data,
+          source: { id: "src_1", name },
+          agent: { id: "agent_1", name, hostname: name },
+          cause: any,
+          failed_checks: any,
+          indicators: any,
+        });
+        expect(subject).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+        expect(text).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
