@@ -5,6 +5,7 @@ import { strings } from "../text/strings.ts";
 /** Who sees a page in the navigation; members of the organisation unless told. */
 const MEMBERS: readonly Role[] = ["owner", "admin", "auditor"];
 const MANAGERS: readonly Role[] = ["owner", "admin"];
+const OPERATORS: readonly Role[] = ["operator"];
 /** Whoever opened an auditor's link, too. */
 export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 
@@ -16,7 +17,9 @@ export const NAVIGATION = [
   { to: "/members", label: people.navigation.members },
   { to: "/auditor-links", label: people.navigation.auditorLinks, for: MANAGERS },
   { to: "/settings", label: people.navigation.settings },
-  { to: "/operator", label: people.navigation.operator, for: ["operator"] as readonly Role[] },
+  { to: "/operator", label: people.navigation.operator, for: OPERATORS },
+  // Members reach it from the agents.
+  { to: "/attach", label: people.navigation.attach, for: OPERATORS },
 ] as const;
 
 export type Destination = (typeof NAVIGATION)[number];

@@ -1,4 +1,4 @@
-import { createTheme } from "@mantine/core";
+import { createTheme, Modal } from "@mantine/core";
 
 /** Colours with enough contrast on both grounds; system fonts, so that nothing is loaded for them. */
 export const theme = createTheme({
@@ -8,4 +8,8 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace",
   defaultRadius: "sm",
   respectReducedMotion: true,
+  components: {
+    // A dialog's head is no banner of the page.
+    Modal: Modal.extend({ defaultProps: { attributes: { header: { role: "presentation" } } } }),
+  },
 });

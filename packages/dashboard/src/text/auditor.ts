@@ -18,7 +18,8 @@ export const auditor = {
     backwards: "The last day is before the first one.",
   },
   made: {
-    title: "The link",
+    title: "The link is made",
+    link: "The link",
     shownOnce:
       "This is the only time that the link is shown. Whoever has it can read: send it as you would send a password.",
     copy: "Copy the link",

@@ -2,6 +2,7 @@
 export const people = {
   navigation: {
     agents: "Agents",
+    attach: "Attach an agent",
     authKeys: "Auth keys",
     members: "Members",
     auditorLinks: "Auditors' links",

@@ -12,7 +12,7 @@ export function MadeLink({ url, onDone }: { url: string; onDone: () => void }) {
       <Alert color="orange" variant="light" role="status">
         {text.shownOnce}
       </Alert>
-      <SecretText secret={url} label={text.title} copy={text.copy} />
+      <SecretText secret={url} label={text.link} copy={text.copy} />
       <Group>
         <Button variant="default" onClick={onDone}>
           {text.noted}

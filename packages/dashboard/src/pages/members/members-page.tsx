@@ -1,4 +1,3 @@
-import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMe, useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
@@ -26,15 +25,10 @@ export function MembersPage() {
             {
               header: text.column.person,
               cell: ({ id, name, email }) => (
-                <>
+                <span>
                   {name ?? email}
-                  {id === me.id && (
-                    <Text span c="dimmed">
-                      {" "}
-                      ({text.you})
-                    </Text>
-                  )}
-                </>
+                  {id === me.id && ` (${text.you})`}
+                </span>
               ),
             },
             { header: text.column.email, cell: ({ email }) => email },

@@ -67,7 +67,7 @@ export async function migrate(
       const version = await applyNext(client, known);
       if (version === null) return done;
       done.push(version);
-      log.info({ migration: known[version - 1]?.name }, "migrated the database");
+      log.info({ migration: known.find((each) => each.version === version)?.name }, "migrated the database");
     }
   } finally {
     await client.end();

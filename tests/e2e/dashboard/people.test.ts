@@ -1,0 +1,212 @@
+/** Members and their roles, organisation settings, operators who act as somebody, auditors' links: in the browser. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { api } from "../harness/https.ts";
+import { attach } from "../harness/organisation.ts";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  type Person,
+  screenshotsOf,
+} from "./open-dashboard.ts";
+
+let dashboard: Dashboard;
+let org: DashboardOrg;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  org = await dashboard.addOrg("Harbour Records");
+});
+afterAll(() => dashboard.close());
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+const call = (person: Person, method: string, path: string, json?: unknown) =>
+  api(dashboard.server, { method, path, token: person.token, json });
+
+describe("members", () => {
+  test("an owner invites somebody, changes their role, and removes them", async () => {
+    const page = await dashboard.open(org.owner, "/members");
+    await heading(page, "Members");
+    // The only owner stays, and the button says why.
+    const leave = page.getByRole("button", { name: `Remove ${org.owner.email}` });
+    expect(await leave.getAttribute("aria-disabled")).toBe("true");
+    expect(await leave.getAttribute("aria-description")).toContain("last owner");
+
+    await page.getByRole("button", { name: "Invite" }).click();
+    await page.getByLabel("E-mail address").fill("kim@example.org");
+    await page.getByLabel("Name (optional)").fill("Kim Auditor");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Send the invitation" }).click();
+    await page.getByRole("row", { name: /kim@example\.org/ }).waitFor();
+    await expect.poll(() => dashboard.server.talk()).toContain("mail to kim@example.org");
+    await expectAccessible(page);
+    await screenshotsOf(page, "members");
+
+    await page.getByRole("combobox", { name: "Role of Kim Auditor" }).click();
+    await page.getByRole("option", { name: "Owner" }).click();
+    await page.getByRole("button", { name: "Make Kim Auditor owner" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const users = (await call(org.owner, "GET", `/api/orgs/${org.id}/users`)).json<{
+      items: { email: string; role: string }[];
+    }>();
+    expect(users.items.find(({ email }) => email === "kim@example.org")?.role).toBe("owner");
+    // With two of them either may go.
+    expect(await leave.getAttribute("aria-disabled")).toBeNull();
+
+    await page.getByRole("button", { name: "Remove Kim Auditor" }).click();
+    await page.getByText("signed out everywhere at once").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Remove Kim Auditor" }).click();
+    await page.getByRole("row", { name: /kim@example\.org/ }).waitFor({ state: "detached" });
+  });
+
+  test("an address that has an account is refused in the service's words, and the form stays", async () => {
+    const page = await dashboard.open(org.owner, "/members");
+    await page.getByRole("button", { name: "Invite" }).click();
+    await page.getByLabel("E-mail address").fill(org.owner.email);
+    await page.getByRole("button", { name: "Send the invitation" }).click();
+    await page.getByRole("alert").getByText("already an account").waitFor();
+    expect(await page.getByLabel("E-mail address").inputValue()).toBe(org.owner.email);
+  });
+
+  test("an auditor sees everything and is told why nothing can be changed", async () => {
+    const auditor = await dashboard.addPerson(org, "auditor");
+    const page = await dashboard.open(auditor, "/members");
+    await heading(page, "Members");
+    const invite = page.getByRole("button", { name: "Invite" });
+    expect(await invite.getAttribute("aria-description")).toContain("owners and admins");
+    expect(await page.getByRole("combobox").count()).toBe(0);
+    await expectAccessible(page);
+    await page.goto(`${dashboard.server.url}/auditor-links`);
+    // The navigation does not offer it; who types its address is told.
+    await page.getByRole("alert").getByText("does not allow this").first().waitFor();
+    await expectAccessible(page);
+  });
+});
+
+describe("settings", () => {
+  test("the organisation is renamed, and its log shown to everybody after a question", async () => {
+    const page = await dashboard.open(org.owner, "/settings");
+    await heading(page, "Settings");
+    await expectAccessible(page);
+    await screenshotsOf(page, "settings");
+    await page.getByLabel("Name of the organisation").fill("Harbour Archive");
+    await page.getByRole("button", { name: "Save the name" }).click();
+    await page.getByRole("banner").getByText("Harbour Archive").waitFor();
+    await page.getByRole("button", { name: "Show the log" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Show the log" }).click();
+    await page.getByRole("button", { name: "Hide the log" }).waitFor();
+    const settings = await call(org.owner, "GET", `/api/orgs/${org.id}`);
+    expect(settings.json()).toMatchObject({ name: "Harbour Archive", public_log: true });
+  });
+
+  test("signing out ends the session", async () => {
+    const auditor = await dashboard.addPerson(org, "auditor");
+    const page = await dashboard.open(auditor, "/settings");
+    const save = page.getByRole("button", { name: "Save the name" });
+    expect(await save.getAttribute("aria-disabled")).toBe("true");
+    await page.getByRole("main").getByRole("button", { name: "Sign out" }).click();
+    await heading(page, "Sign in");
+    expect((await call(auditor, "GET", "/api/auth/me")).status).toBe(401);
+  });
+});
+
+describe("operators", () => {
+  test("make organisations, act as a member with a reason, under a banner that stays until they end it", async () => {
+    const operator = await dashboard.addPerson(null, "operator");
+    const page = await dashboard.open(operator);
+    await heading(page, "Organisations");
+    await page.getByRole("button", { name: "Create an organisation" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("Quay Logistics");
+    await page.getByLabel(/E-mail address of its owner/).fill("quay@example.org");
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await page.getByRole("link", { name: "Quay Logistics" }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "operator");
+
+    await page.getByRole("link", { name: "Quay Logistics" }).click();
+    await heading(page, "Quay Logistics");
+    await page.getByRole("button", { name: "Act as quay@example.org" }).click();
+    await page.getByLabel("Reason").fill("ticket 4711: nothing is proven");
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Act as quay@example.org" }).click();
+
+    const banner = page.getByRole("region", { name: "Impersonation" });
+    await banner.getByText(`${operator.email}, you act as quay@example.org.`).waitFor();
+    for (const name of ["Agents", "Members", "Settings"]) {
+      await page.getByRole("navigation").getByRole("link", { name }).click();
+      await heading(page, name);
+      expect(await banner.isVisible()).toBe(true);
+    }
+    await page.mouse.wheel(0, 5000);
+    expect(await banner.isVisible()).toBe(true);
+    await page.reload();
+    await banner.waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "impersonating");
+
+    await banner.getByRole("button", { name: "End impersonation" }).click();
+    await heading(page, "Organisations");
+    expect(await banner.count()).toBe(0);
+  });
+
+  test("see no page of an organisation but as one of its members", async () => {
+    const operator = await dashboard.addPerson(null, "operator");
+    const page = await dashboard.open(operator);
+    await heading(page, "Organisations");
+    const links = await page.getByRole("navigation").getByRole("link").allTextContents();
+    expect(links).toEqual(["Organisations", "Attach an agent"]);
+  });
+});
+
+describe("an auditor's link", () => {
+  test("is made, opened by somebody without an account, shows its period to read, and ends with its revocation", async () => {
+    await attach(org, { name: "archive-1" });
+    const page = await dashboard.open(org.owner, "/auditor-links");
+    await heading(page, "Auditors' links");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Make a link" }).click();
+    await page.getByLabel("Who or what it is for").fill("SOC 2 audit 2026");
+    await page.getByLabel("Records up to and including").fill("2020-01-01");
+    await page.getByRole("alert").getByText("before the first one").waitFor();
+    await page.getByLabel("Records up to and including").fill(new Date().toISOString().slice(0, 10));
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Make the link" }).click();
+    const url = (await page.getByLabel("The link", { exact: true }).textContent()) ?? "";
+    expect(url).toMatch(new RegExp(`^${dashboard.server.url}/shared#atl_[A-Za-z0-9_-]{43}$`));
+    await page.getByRole("row", { name: /SOC 2 audit 2026/ }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "auditor-links");
+
+    const reader = await dashboard.open(null, url.slice(dashboard.server.url.length));
+    await heading(reader, "An auditor's link");
+    // Out of the address at once, and nothing is opened yet.
+    expect(reader.url()).toBe(`${dashboard.server.url}/shared`);
+    await expectAccessible(reader);
+    await screenshotsOf(reader, "shared");
+    await reader.getByRole("button", { name: "Open" }).click();
+    const banner = reader.getByRole("region", { name: "Auditor's link" });
+    await banner.getByText("SOC 2 audit 2026").waitFor();
+    await reader.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
+    await reader.getByRole("link", { name: "archive-1" }).click();
+    await heading(reader, "archive-1");
+    expect(await reader.getByRole("button", { name: /Revoke|Rename/ }).count()).toBe(0);
+    await expectAccessible(reader);
+    const links = await reader.getByRole("navigation").getByRole("link").allTextContents();
+    for (const hidden of ["Members", "Auth keys", "Settings", "Auditors' links"])
+      expect(links).not.toContain(hidden);
+
+    await page.reload();
+    await page.getByText("1 time, last").waitFor();
+    await page.getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
+    await page.getByRole("cell", { name: "revoked", exact: true }).waitFor();
+    await reader.reload();
+    await heading(reader, "Sign in");
+    await reader.goto(url);
+    await reader.getByRole("button", { name: "Open" }).click();
+    await reader.getByRole("alert").getByText("opens nothing").waitFor();
+    await expectAccessible(reader);
+  });
+});
