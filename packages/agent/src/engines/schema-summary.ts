@@ -22,7 +22,7 @@ export interface SchemaSummary {
 const MAX_BYTES = 48 * 1024;
 const MAX_DEFINITION = 160;
 /** What stands for a table and everything that has columns, in the listings of the engines. */
-const RELATIONS: ReadonlySet<string> = new Set(["relation", "table", "view"]);
+const RELATIONS: ReadonlySet<string> = new Set(["relation", "table", "view", "collection"]);
 
 /** The same lines in any order give the same summary. */
 export function schemaSummary(lines: readonly SchemaLine[]): SchemaSummary {
@@ -45,7 +45,7 @@ export function schemaSummary(lines: readonly SchemaLine[]): SchemaSummary {
     } else if (RELATIONS.has(kind) && (name === "" || name === relation)) {
       const object = objectOf("table", relation);
       object.definition = definition;
-      if (kind === "view") object.kind = "view";
+      if (kind === "view" || kind === "collection") object.kind = kind;
     } else {
       objectOf("table", relation).parts.set(`${kind} ${name}`, clipped(definition));
     }

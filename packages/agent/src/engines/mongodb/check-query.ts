@@ -1,0 +1,45 @@
+import { BSON, type Document } from "mongodb";
+
+/** What a check asks of MongoDB: an aggregation, which can write nothing. */
+export interface CheckQuery {
+  /** Null for the first restored one. */
+  readonly database: string | null;
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+}
+
+const FIELDS = ["database", "collection", "pipeline"];
+const WRITING = ["$out", "$merge"];
+const EXAMPLE = `{"collection": "orders", "pipeline": [{"$match": {"status": "paid"}}, {"$count": "n"}]}`;
+
+/**
+ * A check's query: JSON in MongoDB's extended form, so that dates and decimals can be written.
+ * Gives a sentence that says what is wrong, where something is.
+ */
+export function parseCheckQuery(text: string): CheckQuery | string {
+  let value: unknown;
+  try {
+    value = BSON.EJSON.parse(text);
+  } catch {
+    return `the query is not JSON, such as ${EXAMPLE}`;
+  }
+  if (!isDocument(value)) return `the query is not a JSON object, such as ${EXAMPLE}`;
+  const unknown = Object.keys(value).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    return `the query has a field ${unknown.slice(0, 40)}; it takes ${FIELDS.join(", ")}`;
+  const { database = null, collection, pipeline } = value;
+  if (typeof collection !== "string" || collection === "") return "the query's collection must be a name";
+  if (database !== null && (typeof database !== "string" || database === ""))
+    return "the query's database must be a name";
+  if (!Array.isArray(pipeline) || !pipeline.every(isDocument))
+    return "the query's pipeline must be a list of stages";
+  const writing = pipeline
+    .flatMap((stage: Document) => Object.keys(stage))
+    .find((name) => WRITING.includes(name));
+  if (writing !== undefined) return `a check only reads: its pipeline cannot have ${writing}`;
+  return { database, collection, pipeline };
+}
+
+function isDocument(value: unknown): value is Document {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,79 @@
+import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from "mongodb";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+
+export interface OpenedClient {
+  readonly client: MongoClient;
+  /** As a backup's metadata have it; see `productOf`. */
+  readonly version: string;
+}
+
+/**
+ * Connects, uses the connection, and closes it; an abort breaks it off.
+ * `what` stands at the head of the message when it fails, such as "the source orders cannot be reached".
+ * @throws CouldNotRun `connection_failed`, `interrupted`
+ */
+export async function withClient<Result>(
+  uri: string,
+  { what, signal }: { readonly what: string; readonly signal: AbortSignal },
+  use: (opened: OpenedClient) => Promise<Result>,
+): Promise<Result> {
+  stopIfAborted(signal);
+  const client = clientOf(uri, what);
+  const breakOff = (): void => void client.close(true).catch(() => undefined);
+  signal.addEventListener("abort", breakOff, { once: true });
+  try {
+    const info = await client.db("admin").command({ buildInfo: 1 });
+    return await use({ client, version: versionOf(info) });
+  } catch (error) {
+    stopIfAborted(signal);
+    throw isOfTheConnection(error) ? connectionFailed(what, error) : error;
+  } finally {
+    signal.removeEventListener("abort", breakOff);
+    await client.close(true);
+  }
+}
+
+function clientOf(uri: string, what: string): MongoClient {
+  try {
+    return new MongoClient(uri, {
+      appName: "attestore",
+      maxPoolSize: 2,
+      // Numbers of 64 bits stay exact.
+      useBigInt64: true,
+      retryReads: false,
+    });
+  } catch (error) {
+    // What the driver says of a URI may quote it.
+    throw new CouldNotRun("connection_reference", `${what}: the driver does not take the mongodb:// URI`, {
+      cause: error instanceof Error ? new Error(error.name) : undefined,
+    });
+  }
+}
+
+function versionOf(info: Readonly<Record<string, unknown>>): string {
+  const { version, ferretdbVersion } = info;
+  const ferret =
+    typeof ferretdbVersion === "string"
+      ? /^v?([0-9]+\.[0-9]+\.[0-9]+)/.exec(ferretdbVersion)?.[1]
+      : undefined;
+  if (ferret !== undefined) return `${ferret}-FerretDB`;
+  if (typeof version === "string" && /^[0-9]+\.[0-9]+\.[0-9]+/.test(version)) return version.slice(0, 60);
+  throw new CouldNotRun("connection_failed", "the server tells no version that we know");
+}
+
+/** Errors that speak of the way to the server, or of whom it lets in; not of the data. */
+export function isOfTheConnection(error: unknown): boolean {
+  if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
+  // AuthenticationFailed, Unauthorized, and the shutdown of a server.
+  return error instanceof MongoServerError && [18, 13, 91, 11600].includes(Number(error.code));
+}
+
+/** The driver's messages name hosts, and never the password. */
+function connectionFailed(what: string, error: unknown): CouldNotRun {
+  const message = error instanceof Error ? error.message : String(error);
+  const isForbidden = error instanceof MongoServerError && error.code === 13;
+  const hint = isForbidden
+    ? " (the user needs the roles backup, or read on the database and clusterMonitor)"
+    : "";
+  return new CouldNotRun("connection_failed", `${what}: ${message.slice(0, 300)}${hint}`);
+}

@@ -1,0 +1,76 @@
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import type { ConnectionReference } from "../../root/source-fields.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { referredText } from "../connection-text.ts";
+
+const URI_FORM = /^mongodb(?:\+srv)?:\/\/[^/?#\s]+(?:\/([^/?#\s]*))?(?:\?[^#\s]*)?$/;
+/** What no database's name may have ("Naming Restrictions" of MongoDB's manual). */
+const NO_NAME = /[\0/\\. "$*<>:|?]/;
+
+export interface Connection {
+  /** Holds the password. */
+  readonly uri: string;
+  /** The database of its path; null for the whole server. */
+  readonly database: string | null;
+}
+
+/** @throws CouldNotRun `connection_reference`. No part of the URI is in the message: any may be the secret. */
+export async function resolveConnection(reference: ConnectionReference): Promise<Connection> {
+  switch (reference.kind) {
+    case "url":
+      return parseUri(reference.url, "the configuration");
+    case "env":
+    case "file": {
+      const { text, from } = await referredText(reference, "the database's mongodb:// URI");
+      return parseUri(text, from);
+    }
+    case "service":
+      throw new Error("no such connection is read from a configuration");
+  }
+}
+
+export function parseUri(text: string, from: string): Connection {
+  const uri = text.trim();
+  const match = URI_FORM.exec(uri);
+  if (match === null) throw invalid(from, "it is not a mongodb:// URI");
+  const [, path = ""] = match;
+  let database: string;
+  try {
+    database = decodeURIComponent(path);
+  } catch {
+    throw invalid(from, "a % in it is not followed by two hex digits");
+  }
+  if (NO_NAME.test(database)) throw invalid(from, "its path is not the name of a database");
+  return { uri, database: database === "" ? null : database };
+}
+
+function invalid(from: string, what: string): CouldNotRun {
+  return new CouldNotRun(
+    "connection_reference",
+    `the connection in ${from} cannot be used: ${what}. The form is mongodb://user:password@host:27017/database?authSource=admin`,
+  );
+}
+
+/** The file that lets mongodump in. It has the password, which is so in no argument list and no environment. */
+export async function writeConfigFile(
+  { uri }: Connection,
+  scratchDir: string,
+): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const directory = await makeScratchDirectory(scratchDir, null);
+  try {
+    const path = join(directory.path, "mongodump.yaml");
+    const file = await open(path, "wx", 0o600);
+    try {
+      // A JSON string is one of YAML's too.
+      await file.writeFile(`uri: ${JSON.stringify(uri)}\n`);
+    } finally {
+      await file.close();
+    }
+    return { path, remove: () => directory.remove() };
+  } catch (error) {
+    await directory.remove();
+    throw error;
+  }
+}

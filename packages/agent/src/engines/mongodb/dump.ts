@@ -1,0 +1,133 @@
+import { createInterface } from "node:readline";
+import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
+import { MAX_TABLES_LISTED, schemaHash, tableSchema } from "../schema-hash.ts";
+import { schemaSummary } from "../schema-summary.ts";
+import { withClient } from "./client.ts";
+import { type Connection, resolveConnection, writeConfigFile } from "./connection.ts";
+import { databasesOf, type Look, look, nameOf } from "./describe.ts";
+import { findTool, versionOfTool } from "./programs.ts";
+import type { MongodbSettings } from "./settings.ts";
+
+/** What mongodump says on its stderr about each collection; the number is of what it wrote. */
+const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
+
+interface SourceLook extends Look {
+  readonly version: string;
+  readonly databases: readonly string[];
+}
+
+/**
+ * `mongodump --archive` of the database that the connection names, or of the whole server. It reads collection by collection:
+ * the schema is looked at before and after, and has to be the same.
+ */
+export async function dumpMongodb(
+  source: SourceOf<MongodbSettings>,
+  { scratchDir, signal }: RunContext,
+): Promise<Dump> {
+  const tool = await findTool("mongodump");
+  const connection = await resolveConnection(source.connection);
+  const before = await lookAt(connection, source.slug, signal);
+  const config = await writeConfigFile(connection, scratchDir);
+  try {
+    const child = await startChild({ command: tool, args: [`--config=${config.path}`, "--archive"], signal });
+    child.stdin.end();
+    const written = documentsOf(child);
+    return {
+      content: contentOf(child, signal),
+      expectedBytes: null,
+      metadata: async () => {
+        const after = await lookAt(connection, source.slug, signal);
+        return describeDump(before, after, await written, await versionOfTool(tool));
+      },
+      close: async () => {
+        await child.stop();
+        await config.remove();
+      },
+    };
+  } catch (error) {
+    await config.remove();
+    throw error;
+  }
+}
+
+function lookAt(connection: Connection, slug: string, signal: AbortSignal): Promise<SourceLook> {
+  return withClient(
+    connection.uri,
+    { what: `the source ${slug} cannot be reached`, signal },
+    async ({ client, version }) => {
+      const databases = connection.database === null ? await databasesOf(client) : [connection.database];
+      const found = await look(client, databases);
+      if (found.namespaces.length > 0) return { ...found, databases, version };
+      throw new CouldNotRun(
+        "source_missing",
+        connection.database === null
+          ? "the server has no database, or its user may not see any"
+          : `the server has no database ${connection.database.slice(0, 100)}, or it is empty, or its user may not see it`,
+      );
+    },
+  );
+}
+
+async function documentsOf(child: Child): Promise<ReadonlyMap<string, bigint>> {
+  const written = new Map<string, bigint>();
+  for await (const line of createInterface({ input: child.stderr, crlfDelay: Infinity })) {
+    const [, name, documents] = DONE.exec(line) ?? [];
+    if (name !== undefined && documents !== undefined) written.set(name, BigInt(documents));
+  }
+  return written;
+}
+
+async function* contentOf(child: Child, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+  yield* child.stdout as AsyncIterable<Buffer>;
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  if (exit.code === 0) return;
+  const line = exit.stderr.split("\n").find((each) => each.includes("Failed:")) ?? "";
+  const why = line === "" ? "" : `: ${line.slice(line.indexOf("Failed:") + 8, 400)}`;
+  throw new CouldNotRun("dump_failed", `mongodump ended with ${endedWith(exit)}${why}`);
+}
+
+/** @throws CouldNotRun `source_changed`, `dump_failed` */
+function describeDump(
+  before: SourceLook,
+  after: SourceLook,
+  written: ReadonlyMap<string, bigint>,
+  tool: string,
+): SourceMetadata {
+  const schema = schemaHash(before.lines);
+  if (schema !== schemaHash(after.lines)) {
+    throw new CouldNotRun(
+      "source_changed",
+      "collections or indexes were changed while they were dumped, so that the dump may have neither: back it up again",
+    );
+  }
+  const collections = before.namespaces.filter(({ isView }) => !isView).map(nameOf);
+  const missing = collections.filter((name) => !written.has(name));
+  if (missing.length > 0) {
+    throw new CouldNotRun(
+      "dump_failed",
+      `mongodump says nothing of ${missing.slice(0, 3).join(", ").slice(0, 200)}: the user may lack the right to read it`,
+    );
+  }
+  return {
+    engine: "mongodb",
+    engine_version: before.version,
+    dump_format: "mongodump-archive",
+    schema_hash: schema,
+    dump_version: tool,
+    databases: [...before.databases],
+    table_count: collections.length,
+    tables: collections.slice(0, MAX_TABLES_LISTED).map((name) => ({
+      name,
+      schema: tableSchema(before.lines, name),
+      rows: countOf(written.get(name) ?? 0n),
+    })),
+    schema_summary: schemaSummary(before.lines),
+  };
+}
+
+function countOf(count: bigint): number | string {
+  return count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : String(count);
+}

@@ -1,0 +1,51 @@
+import { text } from "node:stream/consumers";
+import { startChild } from "../../processes/child.ts";
+import { findProgram } from "../../processes/find-program.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { Product } from "./product.ts";
+
+export interface ServerProgram {
+  readonly path: string;
+  readonly product: Product;
+  /** As a backup's metadata have it. */
+  readonly version: string;
+}
+
+/** `mongodump` or `mongorestore`. @throws CouldNotRun `tool_missing` */
+export async function findTool(name: "mongodump" | "mongorestore"): Promise<string> {
+  const path = await findProgram(name);
+  if (path !== null) return path;
+  throw new CouldNotRun("tool_missing", `${name} is not installed here: install mongodb-database-tools`);
+}
+
+/** What the tool says of itself. A build of one's own may know no version: `unknown` then. */
+export async function versionOfTool(path: string): Promise<string> {
+  return /version: r?([0-9][0-9A-Za-z.+-]*)/.exec(await outputOf(path))?.[1]?.slice(0, 40) ?? "unknown";
+}
+
+/** A server of that product to restore into. @throws CouldNotRun `tool_missing` */
+export async function findServer(product: Product): Promise<ServerProgram> {
+  const name = product === "MongoDB" ? "mongod" : "ferretdb";
+  const path = await findProgram(name);
+  if (path === null) {
+    const package_ = product === "MongoDB" ? "mongodb-org-server" : "ferretdb";
+    throw new CouldNotRun(
+      "tool_missing",
+      `a ${product} server to restore into (${name}) is not installed here: install ${package_}; its service need not run`,
+    );
+  }
+  const version = /version: ?v?([0-9]+\.[0-9]+\.[0-9]+)|db version v([0-9]+\.[0-9]+\.[0-9]+)/.exec(
+    await outputOf(path),
+  );
+  const number = version?.[1] ?? version?.[2];
+  if (number === undefined) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
+  return { path, product, version: product === "FerretDB" ? `${number}-FerretDB` : number };
+}
+
+async function outputOf(path: string): Promise<string> {
+  const child = await startChild({ command: path, args: ["--version"], signal: AbortSignal.timeout(10_000) });
+  child.stdin.end();
+  const output = await text(child.stdout);
+  await child.exited;
+  return output;
+}

@@ -1,0 +1,82 @@
+import { feed } from "../../processes/feed.ts";
+import { startChild } from "../../processes/child.ts";
+import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { textsOf } from "../foreign-texts.ts";
+import { withClient } from "./client.ts";
+import { databasesOf } from "./describe.ts";
+import { refusalOf } from "./refusal.ts";
+import { RestoredMongodb } from "./restored.ts";
+import type { ScratchMongodb } from "./scratch-mongodb.ts";
+
+interface ToRestore {
+  readonly mongorestore: string;
+  /** The scratch server's. */
+  readonly version: string;
+  readonly metadata: ForeignMetadata;
+  readonly content: AsyncIterable<Buffer>;
+  readonly context: RunContext;
+}
+
+/**
+ * Loads an archive into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
+ * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ */
+export async function restoreInto(
+  server: ScratchMongodb,
+  { mongorestore, version, metadata, content, context }: ToRestore,
+): Promise<Restored> {
+  const { signal } = context;
+  try {
+    await load(server, mongorestore, content, signal);
+    const databases = await withClient(
+      server.uri,
+      { what: "the scratch server broke", signal },
+      ({ client }) => databasesOf(client),
+    );
+    const missing = textsOf(metadata["databases"], 64).filter((name) => !databases.includes(name));
+    if (missing.length > 0)
+      throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
+    return new RestoredMongodb(server, version, databases);
+  } catch (error) {
+    await server.close();
+    stopIfAborted(signal);
+    throw error;
+  }
+}
+
+async function load(
+  server: ScratchMongodb,
+  command: string,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const child = await startChild({
+    command,
+    args: [
+      `--uri=${server.uri}`,
+      "--archive",
+      "--objcheck",
+      "--stopOnError",
+      // Users, roles and settings of the whole server: they are in the dump, and none of this one's.
+      "--nsExclude=admin.*",
+      "--nsExclude=config.*",
+    ],
+    signal,
+  });
+  child.stdout.resume();
+  let end = "";
+  child.stderr.on("data", (text: string) => {
+    end = (end + text).slice(-8192);
+  });
+  try {
+    await feed(child.stdin, content);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  const [, failed] = /([0-9]+) document\(s\) failed to restore\.\s*$/.exec(end) ?? [];
+  if (exit.code !== 0 || failed !== "0") throw refusalOf(exit, end, server.hasDied());
+}

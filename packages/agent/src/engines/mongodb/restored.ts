@@ -1,0 +1,152 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { type Document, type MongoClient, MongoServerError } from "mongodb";
+import type { QueryOutcome } from "../../checks/index.ts";
+import { type Child, startChild } from "../../processes/child.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { checkTables } from "../check-tables.ts";
+import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
+import { schemaHash } from "../schema-hash.ts";
+import { parseCheckQuery } from "./check-query.ts";
+import { isOfTheConnection, withClient } from "./client.ts";
+import { look, nameOf, type Namespace } from "./describe.ts";
+import { productOf, releaseOf } from "./product.ts";
+import { NotAScalar, rowOf } from "./row-of.ts";
+import type { ScratchMongodb } from "./scratch-mongodb.ts";
+
+/** MaxTimeMSExpired, and what FerretDB says instead. */
+const TIMED_OUT: ReadonlySet<unknown> = new Set([50]);
+/** An aggregation over this many is waited for; it is only ever a count. */
+const COUNT = [{ $count: "rows" }];
+
+export class RestoredMongodb implements Restored {
+  readonly #server: ScratchMongodb;
+  readonly #version: string;
+  readonly #databases: readonly string[];
+
+  constructor(server: ScratchMongodb, version: string, databases: readonly string[]) {
+    this.#server = server;
+    this.#version = version;
+    this.#databases = databases;
+  }
+
+  /** Another release or product may show the same options in another way. */
+  fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null> {
+    const { engine_version: version } = metadata;
+    const isSame =
+      productOf(version) === productOf(this.#version) && releaseOf(version) === releaseOf(this.#version);
+    if (!isSame) return Promise.resolve(null);
+    return this.#inClient(signal, async (client) => schemaHash((await look(client, this.#databases)).lines));
+  }
+
+  query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
+    const query = parseCheckQuery(text);
+    if (typeof query === "string") return Promise.resolve({ kind: "error", message: query });
+    const database = query.database ?? this.#databases[0];
+    if (database === undefined || !this.#databases.includes(database))
+      return Promise.resolve({ kind: "error", message: "the restored data has no such database" });
+    return this.#inClient(signal, (client) =>
+      aggregate(client, { database, collection: query.collection }, query.pipeline, timeout_s),
+    );
+  }
+
+  /** A program of the customer's: ATTESTORE_RESTORED is the mongodb:// URI of what was restored. */
+  readonly startCommand = ([command = "", ...args]: readonly string[], signal: AbortSignal): Promise<Child> =>
+    startChild({ command, args, env: { ATTESTORE_RESTORED: this.#server.uri }, signal });
+
+  tables(signal: AbortSignal): Promise<readonly string[]> {
+    return this.#inClient(signal, async (client) => {
+      const sizes = await Promise.all(
+        (await this.#collections(client)).map(async (namespace) => {
+          const { database, collection } = namespace;
+          const documents = await client.db(database).collection(collection).estimatedDocumentCount();
+          return [nameOf(namespace), documents] as const;
+        }),
+      );
+      return sizes.toSorted(([, a], [, b]) => b - a).map(([name]) => name);
+    });
+  }
+
+  inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+    return this.#inClient(signal, async (client) => {
+      const collections = new Map((await this.#collections(client)).map((each) => [nameOf(each), each]));
+      const found = (name: string): Namespace =>
+        collections.get(name) ?? { database: "", collection: name, isView: false };
+      return checkTables({
+        metadata,
+        lastPassed,
+        tables: [...collections.keys()],
+        readOne: async (name) =>
+          (await aggregate(client, found(name), [{ $limit: 1 }], 0, () => "{}")).kind === "rows",
+        count: async (name) => {
+          const counted = await aggregate(client, found(name), COUNT, 0);
+          // An empty collection gives no row.
+          return counted.kind === "rows" && counted.rows.length === 0
+            ? { kind: "rows", rows: [`{"rows":0}`] }
+            : counted;
+        },
+        countQuery: (name) => JSON.stringify({ ...withoutView(found(name)), pipeline: COUNT }),
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async #collections(client: MongoClient): Promise<readonly Namespace[]> {
+    return (await look(client, this.#databases)).namespaces.filter(({ isView }) => !isView);
+  }
+
+  #inClient<Result>(signal: AbortSignal, use: (client: MongoClient) => Promise<Result>): Promise<Result> {
+    return withClient(
+      this.#server.uri,
+      { what: "the scratch server broke during the checks", signal },
+      ({ client }) => use(client),
+    );
+  }
+}
+
+function withoutView({ database, collection }: Namespace): Omit<Namespace, "isView"> {
+  return { database, collection };
+}
+
+/** At most two rows; `timeout_s` 0 is without end. */
+async function aggregate(
+  client: MongoClient,
+  { database, collection }: Omit<Namespace, "isView">,
+  pipeline: readonly Document[],
+  timeout_s: number,
+  format: (document: Document) => string = rowOf,
+): Promise<QueryOutcome> {
+  const cursor = client
+    .db(database)
+    .collection(collection)
+    .aggregate([...pipeline], {
+      batchSize: 2,
+      ...(timeout_s === 0 ? {} : { maxTimeMS: timeout_s * 1000 }),
+    });
+  try {
+    const rows: string[] = [];
+    for (let row = await cursor.next(); row !== null && rows.length < 2; row = await cursor.next())
+      rows.push(format(row));
+    return { kind: "rows", rows };
+  } catch (error) {
+    return outcomeOf(error, timeout_s);
+  } finally {
+    await cursor.close().catch(() => undefined);
+  }
+}
+
+function outcomeOf(error: unknown, timeout_s: number): QueryOutcome {
+  if (error instanceof NotAScalar)
+    return { kind: "error", message: `${error.message}: project it to a number, text, date or truth value` };
+  if (!(error instanceof MongoServerError) || isOfTheConnection(error)) throw error;
+  if (TIMED_OUT.has(error.code)) return { kind: "timeout", after_s: timeout_s };
+  if (/No space left|disk is full/i.test(error.message)) {
+    throw new CouldNotRun(
+      "disk_full",
+      "the scratch directory's file system filled up during the checks: give it more room",
+    );
+  }
+  return { kind: "error", message: error.message };
+}

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { type Child, endedWith } from "../../processes/child.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
+import type { Place } from "../../sandboxes/place.ts";
+import type { RunContext } from "../engine.ts";
+import { withClient } from "./client.ts";
+import type { ServerProgram } from "./programs.ts";
+
+export interface ScratchMongodb {
+  /** Through its socket; it holds no secret. */
+  readonly uri: string;
+  hasDied(): boolean;
+  close(): Promise<void>;
+}
+
+/** A server of its own, which nobody reaches but by a socket in a directory that is not theirs. @throws CouldNotRun */
+export async function startScratchMongodb(
+  server: ServerProgram,
+  { scratchDir, signal }: RunContext,
+): Promise<ScratchMongodb> {
+  const place = await openProcessPlace(scratchDir);
+  try {
+    const socket = join(place.sockets, "mongodb.sock");
+    const child = await place.start({
+      command: server.path,
+      args: argumentsOf(server, place, socket),
+      signal,
+      diesWithUs: true,
+      // Nothing in it is worth an orderly end.
+      stopSignal: "SIGKILL",
+    });
+    let ended = false;
+    void child.exited.then(() => (ended = true));
+    child.stdin.end();
+    child.stdout.resume();
+    const uri = `mongodb://${encodeURIComponent(socket)}/?directConnection=true`;
+    await ready(child, uri, signal);
+    return { uri, hasDied: () => ended, close: () => place.close() };
+  } catch (error) {
+    await place.close();
+    stopIfAborted(signal);
+    throw error;
+  }
+}
+
+function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string): string[] {
+  // Neither makes a directory for its data; the place is its own, and empty.
+  return product === "FerretDB"
+    ? [
+        "--handler=sqlite",
+        `--sqlite-url=file:${home}/`,
+        `--state-dir=${home}`,
+        "--listen-addr=",
+        `--listen-unix=${socket}`,
+        "--debug-addr=-",
+        "--telemetry=disable",
+        "--log-level=error",
+      ]
+    : [
+        `--dbpath=${home}`,
+        `--bind_ip=${socket}`,
+        "--nounixsocket",
+        "--filePermissions=0700",
+        "--setParameter=diagnosticDataCollectionEnabled=false",
+      ];
+}
+
+/** It answers, or it ended. */
+async function ready(child: Child, uri: string, signal: AbortSignal): Promise<void> {
+  const gaveUp = new AbortController();
+  const either = AbortSignal.any([signal, gaveUp.signal]);
+  const died = child.exited.then((exit): never => {
+    gaveUp.abort();
+    throw cannotStart(endedWith(exit), exit.stderr);
+  });
+  const answers = withClient(uri, { what: "the scratch server does not answer", signal: either }, () =>
+    Promise.resolve(),
+  );
+  died.catch(() => undefined);
+  answers.catch(() => undefined);
+  await Promise.race([died, answers]);
+}
+
+function cannotStart(how: string, output: string): CouldNotRun {
+  if (/No space left on device|Disk quota exceeded/i.test(output))
+    return new CouldNotRun("disk_full", `the scratch directory's file system is full (${how})`);
+  const line = output.split("\n").find((each) => /error|fatal|exception/i.test(each)) ?? "no message";
+  return new CouldNotRun(
+    "sandbox_failed",
+    `the scratch server could not be started: ${how}: ${line.slice(0, 300)}`,
+  );
+}

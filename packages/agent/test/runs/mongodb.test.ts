@@ -1,0 +1,351 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Binary, Decimal128, Int32, Long, ObjectId } from "mongodb";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { writeBlob } from "../../src/pipeline/blob.ts";
+import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
+import { seal } from "../../src/pipeline/seal.ts";
+import { unseal } from "../../src/pipeline/unseal.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
+import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
+
+/** MongoDB's own tools against FerretDB: a MongoDB server can't be had here. */
+
+const never = new AbortController().signal;
+const ORDERS = 2_000;
+
+let place: TestPlace;
+let server: SourceMongodb;
+let backup: MadeBackup;
+
+beforeAll(async () => {
+  place = await makeTestPlace();
+  server = await startSourceMongodb(place.dir);
+  const { shop, client } = server;
+  await shop.collection("orders").insertMany(
+    Array.from({ length: ORDERS }, (_, n) => ({
+      n: new Int32(n),
+      cents: Long.fromBigInt(9_007_199_254_740_993n + BigInt(n)),
+      weight: n / 8,
+      paid: n % 2 === 0,
+      placed_at: new Date(Date.UTC(2026, 0, 1) + n * 1000),
+      photo: new Binary(Buffer.from("00ff0d0a", "hex")),
+      note: `secret note ${n} "\n\t\\ ü€😀`,
+      lines: [{ sku: "a", count: 2 }],
+    })),
+  );
+  await shop.collection("orders").createIndex({ paid: 1, n: -1 }, { name: "by paid" });
+  await shop.collection("odd name (3 documents)").insertMany([{ a: 1 }, { a: 2 }]);
+  await shop.createCollection("empty");
+  await client.db("billing").collection("invoices").insertOne({ total: 12.5 });
+  backup = await back();
+});
+
+afterAll(async () => {
+  await server?.close();
+  await place?.remove();
+});
+
+function back(more: Partial<SourceConfigOf<"mongodb">> = {}, signal = never): Promise<MadeBackup> {
+  return makeBackup({
+    source: { ...server.source, ...more },
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal,
+  });
+}
+
+function testIt(
+  checks: readonly CheckConfig[] = [],
+  more: {
+    made?: Pick<MadeBackup, "path" | "sha256">;
+    metadata?: Record<string, unknown>;
+    timeout_s?: number;
+  } = {},
+): Promise<RestoreTestResult> {
+  const made = more.made ?? backup;
+  return testRestore({
+    source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...more.metadata })) as Record<
+      string,
+      unknown
+    >,
+    signal: never,
+  });
+}
+
+const nothingLeft = (): void => {
+  expect(readdirSync(place.scratch)).toEqual([]);
+  for (const name of ["mongodump", "mongorestore"]) expect(childrenNamed(name), name).toEqual([]);
+};
+
+const query = (collection: string, pipeline: unknown[], database?: string): string =>
+  JSON.stringify({ ...(database === undefined ? {} : { database }), collection, pipeline });
+
+test("the metadata say what is in the dump, and no document of it", () => {
+  expect(backup.sourceMetadata).toMatchObject({
+    engine: "mongodb",
+    engine_version: "1.24.2-FerretDB",
+    dump_format: "mongodump-archive",
+    schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    databases: ["shop"],
+    table_count: 3,
+  });
+  const tables = backup.sourceMetadata["tables"] as { name: string; rows: number }[];
+  expect(Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))).toEqual({
+    "shop.orders": ORDERS,
+    "shop.odd name (3 documents)": 2,
+    "shop.empty": 0,
+  });
+  expect(backup.sourceMetadata["schema_summary"]).toMatchObject({
+    objects: expect.arrayContaining([
+      {
+        kind: "collection",
+        name: "shop.orders",
+        parts: { "index _id_": `{"_id":1}`, "index by paid": `{"paid":1,"n":-1}` },
+      },
+    ]),
+  });
+  expect(JSON.stringify(backup.sourceMetadata)).not.toContain("secret note");
+});
+
+test("a restore test passes, with the indexes and every count the same; checks read every kind of value", async () => {
+  const first = [{ $match: { n: 3 } }, { $project: { lines: 0, _id: 0 } }];
+  const tested = await testIt([
+    {
+      id: "count",
+      query: query("orders", [{ $match: { paid: true } }, { $count: "n" }]),
+      expect: "n = 1000",
+    },
+    {
+      id: "values",
+      query: query("orders", first),
+      expect: "n = 3 and cents = 9007199254740996 and weight = 0.375 and not paid",
+    },
+    { id: "text", query: query("orders", first), expect: `note = 'secret note 3 "\n\t\\ ü€😀'` },
+    { id: "bytes", query: query("orders", first), expect: String.raw`photo = '\x00ff0d0a'` },
+    { id: "time", query: query("orders", first), expect: "placed_at = '2026-01-01T00:00:03.000Z'" },
+    {
+      id: "written-time",
+      query: query("orders", [
+        { $match: { placed_at: { $gte: { $date: "2026-01-01T00:33:00Z" } } } },
+        { $count: "n" },
+      ]),
+      expect: "n = 20",
+    },
+    {
+      id: "command",
+      command: ["/bin/sh", "-c", `printf '{"scheme": "%s"}' "\${ATTESTORE_RESTORED%%:*}"`],
+      expect: "scheme = 'mongodb'",
+    },
+  ]);
+  expect(tested.reason).toBeUndefined();
+  expect(tested).toMatchObject({
+    result: "passed",
+    runtime: { kind: "process", engine: "mongodb", engine_version: "1.24.2-FerretDB" },
+  });
+  expect(tested.checks.map(({ id, result }) => `${id} ${result}`).toSorted()).toEqual([
+    "bytes passed",
+    "command passed",
+    "count passed",
+    "inferred:rows:shop.empty passed",
+    "inferred:rows:shop.odd name (3 documents) passed",
+    "inferred:rows:shop.orders passed",
+    "inferred:schema passed",
+    "inferred:tables passed",
+    "text passed",
+    "time passed",
+    "values passed",
+    "written-time passed",
+  ]);
+  nothingLeft();
+});
+
+test("the whole server at once", async () => {
+  process.env["TEST_OTHER_MONGODB_URI"] = server.uri("");
+  const made = await back({ connection: { kind: "env", name: "TEST_OTHER_MONGODB_URI" } });
+  expect(made.sourceMetadata["databases"]).toEqual(["billing", "shop"]);
+  const invoices: CheckConfig = {
+    id: "invoices",
+    query: query("invoices", [{ $project: { total: 1, _id: 0 } }], "billing"),
+    expect: "total = 12.5",
+  };
+  const tested = await testIt([invoices], { made, metadata: made.sourceMetadata });
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+});
+
+test("checks that do not hold: no document, several, none there, a mistake, a document for a value, an attempt to write", async () => {
+  const check = (id: string, text: string, expectation = "n >= 0"): CheckConfig => ({
+    id,
+    query: text,
+    expect: expectation,
+  });
+  const tested = await testIt([
+    check("none", query("orders", [{ $match: { n: -1 } }])),
+    check("several", query("orders", [{ $project: { n: 1 } }])),
+    check("no-collection", query("nowhere", [{ $count: "n" }])),
+    check("no-database", query("orders", [{ $count: "n" }], "admin")),
+    check("mistake", query("orders", [{ $nothing: 1 }])),
+    check("no-json", "db.orders.count()"),
+    check("list", query("orders", [{ $match: { n: 3 } }, { $project: { n: 1, lines: 1 } }])),
+    check("writes", query("orders", [{ $match: {} }, { $out: "copy" }])),
+    check("wrong", query("orders", [{ $count: "n" }]), "n = 1"),
+    check("holds", query("orders", [{ $count: "n" }]), `n = ${ORDERS}`),
+  ]);
+  expect(tested.result).toBe("failed");
+  const passed = tested.checks.filter(({ id, result }) => !id.startsWith("inferred:") && result === "passed");
+  expect(passed.map(({ id }) => id)).toEqual(["holds"]);
+  nothingLeft();
+});
+
+describe("damage", () => {
+  async function plaintext(): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
+      pieces.push(Buffer.from(piece));
+    return Buffer.concat(pieces);
+  }
+  function resealed(bytes: Buffer): Promise<Pick<MadeBackup, "path" | "sha256">> {
+    async function* whole(): AsyncGenerator<Buffer> {
+      yield bytes;
+      await Promise.resolve();
+    }
+    return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+  }
+
+  test.each([
+    ["truncated", (bytes: Buffer) => bytes.subarray(0, -100)],
+    ["flipped", (bytes: Buffer) => bytes.fill((bytes.at(2_000) ?? 0) ^ 1, 2_000, 2_001)],
+  ])("a ciphertext that is %s, under the recorded digest and under its own", async (_, change) => {
+    const bytes = change(readFileSync(backup.path));
+    const path = join(place.dir, "damaged.age");
+    await writeFile(path, bytes);
+    for (const sha256 of [backup.sha256, createHash("sha256").update(bytes).digest("hex")])
+      expect(await testIt([], { made: { path, sha256 } })).toMatchObject({ result: "failed", checks: [] });
+    nothingLeft();
+  });
+
+  test("an archive that was cut short anywhere never passes", async () => {
+    const bytes = await plaintext();
+    const cuts = [0, 3, 40, 900, bytes.length >> 2, bytes.length >> 1, bytes.length - 60, bytes.length - 4];
+    for (const cut of cuts) {
+      const tested = await testIt([], { made: await resealed(bytes.subarray(0, cut)) });
+      expect([cut, tested.result]).toEqual([cut, "failed"]);
+      expect(JSON.stringify(tested)).not.toContain("secret note");
+    }
+    nothingLeft();
+  });
+
+  test("a damaged archive never passes", async () => {
+    const bytes = await plaintext();
+    // The length of the first document's first field name, and of a document.
+    const at = bytes.indexOf("weight");
+    const made = await resealed(Buffer.concat([bytes.subarray(0, at - 60), bytes.subarray(at)]));
+    const tested = await testIt([], { made });
+    expect(tested.result).toBe("failed");
+    expect(JSON.stringify(tested)).not.toContain("secret note");
+  });
+
+  test("a collection that is missing, emptied, or short of one document", async () => {
+    const { shop } = server;
+    const orders = await shop.collection("orders").find().toArray();
+    const restoredFrom = async (change: () => Promise<unknown>): Promise<RestoreTestResult> => {
+      await change();
+      return testIt([], { made: await back() });
+    };
+    const failed = ({ checks }: RestoreTestResult): string[] =>
+      checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+    try {
+      const [one = { _id: new ObjectId() }] = orders;
+      expect(failed(await restoredFrom(() => shop.collection("orders").deleteOne({ _id: one._id })))).toEqual(
+        ["inferred:rows:shop.orders"],
+      );
+      expect(failed(await restoredFrom(() => shop.collection("orders").deleteMany({})))).toEqual([
+        "inferred:rows:shop.orders",
+      ]);
+      expect(failed(await restoredFrom(() => shop.collection("orders").drop()))).toEqual([
+        "inferred:tables",
+        "inferred:schema",
+      ]);
+    } finally {
+      await shop
+        .collection("orders")
+        .drop()
+        .catch(() => undefined);
+      await shop.collection("orders").insertMany(orders);
+      await shop.collection("orders").createIndex({ paid: 1, n: -1 }, { name: "by paid" });
+    }
+  });
+
+  test("a place that is too old or of another product could not run", async () => {
+    await expect(testIt([], { metadata: { engine_version: "99.1.0-FerretDB" } })).rejects.toMatchObject({
+      code: "tool_too_old",
+    });
+    await expect(testIt([], { metadata: { engine_version: "8.0.4" } })).rejects.toMatchObject({
+      code: "tool_missing",
+      message: expect.stringContaining("mongod"),
+    });
+    nothingLeft();
+  });
+});
+
+describe("a dump that fails leaves nothing", () => {
+  test.each([
+    [
+      "no server",
+      "mongodb://root:hush-hush@127.0.0.1:1/shop?serverSelectionTimeoutMS=500",
+      "connection_failed",
+    ],
+    ["no database", "gone", "source_missing"],
+    ["no URI", "postgresql://root:hush-hush@localhost/shop", "connection_reference"],
+    [
+      "an option that no driver has",
+      "mongodb://root:hush-hush@localhost/shop?noSuchOption=1",
+      "connection_reference",
+    ],
+  ])("%s", async (_, uri, code) => {
+    process.env["TEST_OTHER_MONGODB_URI"] = uri === "gone" ? server.uri("gone") : uri;
+    const before = readdirSync(place.blobs);
+    const error: unknown = await back({ connection: { kind: "env", name: "TEST_OTHER_MONGODB_URI" } }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({ code });
+    expect(String(error)).not.toContain("hush-hush");
+    expect(readdirSync(place.blobs)).toEqual(before);
+    nothingLeft();
+  });
+
+  test("interrupted", async () => {
+    const controller = new AbortController();
+    const before = readdirSync(place.blobs);
+    const running = back({}, controller.signal);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: "interrupted" });
+    expect(readdirSync(place.blobs)).toEqual(before);
+    nothingLeft();
+  });
+});
+
+test("the schema's hash follows the indexes, not the documents", async () => {
+  const { shop } = server;
+  const hash = async (): Promise<string> => (await back()).sourceMetadata.schema_hash;
+  const before = await hash();
+  const _id = new ObjectId();
+  await shop.collection("orders").insertOne({ _id, total: new Decimal128("1.10").toString() });
+  expect(await hash()).toBe(before);
+  await shop.collection("orders").deleteOne({ _id });
+  await shop.collection("orders").createIndex({ note: 1 }, { name: "late" });
+  expect(await hash()).not.toBe(before);
+  await shop.collection("orders").dropIndex("late");
+  expect(await hash()).toBe(before);
+});
