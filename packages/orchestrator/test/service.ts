@@ -113,6 +113,7 @@ export interface TestService extends Replica {
   objects: DiskStore;
   logger: RecordingLogger;
   sealer: Sealer;
+  signer: HeadSigner;
   addOrg(name?: string): Promise<TestOrg>;
   addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
@@ -233,6 +234,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     pool: database.pool,
     logger,
     sealer,
+    signer,
     connection: database.connection,
     listen: (connection) => listen(logger, connection),
     addOrg: async (name = `Organisation ${++orgs}`) => {

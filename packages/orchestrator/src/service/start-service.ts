@@ -155,6 +155,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     {
       db,
       sealer,
+      signer,
       logger: log,
       transport,
       publicUrl: config.publicUrl,

@@ -88,6 +88,7 @@ const receive: RequestListener = (request: IncomingMessage, response: ServerResp
 const deps = (more: Partial<DeliveringDeps> = {}): DeliveringDeps => ({
   db: service.database,
   sealer: service.sealer,
+  signer: service.signer,
   logger: service.logger,
   transport,
   publicUrl: "https://backups.example.org",

@@ -8,6 +8,7 @@ import { cancel, recordAttempt } from "./record-attempt.ts";
 import { sendWebhook } from "./send-webhook.ts";
 import type { DeliveringDeps } from "./settings.ts";
 import { webhookBody } from "./webhook-body.ts";
+import { weeklyMail } from "./weekly-mail.ts";
 import { signatureHeader } from "./webhook-secret.ts";
 
 const LOOK_EVERY_MS = 1000;
@@ -97,8 +98,11 @@ function post(
   return sendWebhook({ url, id, timestamp, signature, body }, webhooks);
 }
 
-async function mail(deps: DeliveringDeps, { message }: Due, to: string): Promise<AttemptResult> {
-  const composed = mailOf(message, deps.publicUrl);
+async function mail(deps: DeliveringDeps, { message, orgId }: Due, to: string): Promise<AttemptResult> {
+  const composed =
+    message.type === "evidence.weekly"
+      ? await weeklyMail(deps, orgId, message)
+      : mailOf(message, deps.publicUrl);
   const late = new AbortController();
   try {
     await Promise.race([

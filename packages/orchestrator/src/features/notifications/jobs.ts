@@ -2,6 +2,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import { followLogs } from "./follow-logs.ts";
 import { noticeEnds } from "./notice-ends.ts";
+import { queueWeeklyEvidence } from "./weekly-evidence.ts";
 import { removeOld } from "./remove-old.ts";
 
 export function notificationJobs({ db }: { db: Database }): Job[] {
@@ -14,6 +15,7 @@ export function notificationJobs({ db }: { db: Database }): Job[] {
         await noticeEnds(db, signal);
       },
     },
+    { name: "weekly_evidence", every_s: 600, run: (context) => queueWeeklyEvidence(db, context) },
     { name: "remove_notifications", every_s: 3600, run: ({ now }) => removeOld(db, now) },
   ];
 }

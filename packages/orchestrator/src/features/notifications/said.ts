@@ -46,7 +46,7 @@ function named(name: string, hostname: string): string {
 }
 
 /** Names and reasons come from hosts: none of them makes a line of its own, or a direction of writing. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 }
 

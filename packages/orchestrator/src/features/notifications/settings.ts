@@ -1,3 +1,4 @@
+import type { HeadSigner } from "../../log/head-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
@@ -16,6 +17,7 @@ export interface DeliveringDeps {
   sealer: Sealer;
   logger: Logger;
   transport: MailTransport;
+  signer: HeadSigner;
   /** Where the links in mails and webhooks lead. */
   publicUrl: string;
   webhooks: WebhookReach & {

@@ -1,0 +1,41 @@
+import { sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import type { JobContext } from "../../platform/jobs/job.ts";
+import { announce } from "./announce.ts";
+import { lastWholeWeek } from "./iso-week.ts";
+
+/**
+ * Queues the mail about the week that is over for every organisation that asked for it. The week is in the message's key: it is queued once,
+ * whatever replicas and crashes do. A service that was away on Monday makes up for the last week, and for none before.
+ */
+export async function queueWeeklyEvidence(
+  db: Database,
+  { now, signal }: Pick<JobContext, "now" | "signal">,
+): Promise<void> {
+  const week = lastWholeWeek(now);
+  const key = `evidence of ${week.name}`;
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from orgs where exists (
+        select from notification_channels where org_id = orgs.id and weekly_evidence
+          and removed_at is null and disabled_at is null and created_at < ${week.to})
+      and not exists (select from notifications where org_id = orgs.id and key = ${key})
+    order by id`.execute(db);
+  for (const org of rows) {
+    if (signal.aborted) return;
+    await db.transaction().execute(async (tx) => {
+      await scopeToOrg(tx, org.id);
+      await announce(
+        tx,
+        {
+          orgId: org.id,
+          key,
+          type: "evidence.weekly",
+          occurredAt: week.to,
+          data: { org, week: week.name, from: week.from.toISOString(), to: week.to.toISOString() },
+        },
+        "weekly_evidence",
+      );
+    });
+  }
+}

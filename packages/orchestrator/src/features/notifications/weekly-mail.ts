@@ -1,0 +1,79 @@
+import type { HeadSigner } from "../../log/head-signer.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
+import type { Mail } from "../../platform/mail/mail.ts";
+import type { Due } from "./delivery-queue.ts";
+import { oneLine, readSaid } from "./said.ts";
+import { readWeekReceipts, type WeekReceipts } from "./week-receipts.ts";
+import { type SourceWeek, summarizeWeek } from "./week-summary.ts";
+
+export interface WeeklyDeps {
+  db: Database;
+  signer: HeadSigner;
+  publicUrl: string;
+  /** What a mail holds; only tests have another idea of it. */
+  room?: { maxBytes: number; maxFiles: number };
+}
+
+/** The week's receipts as files, what they come to, and what they do not show. Read when it is sent, from one snapshot. */
+export async function weeklyMail(
+  { db, signer, publicUrl, room }: WeeklyDeps,
+  orgId: string,
+  { data }: Due["message"],
+): Promise<Omit<Mail, "to">> {
+  const said = readSaid(data);
+  const week = { name: said.text("week"), from: new Date(said.text("from")), to: new Date(said.text("to")) };
+  const [sources, receipts] = await readInOrg(db, orgId, async (tx) => [
+    await summarizeWeek(tx, orgId, week),
+    await readWeekReceipts(tx, signer, orgId, week, room),
+  ]);
+  const sum = (of: (source: SourceWeek) => number): number =>
+    sources.reduce((total, source) => total + of(source), 0);
+  const tests = `${sum(({ passed }) => passed)} passed, ${sum(({ failed }) => failed)} failed, ${sum(({ missed }) => missed)} missed`;
+  const lastDay = new Date(week.to.getTime() - 1).toISOString().slice(0, 10);
+  return {
+    subject: `[${said.org}] evidence of ${week.name}: restore tests ${tests}`,
+    text: `Evidence of ${said.org}, week ${week.name}: ${week.from.toISOString().slice(0, 10)} to ${lastDay} (UTC).
+
+Restore tests: ${tests}. Backups: ${sum(({ backups }) => backups)} made, ${sum(({ backupsMissed }) => backupsMissed)} missed.
+
+${sources.map(sourceLine).join("")}
+${notShown(sources)}
+${attached(receipts, publicUrl)}
+--
+You get this because weekly evidence is on for you: ${publicUrl}/notifications
+`,
+    attachments: receipts.attachments,
+  };
+}
+
+function sourceLine(source: SourceWeek): string {
+  const { name, scheduled, passed, failed, missed, undecided, backups, backupsMissed } = source;
+  const open = undecided === 0 ? "" : `, ${undecided} not decided yet`;
+  return `  ${oneLine(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
+}
+
+/** What somebody might take this mail to show, and it does not. */
+function notShown(sources: readonly SourceWeek[]): string {
+  const unproven = sources.filter(({ passed }) => passed === 0);
+  const lines = [
+    ...unproven.map(({ name }) => `${oneLine(name)}: no restore test passed this week.`),
+    ...(sources.length === 0 ? ["There is no source, so nothing was backed up."] : []),
+    "Failed, missed and could-not-run tests have no passing receipt; the organisation's log tells of them.",
+    "A passed test proves the backup that it names, by the checks that it names, and nothing about later ones.",
+  ];
+  return `Not shown by these receipts:\n\n${lines.map((line) => `  - ${line}\n`).join("")}`;
+}
+
+function attached({ attachments, total }: WeekReceipts, publicUrl: string): string {
+  const missing = total - attachments.length;
+  const rest =
+    missing === 0
+      ? ""
+      : `\n${missing} more receipts of this week are NOT attached, because a mail does not hold them: ${publicUrl}/receipts\n`;
+  return `${attachments.length} of ${total} receipts are attached, each with its proof.${missing === 0 ? "" : " Those of restore tests come first."}
+To verify one, offline, with keys that you have from your own hosts:
+
+    attestore-verify rcpt_*.json --key agent.pub --log-key log.vkey
+${rest}`;
+}
