@@ -1,6 +1,7 @@
 import { uptime } from "node:os";
 import type { HeartbeatResponse } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
+import { reportEncryption } from "../keys/encryption-report.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
@@ -43,6 +44,7 @@ export async function sendHeartbeat(
       sources: [...config.sources.values()].map(({ slug, engine }) => ({ slug, engine })),
       acks: acks.map((command_id) => ({ command_id })),
       spool: await spoolDepth(layout),
+      encryption: await reportEncryption(layout, config),
       ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
     },
     { signal, once },

@@ -1,6 +1,14 @@
 // Made from the service's OpenAPI document: npm run client. Not to be edited.
 
 export interface Schemas {
+  AgentEncryption: {
+    recipients: string[];
+    recovery_kit: {
+      recipient: string;
+      made_at: string;
+      tested_at: string | null;
+    } | null;
+  };
   AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed";
   AgentOverview: {
     id: string;
@@ -24,6 +32,7 @@ export interface Schemas {
     last_seen_at: string | null;
     revoked_at: string | null;
     spool: Schemas["AgentSpool"] | null;
+    encryption: Schemas["AgentEncryption"] | null;
   };
   AgentSpool: {
     backups: number;
@@ -452,6 +461,7 @@ export interface Schemas {
     log_head?: string;
     cosignature?: string;
     spool?: Schemas["AgentSpool"];
+    encryption?: Schemas["AgentEncryption"];
   };
   HeartbeatResponse: {
     server_time: string;

@@ -10,6 +10,24 @@ export const AgentStatus = Type.Union([Type.Literal("active"), Type.Literal("rev
 export const AgentSpool = Type.Object({ backups: Count, receipts: Count, events: Count }, strict);
 export type AgentSpool = Static<typeof AgentSpool>;
 
+/**
+ * What an agent encrypts backups to: `age1…` and SSH public keys. `recovery_kit` is the one of them whose private half is on paper, and
+ * when somebody last showed that they can read with it; null where there is no kit.
+ */
+export const AgentEncryption = Type.Object(
+  {
+    recipients: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 100 }),
+    recovery_kit: nullable(
+      Type.Object(
+        { recipient: Type.String({ maxLength: 4096 }), made_at: Timestamp, tested_at: nullable(Timestamp) },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+export type AgentEncryption = Static<typeof AgentEncryption>;
+
 /** The record of an agent (contract, section 10); `spool` as of its last heartbeat, null where that did not say. */
 export const AgentRecord = Type.Object(
   {
@@ -26,6 +44,7 @@ export const AgentRecord = Type.Object(
     last_seen_at: nullable(Timestamp),
     revoked_at: nullable(Timestamp),
     spool: nullable(AgentSpool),
+    encryption: nullable(AgentEncryption),
   },
   strict,
 );

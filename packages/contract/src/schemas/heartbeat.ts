@@ -1,5 +1,5 @@
 import { Type, type Static } from "typebox";
-import { AgentSpool } from "./agents.ts";
+import { AgentEncryption, AgentSpool } from "./agents.ts";
 import { Count, EngineName, Id, Label, Slug, strict, Timestamp } from "./scalars.ts";
 
 /** A source that an agent declares; one that the organisation does not know is registered by it. */
@@ -28,7 +28,7 @@ export type DeliveredCommand = Static<typeof DeliveredCommand>;
 
 /**
  * Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature` its line over it, `spool` what waits
- * there for the service.
+ * there for the service, `encryption` what backups are encrypted to there.
  */
 export const HeartbeatRequest = Type.Object(
   {
@@ -41,6 +41,7 @@ export const HeartbeatRequest = Type.Object(
     log_head: Type.Optional(Type.String({ maxLength: 16384 })),
     cosignature: Type.Optional(Type.String({ maxLength: 1024 })),
     spool: Type.Optional(AgentSpool),
+    encryption: Type.Optional(AgentEncryption),
   },
   strict,
 );

@@ -35,9 +35,13 @@ function ImpersonationBanner({ me, operator }: { me: Me; operator: NonNullable<M
   });
   return (
     <Banner label={people.banner.label} kind="alarm">
-      <Text size="sm">
+      <Text size="sm" lh={1.3} style={{ overflowWrap: "anywhere" }}>
         <strong>{people.banner.acting(operator.email, me.user.email)}</strong>{" "}
-        {end.isError ? messageOf(end.error) : people.banner.logged}
+        {end.isError ? (
+          messageOf(end.error)
+        ) : (
+          <span className={classes["more"] ?? ""}>{people.banner.logged}</span>
+        )}
       </Text>
       <Button
         size="compact-sm"
@@ -56,9 +60,9 @@ function ReaderBanner({ link }: { link: NonNullable<Me["auditor_link"]> }) {
   const at = (moment: string): string => formatMoment(new Date(moment));
   return (
     <Banner label={people.reader.label} kind="note">
-      <Text size="sm">
+      <Text size="sm" lh={1.3}>
         {people.reader.shows(link.name, at(link.from), at(link.to))}{" "}
-        {people.reader.until(at(link.expires_at))}
+        <span className={classes["more"] ?? ""}>{people.reader.until(at(link.expires_at))}</span>
       </Text>
     </Banner>
   );

@@ -42,13 +42,14 @@ test("an agent's record is the contract's", async () => {
     last_seen_at: null,
     revoked_at: null,
     spool: null,
+    encryption: null,
   });
-  await agent.post(
-    "/v1/heartbeat",
-    heartbeat({ agent_version: "0.2.0", spool: { backups: 0, receipts: 3, events: 1 } }),
-  );
+  const kit = { recipient: "age1kit", made_at: "2026-11-20T08:00:00.000Z", tested_at: null };
+  const encryption = { recipients: ["age1host", "age1kit"], recovery_kit: kit };
+  const says = { agent_version: "0.2.0", spool: { backups: 0, receipts: 3, events: 1 }, encryption };
+  await agent.post("/v1/heartbeat", heartbeat(says));
   const seen = await admin.get(`/api/orgs/${org.id}/agents/${agent.id}`);
-  expect(seen.json).toMatchObject({ agent_version: "0.2.0", last_seen_at: expect.stringMatching(/Z$/) });
+  expect(seen.json).toMatchObject({ ...says, last_seen_at: expect.stringMatching(/Z$/) });
   expect(await list()).toMatchObject({ items: [seen.json], next_cursor: null });
 });
 

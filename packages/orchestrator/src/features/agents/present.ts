@@ -17,5 +17,6 @@ export function presentAgent(agent: Agent): AgentRecord {
     last_seen_at: agent.last_seen_at?.toISOString() ?? null,
     revoked_at: agent.revoked_at?.toISOString() ?? null,
     spool: agent.spool,
+    encryption: agent.encryption,
   };
 }

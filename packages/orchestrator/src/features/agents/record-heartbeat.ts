@@ -6,7 +6,7 @@ import { readLastSeen, updateSeen } from "./store.ts";
 export async function recordHeartbeat(
   tx: DatabaseTransaction,
   agentId: string,
-  { agent_version, hostname, platform, spool }: HeartbeatRequest,
+  { agent_version, hostname, platform, spool, encryption }: HeartbeatRequest,
   now: Date,
 ): Promise<Date | null> {
   const before = await readLastSeen(tx, agentId);
@@ -16,6 +16,7 @@ export async function recordHeartbeat(
     platform,
     last_seen_at: now,
     spool: spool === undefined ? null : JSON.stringify(spool),
+    encryption: encryption === undefined ? null : JSON.stringify(encryption),
   });
   return before;
 }

@@ -1,4 +1,4 @@
-import type { AgentSpool } from "@attestore/contract";
+import type { AgentEncryption, AgentSpool } from "@attestore/contract";
 import type { Insertable } from "kysely";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Page } from "../../platform/http/listing.ts";
@@ -18,6 +18,7 @@ export interface Agent {
   last_seen_at: Date | null;
   revoked_at: Date | null;
   spool: AgentSpool | null;
+  encryption: AgentEncryption | null;
 }
 
 const COLUMNS = [
@@ -34,6 +35,7 @@ const COLUMNS = [
   "last_seen_at",
   "revoked_at",
   "spool",
+  "encryption",
 ] as const;
 
 export async function insertAgent(tx: DatabaseTransaction, agent: Insertable<AgentsTable>): Promise<void> {
@@ -109,6 +111,8 @@ export async function updateSeen(
     last_seen_at: Date;
     /** As JSON. */
     spool: string | null;
+    /** As JSON. */
+    encryption: string | null;
   },
 ): Promise<void> {
   await tx.updateTable("agents").set(seen).where("id", "=", id).execute();

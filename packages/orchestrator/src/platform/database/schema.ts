@@ -1,4 +1,4 @@
-import type { AgentSpool, Objectives, Retention, Schedule } from "@attestore/contract";
+import type { AgentEncryption, AgentSpool, Objectives, Retention, Schedule } from "@attestore/contract";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
@@ -149,6 +149,7 @@ export interface AgentsTable {
   last_seen_at: NullableTimestamp;
   revoked_at: NullableTimestamp;
   spool: NullableJson<AgentSpool>;
+  encryption: NullableJson<AgentEncryption>;
 }
 
 export interface AgentWitnessesTable {
