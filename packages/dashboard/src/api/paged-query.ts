@@ -7,15 +7,15 @@ export interface ListPage<Item> {
 }
 
 /** A list that is read page by page. */
-export function pagedQuery<Item>(
+export function pagedQuery<Page extends ListPage<unknown>>(
   queryKey: QueryKey,
-  read: (cursor: string | undefined) => Promise<ListPage<Item>>,
+  read: (cursor: string | undefined) => Promise<Page>,
 ) {
   return infiniteQueryOptions({
     queryKey,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) => read(pageParam),
-    getNextPageParam: (last: ListPage<Item>) => last.next_cursor ?? undefined,
+    getNextPageParam: (last: Page) => last.next_cursor ?? undefined,
   });
 }
 

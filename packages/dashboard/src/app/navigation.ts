@@ -1,5 +1,8 @@
 import type { Role } from "../api/session.ts";
+import { apiLogText } from "../text/api-logs.ts";
+import { commandText } from "../text/commands.ts";
 import { people } from "../text/people.ts";
+import { sourceText } from "../text/sources.ts";
 import { strings } from "../text/strings.ts";
 
 /** Who sees a page in the navigation; members of the organisation unless told. */
@@ -12,10 +15,13 @@ export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 /** The dashboard's pages in the order of the navigation. */
 export const NAVIGATION = [
   { to: "/", label: strings.navigation.home },
+  { to: "/sources", label: sourceText.list.title, for: WITH_READERS },
   { to: "/agents", label: people.navigation.agents, for: WITH_READERS },
+  { to: "/commands", label: commandText.title },
   { to: "/auth-keys", label: people.navigation.authKeys },
   { to: "/members", label: people.navigation.members },
   { to: "/auditor-links", label: people.navigation.auditorLinks, for: MANAGERS },
+  { to: "/api-logs", label: apiLogText.title },
   { to: "/settings", label: people.navigation.settings },
   { to: "/operator", label: people.navigation.operator, for: OPERATORS },
   // Members reach it from the agents.

@@ -9,6 +9,7 @@ import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { peopleRoutes } from "./people-routes.tsx";
 import { queryClient } from "./query-client.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
+import { sourceRoutes } from "./source-routes.tsx";
 
 const loginRoute = createRoute({
   getParentRoute: () => rootRoute,
@@ -44,7 +45,7 @@ export const router = createRouter({
     loginRoute,
     signupRoute,
     sharedRoute,
-    signedInRoute.addChildren([homeRoute, ...peopleRoutes]),
+    signedInRoute.addChildren([homeRoute, ...sourceRoutes, ...peopleRoutes]),
   ]),
   context: { queryClient },
   defaultPendingComponent: PageSkeleton,

@@ -1,0 +1,45 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readApiLogSearch } from "../pages/api-logs/search.ts";
+import { readCommandSearch } from "../pages/commands/search.ts";
+import { readSourceListSearch, readSourceSearch } from "../pages/sources/search.ts";
+import { signedInRoute } from "./root-routes.tsx";
+
+const under = { getParentRoute: () => signedInRoute };
+
+/** Pages about what is backed up, what was asked for, and who called. */
+export const sourceRoutes = [
+  createRoute({
+    ...under,
+    path: "/sources",
+    validateSearch: readSourceListSearch,
+    component: lazyRouteComponent(() => import("../pages/sources/sources-page.tsx"), "SourcesPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/sources/$sourceId",
+    validateSearch: readSourceSearch,
+    component: lazyRouteComponent(() => import("../pages/sources/source-page.tsx"), "SourcePage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/commands",
+    validateSearch: readCommandSearch,
+    component: lazyRouteComponent(() => import("../pages/commands/commands-page.tsx"), "CommandsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/commands/$commandId",
+    component: lazyRouteComponent(() => import("../pages/commands/command-page.tsx"), "CommandPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/api-logs",
+    validateSearch: readApiLogSearch,
+    component: lazyRouteComponent(() => import("../pages/api-logs/api-logs-page.tsx"), "ApiLogsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/api-logs/$logId",
+    component: lazyRouteComponent(() => import("../pages/api-logs/api-log-page.tsx"), "ApiLogPage"),
+  }),
+] as const;

@@ -1,0 +1,86 @@
+import { Stack } from "@mantine/core";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useOrgId } from "../../api/session.ts";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Choice, FilterBar } from "../../parts/filter-bar.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { Page } from "../../parts/page.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
+import { commandText as text } from "../../text/commands.ts";
+import type { Command } from "../sources/queries.ts";
+import { CommandMark } from "./command-mark.tsx";
+import { CommandOutcome } from "./command-outcome.tsx";
+import { Issuer } from "./issuer.tsx";
+import { commandListQuery } from "./queries.ts";
+import { type CommandSearch, KINDS, STATUSES } from "./search.ts";
+
+const route = getRouteApi("/signed-in/commands");
+
+export function CommandsPage() {
+  const search = route.useSearch();
+  const list = useInfiniteQuery({
+    ...commandListQuery(useOrgId(), search),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <Page title={text.title} lead={text.lead}>
+      <CommandFilters search={search} />
+      <Awaited query={list}>
+        {({ pages }) => {
+          const found = pages.flatMap(({ items }) => items);
+          if (found.length === 0)
+            return <EmptyState>{Object.keys(search).length > 0 ? text.noMatch : text.none}</EmptyState>;
+          return (
+            <Stack>
+              <RecordTable caption={text.caption} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
+              <MoreButton list={list} />
+            </Stack>
+          );
+        }}
+      </Awaited>
+    </Page>
+  );
+}
+
+function CommandFilters({ search }: { search: CommandSearch }) {
+  const navigate = route.useNavigate();
+  const filter = (more: { [Name in keyof CommandSearch]?: CommandSearch[Name] | undefined }): void =>
+    // What is undefined is left out of the address.
+    void navigate({ search: { ...search, ...more } as CommandSearch, replace: true });
+  return (
+    <FilterBar>
+      <Choice
+        label={text.filters.status}
+        all={text.filters.all}
+        value={search.status}
+        choices={STATUSES.map((status) => [status, text.statuses[status]] as const)}
+        onChange={(status) => filter({ status })}
+      />
+      <Choice
+        label={text.filters.kind}
+        all={text.filters.all}
+        value={search.kind}
+        choices={KINDS.map((kind) => [kind, text.kinds[kind]] as const)}
+        onChange={(kind) => filter({ kind })}
+      />
+      <SourceChoice value={search.source_id} onChange={(source_id) => filter({ source_id })} />
+    </FilterBar>
+  );
+}
+
+const COLUMNS: readonly Column<Command>[] = [
+  {
+    header: text.columns.kind,
+    cell: ({ id, kind }) => <RecordLink id={id}>{text.kinds[kind]}</RecordLink>,
+  },
+  { header: text.columns.source, cell: ({ source_id }) => <SourceName id={source_id} /> },
+  { header: text.columns.status, cell: (command) => <CommandMark command={command} /> },
+  { header: text.columns.created, cell: ({ created_at }) => <Age at={created_at} /> },
+  { header: text.columns.by, cell: ({ issued_by }) => <Issuer id={issued_by} /> },
+  { header: text.columns.outcome, cell: (command) => <CommandOutcome command={command} /> },
+];

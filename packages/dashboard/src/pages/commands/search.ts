@@ -1,0 +1,15 @@
+import { oneOf, present, textIn } from "../../api/search.ts";
+
+export const STATUSES = ["queued", "delivered", "acked"] as const;
+export const KINDS = ["backup", "restore_test"] as const;
+
+/** The filter of the list of commands. */
+export function readCommandSearch(search: Record<string, unknown>) {
+  return present({
+    status: oneOf(search["status"], STATUSES),
+    kind: oneOf(search["kind"], KINDS),
+    source_id: textIn(search["source_id"]),
+  });
+}
+
+export type CommandSearch = ReturnType<typeof readCommandSearch>;

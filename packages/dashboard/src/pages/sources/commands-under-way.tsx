@@ -1,0 +1,46 @@
+import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { sourceText } from "../../text/sources.ts";
+import { CommandOutcome } from "../commands/command-outcome.tsx";
+import { CommandSteps } from "../commands/command-steps.tsx";
+import { endOf } from "./command-state.ts";
+import type { FollowedCommands } from "./use-followed-commands.ts";
+
+const text = sourceText.trigger;
+
+/** How what was asked for gets on, step by step, and what came of it. */
+export function CommandsUnderWay({ commands }: { commands: FollowedCommands }) {
+  if (commands.shown.length === 0) return null;
+  return (
+    <Stack component="section" gap="sm" aria-label={text.heading}>
+      <Title order={2} size="h4">
+        {text.heading}
+      </Title>
+      {commands.shown.map((command) => (
+        <Paper key={command.id} withBorder p="md">
+          <Stack gap="xs">
+            <Group justify="space-between">
+              <Text fw={600}>
+                <RecordLink id={command.id}>{text.names[command.kind]}</RecordLink>
+              </Text>
+              {endOf(command) !== null && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  aria-label={`${text.dismiss}: ${text.names[command.kind]}`}
+                  onClick={() => commands.hide(command.id)}
+                >
+                  {text.dismiss}
+                </Button>
+              )}
+            </Group>
+            <CommandSteps command={command} />
+            <div role="status">
+              <CommandOutcome command={command} />
+            </div>
+          </Stack>
+        </Paper>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Status } from "../../parts/status-mark.tsx";
+import { formatBytes, formatMoment, formatAge } from "../../text/format.ts";
+import { sourceText } from "../../text/sources.ts";
+import { endOf } from "./command-state.ts";
+import type { TimelineItem } from "./queries.ts";
+import type { TimelineRow } from "./timeline-rows.ts";
+
+const text = sourceText.timeline;
+
+export interface EntryWords {
+  mark: Status;
+  title: string;
+  details: string[];
+}
+
+/** What happened, in words. */
+export function describeEntry({ item }: Pick<TimelineRow, "item">, now = new Date()): EntryWords {
+  switch (item.type) {
+    case "backup": {
+      const { size_bytes, source_metadata, proven_at, status } = item.backup;
+      return {
+        mark: proven_at === null ? "backed_up" : "proven",
+        title: text.backup,
+        details: [
+          formatBytes(size_bytes),
+          `${source_metadata.engine} ${source_metadata.engine_version}`,
+          proven_at === null ? text.notProven : `${text.proven} ${formatAge(new Date(proven_at), now)}`,
+          ...(status === "expired" ? [text.expired] : []),
+        ],
+      };
+    }
+    case "receipt": {
+      const { kind, result } = item.receipt;
+      if (kind === "backup") return { mark: "backed_up", title: text.backupReceipt, details: [] };
+      const passed = result === "passed";
+      return { mark: passed ? "proven" : "failed", title: passed ? text.passed : text.failed, details: [] };
+    }
+    case "event":
+      return describeEvent(item, now);
+    case "command": {
+      const { kind, status } = item.command;
+      const state = endOf(item.command) === "withdrawn" ? "ended" : status;
+      return { mark: "none", title: text.command[kind], details: [text.commandState[state]] };
+    }
+  }
+}
+
+const MARKS: Readonly<Record<string, Status>> = {
+  backup_failed: "failed",
+  restore_failed: "failed",
+  attestation_failed: "failed",
+  backup_missed: "missed",
+  restore_test_missed: "missed",
+};
+
+function describeEvent({ event, incident }: Extract<TimelineItem, { type: "event" }>, now: Date): EntryWords {
+  const { kind, detail } = event;
+  const ended = incident?.ended_at;
+  return {
+    mark: MARKS[kind] ?? "none",
+    title: text.events[kind] ?? kind,
+    details: [
+      ...textsIn(detail, ["message"]),
+      ...(typeof detail["message"] === "string" ? [] : textsIn(detail, ["reason"])),
+      ...textsIn(detail, ["scheduled_at"]).map((at) => `${text.due} ${formatMoment(new Date(at))}`),
+      ...(incident === null
+        ? []
+        : [
+            ended === null || ended === undefined
+              ? text.stillOpen
+              : `${text.ended} ${formatAge(new Date(ended), now)}`,
+          ]),
+    ],
+  };
+}
+
+function textsIn(detail: Readonly<Record<string, unknown>>, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const value = detail[name];
+    return typeof value === "string" && value !== "" ? [value] : [];
+  });
+}

@@ -1,0 +1,52 @@
+import { Button, Group, Stack } from "@mantine/core";
+import type { ReactNode, SubmitEvent } from "react";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { sourceText } from "../../text/sources.ts";
+
+const text = sourceText.settings;
+
+interface EditorFormProps {
+  label: string;
+  children: ReactNode;
+  /** Why it cannot be saved as it is; null where it can. */
+  problem: string | null;
+  saveLabel?: string;
+  pending: boolean;
+  error: Error | null;
+  onSave: () => void;
+  onCancel: () => void;
+}
+
+/** The frame of an editor: its fields, what went wrong, save and cancel. Escape cancels. */
+export function EditorForm(props: EditorFormProps) {
+  const { label, children, problem, saveLabel = text.save, pending, error, onSave, onCancel } = props;
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (problem === null && !pending) onSave();
+  };
+  return (
+    <form
+      aria-label={label}
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onCancel();
+      }}
+    >
+      <Stack>
+        {children}
+        {error !== null && <FailurePanel error={error} />}
+        {/* Enter in a field saves, too. */}
+        <input type="submit" hidden />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onCancel}>
+            {text.cancel}
+          </Button>
+          <ReasonedButton loading={pending} disabledReason={problem} onClick={onSave}>
+            {saveLabel}
+          </ReasonedButton>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,31 @@
+import { Alert, List, Text } from "@mantine/core";
+import { Age } from "../../parts/age.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { sourceText } from "../../text/sources.ts";
+import type { Incident, SourceDetail } from "./queries.ts";
+import { type Agents, useAgents } from "./use-agents.ts";
+
+const text = sourceText.incident;
+
+/** What did not happen in its time and has not since, of the source and of its agents. */
+export function Incidents({ source }: { source: SourceDetail }) {
+  const agents = useAgents();
+  if (source.incidents.length === 0) return null;
+  return (
+    <Alert color="orange" variant="light" title={text.heading} component="section" aria-label={text.heading}>
+      <List size="sm" spacing={4}>
+        {source.incidents.map((incident) => (
+          <List.Item key={incident.id}>
+            {wordsOf(incident, agents)}, {text.since} <Age at={incident.began_at} />.{" "}
+            <RecordLink id={incident.id}>{text.record}</RecordLink>
+            {incident.kind === "agent_silent" && <Text size="sm">{text.silentHint}</Text>}
+          </List.Item>
+        ))}
+      </List>
+    </Alert>
+  );
+}
+
+function wordsOf({ kind, agent_id }: Incident, agents: Agents): string {
+  return kind === "agent_silent" ? text.agent_silent(agents.nameOf(agent_id ?? "")) : text[kind];
+}

@@ -1,0 +1,53 @@
+import type { SORTS, STATES } from "./search.ts";
+
+type Sort = (typeof SORTS)[number];
+export type State = (typeof STATES)[number];
+
+/** A source in the list: of what is only known of some, null. */
+export interface ListedSource {
+  id: string;
+  slug: string;
+  name: string;
+  engine: string;
+  agent_id: string;
+  /** Null where the reader is not told. */
+  state: State | null;
+  concerns: readonly string[];
+  last_backup_at: string | null;
+  last_proven_at: string | null;
+  next_backup_at: string | null;
+}
+
+export interface ListFilter {
+  name?: string;
+  state?: State;
+  sort?: Sort;
+}
+
+/** What of the sources is shown, in which order. They come with the worst first. */
+export function arranged(
+  sources: readonly ListedSource[],
+  { name, state, sort }: ListFilter,
+): ListedSource[] {
+  const wanted = name?.trim().toLowerCase() ?? "";
+  const found = sources.filter(
+    (source) =>
+      (state === undefined || source.state === state) &&
+      `${source.name} ${source.slug} ${source.engine}`.toLowerCase().includes(wanted),
+  );
+  switch (sort) {
+    case "name":
+      return found.toSorted((a, b) => a.name.localeCompare(b.name, "en"));
+    case "backup":
+      return found.toSorted(byAge("last_backup_at"));
+    case "proof":
+      return found.toSorted(byAge("last_proven_at"));
+    default:
+      return found;
+  }
+}
+
+/** What never was is older than everything. */
+function byAge(clock: "last_backup_at" | "last_proven_at") {
+  return (a: ListedSource, b: ListedSource): number => (a[clock] ?? "").localeCompare(b[clock] ?? "");
+}

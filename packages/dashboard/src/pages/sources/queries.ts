@@ -1,0 +1,158 @@
+import type { TimelineItem } from "@attestore/contract";
+import type { Schemas } from "@attestore/contract/client";
+import { queryOptions } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
+
+export type { TimelineItem };
+export type Source = Schemas["SourceRecord"];
+export type SourceDetail = Schemas["SourceDetail"];
+export type SourceOverview = Schemas["SourceOverview"];
+export type Incident = Schemas["IncidentRecord"];
+export type TimelineTopic = Schemas["TimelineTopic"];
+export type Drift = Schemas["DriftIndicator"];
+export type RestoreTest = Schemas["RestoreTestRecord"];
+export type Retention = Schemas["Retention"];
+export type Agent = Schemas["AgentRecord"];
+export type Command = Schemas["CommandRecord"];
+
+/** All that is asked about one source lies below this key. */
+const keyOf = (orgID: string, sourceID: string) => ["orgs", orgID, "sources", sourceID] as const;
+
+export function sourceQuery(orgID: string, sourceID: string) {
+  return queryOptions({
+    queryKey: keyOf(orgID, sourceID),
+    queryFn: async () =>
+      (await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}", { path: { orgID, sourceID } })).body,
+  });
+}
+
+/** What is known of all sources, worst first; the home page shows the same. */
+export function overviewQuery(orgID: string) {
+  return queryOptions({
+    queryKey: ["overview", orgID, 30],
+    queryFn: async () =>
+      (await api.call("get", "/api/orgs/{orgID}/overview", { path: { orgID }, query: { days: "30" } })).body,
+  });
+}
+
+export function sourceListQuery(orgID: string) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "sources", "list"],
+    queryFn: () =>
+      allPages(
+        async (cursor) =>
+          (
+            await api.call("get", "/api/orgs/{orgID}/sources", {
+              path: { orgID },
+              query: pageOf(cursor, 200),
+            })
+          ).body,
+      ),
+  });
+}
+
+export function agentListQuery(orgID: string) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "agents", "all"],
+    queryFn: () =>
+      allPages(
+        async (cursor) =>
+          (await api.call("get", "/api/orgs/{orgID}/agents", { path: { orgID }, query: pageOf(cursor, 200) }))
+            .body,
+      ),
+  });
+}
+
+export function timelineQuery(orgID: string, sourceID: string, topic: TimelineTopic | undefined) {
+  return pagedQuery(
+    [...keyOf(orgID, sourceID), "timeline", topic ?? "all"],
+    async (cursor) =>
+      (
+        await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}/timeline", {
+          path: { orgID, sourceID },
+          query: { ...pageOf(cursor), ...(topic === undefined ? {} : { topic }) },
+        })
+      ).body,
+  );
+}
+
+export function driftQuery(orgID: string, sourceID: string) {
+  return pagedQuery(
+    [...keyOf(orgID, sourceID), "drift"],
+    async (cursor) =>
+      (
+        await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}/drift", {
+          path: { orgID, sourceID },
+          query: pageOf(cursor, 100),
+        })
+      ).body,
+  );
+}
+
+export function restoreTestsQuery(orgID: string, sourceID: string) {
+  return pagedQuery(
+    [...keyOf(orgID, sourceID), "restore-tests"],
+    async (cursor) =>
+      (
+        await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}/restore-tests", {
+          path: { orgID, sourceID },
+          query: pageOf(cursor, 20),
+        })
+      ).body,
+  );
+}
+
+/** The newest commands of a source, asked for often while one of them is under way. */
+export function recentCommandsQuery(orgID: string, sourceID: string) {
+  return queryOptions({
+    queryKey: [...keyOf(orgID, sourceID), "commands"],
+    queryFn: async () =>
+      (
+        await api.call("get", "/api/orgs/{orgID}/commands", {
+          path: { orgID },
+          query: { source_id: sourceID, limit: "20" },
+        })
+      ).body.items,
+  });
+}
+
+export function retentionPreviewQuery(orgID: string, sourceID: string, rules: Required<Retention>) {
+  return pagedQuery([...keyOf(orgID, sourceID), "retention-preview", rules], async (cursor) => {
+    const query = Object.fromEntries(Object.entries(rules).map(([rule, count]) => [rule, String(count)]));
+    const path = { orgID, sourceID };
+    return (
+      await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}/retention-preview", {
+        path,
+        query: { ...pageOf(cursor, 200), ...query },
+      })
+    ).body;
+  });
+}
+
+export interface ScheduleDraft {
+  backup_cron: string;
+  restore_test_cron: string;
+  timezone: string;
+}
+
+export function schedulePreviewQuery(orgID: string, draft: ScheduleDraft) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "schedule-preview", draft],
+    queryFn: async () => {
+      const query = Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== ""));
+      return (await api.call("get", "/api/orgs/{orgID}/schedule-preview", { path: { orgID }, query })).body;
+    },
+    refetchInterval: false,
+  });
+}
+
+export function backupQuery(backupID: string) {
+  return queryOptions({
+    queryKey: ["backups", backupID],
+    queryFn: async () => (await api.call("get", "/api/backups/{backupID}", { path: { backupID } })).body,
+    // Of its metadata nothing ever changes.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchInterval: false,
+  });
+}

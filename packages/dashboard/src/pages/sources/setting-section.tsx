@@ -1,0 +1,56 @@
+import { Button, Group, Paper, Stack, Text } from "@mantine/core";
+import { type ReactNode, useRef, useState } from "react";
+import { useMayManage } from "../../api/session.ts";
+import { sourceText } from "../../text/sources.ts";
+
+const text = sourceText.settings;
+
+interface SettingSectionProps {
+  heading: string;
+  /** What the button is for, for those who do not see where it stands. */
+  editLabel: string;
+  /** What is set now. */
+  children: ReactNode;
+  /** In place of it, while somebody changes it. */
+  editor: (close: (saved: boolean) => void) => ReactNode;
+}
+
+/** A part of the settings: what is set, and a button that opens its editor for those who may change it. */
+export function SettingSection({ heading, editLabel, children, editor }: SettingSectionProps) {
+  const mayManage = useMayManage();
+  const [state, setState] = useState<"shown" | "edited" | "saved">("shown");
+  const button = useRef<HTMLButtonElement>(null);
+  const close = (saved: boolean): void => {
+    setState(saved ? "saved" : "shown");
+    // Back to where the editor was opened from, once that is there again.
+    requestAnimationFrame(() => button.current?.focus());
+  };
+  return (
+    <Paper withBorder p="md" component="section" aria-label={heading}>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Text fw={600} component="h3" size="lg">
+            {heading}
+          </Text>
+          <Group gap="sm">
+            <Text size="sm" role="status">
+              {state === "saved" && text.saved}
+            </Text>
+            {mayManage && state !== "edited" && (
+              <Button
+                ref={button}
+                size="xs"
+                variant="default"
+                aria-label={editLabel}
+                onClick={() => setState("edited")}
+              >
+                {text.edit}
+              </Button>
+            )}
+          </Group>
+        </Group>
+        {state === "edited" ? editor(close) : children}
+      </Stack>
+    </Paper>
+  );
+}

@@ -1,0 +1,83 @@
+import { Paper, SimpleGrid, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Age, useNow } from "../../parts/age.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { formatDuration } from "../../text/format.ts";
+import { sourceText } from "../../text/sources.ts";
+import type { SourceDetail } from "./queries.ts";
+
+const text = sourceText.clocks;
+
+/** The two clocks of a source, and when they are due to be set again. */
+export function SourceClocks({ source }: { source: SourceDetail }) {
+  const { last_backup_at, last_proven_at, next_backup_at, next_restore_test_at } = source;
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} component="section" aria-label={text.lastBackup}>
+      <Clock label={text.lastBackup} at={last_backup_at} note={<RpoNote source={source} />} />
+      <Clock label={text.lastProof} at={last_proven_at} note={text.proofHint} />
+      <Due label={text.nextBackup} at={next_backup_at} />
+      <Due label={text.nextTest} at={next_restore_test_at} />
+    </SimpleGrid>
+  );
+}
+
+function Clock({ label, at, note }: { label: string; at: string | null; note: ReactNode }) {
+  return (
+    <Tile label={label} value={<Age at={at} fallback={text.never} />}>
+      {at !== null && (
+        <Text size="sm">
+          <Moment at={at} />
+        </Text>
+      )}
+      <Text size="sm" c="dimmed" component="div">
+        {note}
+      </Text>
+    </Tile>
+  );
+}
+
+function Due({ label, at }: { label: string; at: string | null }) {
+  const now = useNow();
+  const isPast = at !== null && new Date(at) < now;
+  return (
+    <Tile label={label} value={<Age at={at} fallback={text.notScheduled} />}>
+      {at !== null && (
+        <Text size="sm">
+          {isPast && `${text.dueSince} `}
+          <Moment at={at} />
+        </Text>
+      )}
+    </Tile>
+  );
+}
+
+function Tile({ label, value, children }: { label: string; value: ReactNode; children: ReactNode }) {
+  return (
+    <Paper withBorder p="md">
+      <Stack gap={4}>
+        <Text size="sm" fw={600} component="h2">
+          {label}
+        </Text>
+        <Text size="xl" fw={600} component="div">
+          {value}
+        </Text>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+function RpoNote({ source: { objectives, last_backup_at } }: { source: SourceDetail }) {
+  const now = useNow();
+  const rpo_s = objectives?.rpo_s;
+  if (rpo_s === undefined) return <>{text.noObjective}</>;
+  const isMet = last_backup_at !== null && now.getTime() - new Date(last_backup_at).getTime() <= rpo_s * 1000;
+  const rpo = formatDuration(rpo_s);
+  return (
+    <span style={{ display: "inline-flex", gap: 6, alignItems: "center" }}>
+      <StatusMark status={isMet ? "proven" : "missed"} size={14} label="" />
+      {isMet ? text.withinRpo(rpo) : text.beyondRpo(rpo)}
+    </span>
+  );
+}

@@ -1,0 +1,78 @@
+import { Anchor, Tabs } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useOrgId } from "../../api/session.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { Page } from "../../parts/page.tsx";
+import { sourceText } from "../../text/sources.ts";
+import { CommandsUnderWay } from "./commands-under-way.tsx";
+import { DriftTab } from "./drift-tab.tsx";
+import { Incidents } from "./incidents.tsx";
+import { type SourceDetail, sourceQuery } from "./queries.ts";
+import { RestoreTestsTab } from "./restore-tests-tab.tsx";
+import { TABS } from "./search.ts";
+import { SettingsTab } from "./settings-tab.tsx";
+import { SourceClocks } from "./source-clocks.tsx";
+import { TimelineTab } from "./timeline-tab.tsx";
+import { TriggerButtons } from "./trigger-buttons.tsx";
+import { useFollowedCommands } from "./use-followed-commands.ts";
+
+const route = getRouteApi("/signed-in/sources/$sourceId");
+
+export function SourcePage() {
+  const { sourceId } = route.useParams();
+  const source = useQuery(sourceQuery(useOrgId(), sourceId));
+  return <Awaited query={source}>{(data) => <SourceFrame key={data.id} source={data} />}</Awaited>;
+}
+
+const TAB_CONTENT = {
+  timeline: TimelineTab,
+  tests: RestoreTestsTab,
+  drift: DriftTab,
+  settings: SettingsTab,
+} as const;
+
+function SourceFrame({ source }: { source: SourceDetail }) {
+  const { tab = "timeline" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const commands = useFollowedCommands(source);
+  const open = (value: string | null): void => {
+    const next = TABS.find((known) => known === value) ?? "timeline";
+    void navigate({ search: (before) => ({ ...before, tab: next }), replace: true, resetScroll: false });
+  };
+  return (
+    <Page
+      title={source.name}
+      lead={
+        <>
+          {source.slug} · {source.engine} ·{" "}
+          <Anchor inherit renderRoot={(props) => <Link to="/sources" {...props} />}>
+            {sourceText.page.backLink}
+          </Anchor>
+        </>
+      }
+      actions={<TriggerButtons source={source} commands={commands} />}
+    >
+      <Incidents source={source} />
+      <SourceClocks source={source} />
+      <CommandsUnderWay commands={commands} />
+      <Tabs value={tab} onChange={open} keepMounted={false}>
+        <Tabs.List aria-label={sourceText.page.sections} mb="md">
+          {TABS.map((name) => (
+            <Tabs.Tab key={name} value={name}>
+              {sourceText.page.tabs[name]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {TABS.map((name) => {
+          const Content = TAB_CONTENT[name];
+          return (
+            <Tabs.Panel key={name} value={name}>
+              <Content source={source} />
+            </Tabs.Panel>
+          );
+        })}
+      </Tabs>
+    </Page>
+  );
+}

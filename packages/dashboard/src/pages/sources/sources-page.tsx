@@ -1,0 +1,145 @@
+import { NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMe, useOrgId } from "../../api/session.ts";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Choice, FilterBar } from "../../parts/filter-bar.tsx";
+import { Page } from "../../parts/page.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { sourceText } from "../../text/sources.ts";
+import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
+import { overviewQuery, sourceListQuery } from "./queries.ts";
+import { SORTS, STATES } from "./search.ts";
+import { SourceState } from "./source-state.tsx";
+import { useAgents } from "./use-agents.ts";
+
+const text = sourceText.list;
+const route = getRouteApi("/signed-in/sources");
+
+export function SourcesPage() {
+  const isReader = useMe().user.role === "reader";
+  const search = route.useSearch();
+  return (
+    <Page title={text.title} lead={text.lead}>
+      <SourceFilters search={search} withState={!isReader} />
+      {isReader ? <SourcesOfPeriod search={search} /> : <SourcesNow search={search} />}
+    </Page>
+  );
+}
+
+function SourcesNow({ search }: { search: ListFilter }) {
+  const overview = useQuery(overviewQuery(useOrgId()));
+  return <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>;
+}
+
+/** Whoever opened an auditor's link sees a period, and nothing of what is due now. */
+function SourcesOfPeriod({ search }: { search: ListFilter }) {
+  const list = useQuery(sourceListQuery(useOrgId()));
+  return (
+    <Awaited query={list}>
+      {(sources) => (
+        <SourceTable
+          all={sources.map((source) => ({ ...source, state: null, concerns: [] }))}
+          search={search}
+        />
+      )}
+    </Awaited>
+  );
+}
+
+function SourceTable({ all, search }: { all: readonly ListedSource[]; search: ListFilter }) {
+  if (all.length === 0) return <EmptyState>{text.none}</EmptyState>;
+  const shown = arranged(all, search);
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed" role="status">
+        {text.shown(shown.length, all.length)}
+      </Text>
+      {shown.length === 0 ? (
+        <EmptyState>{text.noMatch}</EmptyState>
+      ) : (
+        <RecordTable
+          caption={text.caption}
+          columns={all.some(({ state }) => state !== null) ? COLUMNS : COLUMNS_OF_PERIOD}
+          rows={shown}
+          rowKey={({ id }) => id}
+        />
+      )}
+    </Stack>
+  );
+}
+
+function SourceFilters({ search, withState }: { search: ListFilter; withState: boolean }) {
+  const navigate = route.useNavigate();
+  const filter = (more: { [Name in keyof ListFilter]?: ListFilter[Name] | undefined }): void =>
+    // What is undefined is left out of the address.
+    void navigate({ search: { ...search, ...more } as ListFilter, replace: true });
+  return (
+    <FilterBar>
+      <TextInput
+        label={text.filter}
+        type="search"
+        value={search.name ?? ""}
+        onChange={({ currentTarget }) => filter({ name: currentTarget.value || undefined })}
+      />
+      {withState && (
+        <Choice
+          label={text.state}
+          all={text.allStates}
+          value={search.state}
+          choices={STATES.map((state) => [state, sourceText.states[state]] as const)}
+          onChange={(state) => filter({ state })}
+        />
+      )}
+      <NativeSelect
+        label={text.sort}
+        value={search.sort ?? "trouble"}
+        data={SORTS.map((sort) => ({ value: sort, label: text.sorts[sort] }))}
+        onChange={({ currentTarget }) => filter({ sort: SORTS.find((sort) => sort === currentTarget.value) })}
+      />
+    </FilterBar>
+  );
+}
+
+function AgentName({ id }: { id: string }) {
+  return <RecordLink id={id}>{useAgents().nameOf(id)}</RecordLink>;
+}
+
+const name: Column<ListedSource> = {
+  header: text.columns.name,
+  cell: (source) => (
+    <div>
+      <RecordLink id={source.id}>{source.name}</RecordLink>
+      <Text size="sm" c="dimmed">
+        {source.engine}
+      </Text>
+    </div>
+  ),
+};
+const clocks: Column<ListedSource>[] = [
+  { header: text.columns.lastBackup, cell: ({ last_backup_at }) => <Age at={last_backup_at} /> },
+  { header: text.columns.lastProof, cell: ({ last_proven_at }) => <Age at={last_proven_at} /> },
+];
+const agent: Column<ListedSource> = {
+  header: text.columns.agent,
+  cell: ({ agent_id }) => <AgentName id={agent_id} />,
+};
+
+const COLUMNS: readonly Column<ListedSource>[] = [
+  name,
+  {
+    header: text.columns.state,
+    cell: ({ state, concerns }) => state !== null && <SourceState state={state} concerns={concerns} />,
+  },
+  ...clocks,
+  {
+    header: text.columns.next,
+    cell: ({ next_backup_at }) => <Age at={next_backup_at} fallback={sourceText.clocks.notScheduled} />,
+  },
+  agent,
+];
+
+const COLUMNS_OF_PERIOD: readonly Column<ListedSource>[] = [name, ...clocks, agent];

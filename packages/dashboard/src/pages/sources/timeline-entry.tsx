@@ -1,0 +1,67 @@
+import { Group, Text } from "@mantine/core";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Anchor } from "@mantine/core";
+import { Age } from "../../parts/age.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { sourceText } from "../../text/sources.ts";
+import { describeEntry } from "./describe-entry.ts";
+import classes from "./timeline.module.css";
+import type { TimelineRow } from "./timeline-rows.ts";
+
+const text = sourceText.timeline;
+const route = getRouteApi("/signed-in/sources/$sourceId");
+
+/** One happening of the timeline, with links to its records. */
+export function TimelineEntry({ row, drift }: { row: TimelineRow; drift: number }) {
+  const { mark, title, details } = describeEntry(row);
+  const { sourceId } = route.useParams();
+  return (
+    <li className={classes["entry"]}>
+      <span className={classes["mark"]}>
+        <StatusMark status={mark} label="" />
+      </span>
+      <div>
+        <Text fw={600} component="div">
+          <RecordLink id={row.id}>{title}</RecordLink>
+        </Text>
+        {details.length > 0 && (
+          <Text size="sm" c="dimmed">
+            {details.join(" · ")}
+          </Text>
+        )}
+        <Group gap="md">
+          {row.receipt !== undefined && (
+            <Text size="sm">
+              <RecordLink id={row.receipt.id}>{text.receipt}</RecordLink>
+            </Text>
+          )}
+          {row.command !== undefined && (
+            <Text size="sm">
+              <RecordLink id={row.command.id}>{text.command[row.command.kind].toLowerCase()}</RecordLink>
+            </Text>
+          )}
+          {drift > 0 && (
+            <Anchor
+              size="sm"
+              renderRoot={(props) => (
+                <Link to="/sources/$sourceId" params={{ sourceId }} search={{ tab: "drift" }} {...props} />
+              )}
+            >
+              {text.drift(drift)}
+            </Anchor>
+          )}
+        </Group>
+      </div>
+      <div className={classes["time"]}>
+        <Text size="sm">
+          <Age at={row.at} />
+        </Text>
+        <Text size="xs" c="dimmed">
+          <Moment at={row.at} />
+        </Text>
+      </div>
+    </li>
+  );
+}

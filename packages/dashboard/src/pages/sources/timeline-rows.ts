@@ -1,0 +1,56 @@
+import type { Command, TimelineItem } from "./queries.ts";
+
+type Receipt = Extract<TimelineItem, { type: "receipt" }>["receipt"];
+
+/** One happening: what came of a command, with the command; a backup, with the receipt that attests it. */
+export interface TimelineRow {
+  /** Of the record that the row is about. */
+  id: string;
+  at: string;
+  item: TimelineItem;
+  /** The backup's. */
+  receipt?: Receipt;
+  /** That asked for it. */
+  command?: Command;
+}
+
+/** Puts records together that tell of the same, in the order that they came in; what is not loaded yet stays apart. */
+export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
+  const rows = new Map<string, TimelineRow>();
+  for (const item of items) {
+    const id = idOf(item);
+    rows.set(id, { id, at: item.at, item });
+  }
+  for (const row of rows.values()) {
+    if (row.item.type === "receipt" && row.item.receipt.kind === "backup") {
+      const backup = rows.get(row.item.receipt.backup_id);
+      if (backup === undefined) continue;
+      backup.receipt = row.item.receipt;
+      rows.delete(row.id);
+    }
+    if (row.item.type === "command") {
+      const { receipt_id, backup_id, event_id } = row.item.command.outcome;
+      const outcome = [receipt_id, backup_id, event_id]
+        .flatMap((id) => (id === undefined ? [] : [rows.get(id)]))
+        .find((found) => found !== undefined);
+      // Removing a source ends many commands: each stays to be seen.
+      if (outcome === undefined || outcome.command !== undefined) continue;
+      outcome.command = row.item.command;
+      rows.delete(row.id);
+    }
+  }
+  return [...rows.values()];
+}
+
+function idOf(item: TimelineItem): string {
+  switch (item.type) {
+    case "event":
+      return item.event.id;
+    case "receipt":
+      return item.receipt.id;
+    case "backup":
+      return item.backup.id;
+    case "command":
+      return item.command.id;
+  }
+}

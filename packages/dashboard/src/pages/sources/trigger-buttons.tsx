@@ -1,0 +1,61 @@
+import { Stack } from "@mantine/core";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+import { useMayManage, useOrgId } from "../../api/session.ts";
+import { useNow } from "../../parts/age.tsx";
+import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { ReasonedButton } from "../../parts/reasoned-button.tsx";
+import { sourceText } from "../../text/sources.ts";
+import { type Command, recentCommandsQuery, type Source } from "./queries.ts";
+import { runnerOf, triggerReason } from "./trigger-reason.ts";
+import { useAgents } from "./use-agents.ts";
+import type { FollowedCommands } from "./use-followed-commands.ts";
+
+/** Asks the source's agent for something now. */
+export function TriggerButtons({ source, commands }: { source: Source; commands: FollowedCommands }) {
+  return (
+    <>
+      <TriggerButton source={source} commands={commands} kind="backup" />
+      <TriggerButton source={source} commands={commands} kind="restore_test" />
+    </>
+  );
+}
+
+function TriggerButton({
+  source,
+  commands,
+  kind,
+}: {
+  source: Source;
+  commands: FollowedCommands;
+  kind: Command["kind"];
+}) {
+  const orgID = useOrgId();
+  const client = useQueryClient();
+  const mayManage = useMayManage();
+  const agent = useAgents().find(runnerOf(source, kind));
+  const now = useNow();
+  const trigger = useMutation({
+    mutationFn: () =>
+      api.call("post", "/api/orgs/{orgID}/sources/{sourceID}/trigger", {
+        path: { orgID, sourceID: source.id },
+        body: { kind },
+        idempotencyKey: crypto.randomUUID(),
+      }),
+    // Until the command shows, the button would ask once more.
+    onSuccess: () => client.invalidateQueries(recentCommandsQuery(orgID, source.id)),
+  });
+  return (
+    <Stack gap={4} align="flex-start">
+      <ReasonedButton
+        variant={kind === "backup" ? "default" : "filled"}
+        loading={trigger.isPending}
+        disabledReason={triggerReason(kind, { mayManage, source, agent, commands: commands.recent, now })}
+        onClick={() => trigger.mutate()}
+      >
+        {sourceText.trigger[kind]}
+      </ReasonedButton>
+      {trigger.isError && <FailurePanel error={trigger.error} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,22 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readDuration, typedDuration } from "./typed-duration.ts";
+
+test.each([
+  [86_400, { amount: "1", unit: "86400" }],
+  [36 * 3600, { amount: "36", unit: "3600" }],
+  [90 * 60, { amount: "90", unit: "60" }],
+  [undefined, { amount: "", unit: "3600" }],
+])("%s s are shown as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
+
+test("what is set survives being opened and saved again", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10 * 365 * 86_400 }), (seconds) => {
+      expect(readDuration(typedDuration(seconds))).toBe(seconds);
+    }),
+  );
+});
+
+test.each(["0", "-1", "soon", "1e3", "9999999"])("%s days are none", (amount) => {
+  expect(readDuration({ amount, unit: "86400" })).toBeNull();
+});

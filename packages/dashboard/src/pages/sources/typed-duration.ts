@@ -1,0 +1,26 @@
+/** A time as it is typed: a number, and its unit in seconds. */
+export interface TypedDuration {
+  amount: string;
+  unit: string;
+}
+
+export const UNITS = ["60", "3600", "86400"] as const;
+const MAX_S = 10 * 365 * 86_400;
+
+/** In the largest unit that it is a whole number of. */
+export function typedDuration(seconds: number | undefined): TypedDuration {
+  if (seconds === undefined) return { amount: "", unit: "3600" };
+  const unit = UNITS.findLast((size) => seconds % Number(size) === 0);
+  if (unit !== undefined) return { amount: String(seconds / Number(unit)), unit };
+  // The API takes seconds; nobody loses them by opening the editor.
+  return { amount: String(seconds / 60), unit: "60" };
+}
+
+/** Seconds; undefined for nothing, null for what is no such time. */
+export function readDuration({ amount, unit }: TypedDuration): number | undefined | null {
+  const text = amount.trim();
+  if (text === "") return undefined;
+  if (!/^\d{1,9}(\.\d+)?$/.test(text)) return null;
+  const seconds = Math.round(Number(text) * Number(unit));
+  return seconds >= 1 && seconds <= MAX_S ? seconds : null;
+}

@@ -1,0 +1,49 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { useOrgId } from "../../api/session.ts";
+import { useNow } from "../../parts/age.tsx";
+import { endOf, isUnderWay } from "./command-state.ts";
+import { type Command, recentCommandsQuery, type Source } from "./queries.ts";
+
+export interface FollowedCommands {
+  /** The source's newest; undefined while they are not known. */
+  recent: readonly Command[] | undefined;
+  /** Those that were under way at some time since the page was opened, and were not hidden. */
+  shown: readonly Command[];
+  hide(id: string): void;
+}
+
+const WATCHED_MS = 1500;
+const UNWATCHED_MS = 30_000;
+
+/** The source's commands: asked for every other second while one is under way, so that the page shows how it gets on. */
+export function useFollowedCommands(source: Source): FollowedCommands {
+  const orgId = useOrgId();
+  const client = useQueryClient();
+  const now = useNow();
+  const { data: recent } = useQuery({
+    ...recentCommandsQuery(orgId, source.id),
+    refetchInterval: ({ state: { data } }) =>
+      data?.some((command) => isUnderWay(command, new Date())) === true ? WATCHED_MS : UNWATCHED_MS,
+  });
+  const [followed, setFollowed] = useState<ReadonlySet<string>>(new Set());
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const fresh = (recent ?? [])
+    .filter(({ id }) => !followed.has(id))
+    .filter((command) => isUnderWay(command, now));
+  if (fresh.length > 0) setFollowed(new Set([...followed, ...fresh.map(({ id }) => id)]));
+
+  const shown = useMemo(
+    () => (recent ?? []).filter(({ id }) => followed.has(id) && !hidden.has(id)),
+    [recent, followed, hidden],
+  );
+  // What they changed is on this page: clocks, timeline, tests.
+  const progress = shown.map(({ id, outcome }) => `${id} ${JSON.stringify(outcome)}`).join();
+  const anyOutcome = shown.some(
+    (command) => endOf(command) !== null || command.outcome.backup_id !== undefined,
+  );
+  useEffect(() => {
+    if (anyOutcome) void client.invalidateQueries({ queryKey: ["orgs", orgId, "sources", source.id] });
+  }, [anyOutcome, progress, client, orgId, source.id]);
+  return { recent, shown, hide: (id) => setHidden(new Set([...hidden, id])) };
+}

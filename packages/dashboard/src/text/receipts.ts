@@ -1,0 +1,114 @@
+import { plural } from "./format.ts";
+
+/** What the pages about receipts say. */
+export const receipts = {
+  navigation: "Receipts",
+  list: {
+    title: "Receipts",
+    lead: "What agents signed: each backup that was made, each restore that was tried. All of them are in the log.",
+    empty: "No receipts yet. An agent signs the first one with its first backup.",
+    noMatch: "No receipt matches the filter.",
+    clear: "Show all",
+    verifyFile: "Verify a file",
+    columns: {
+      what: "Receipt",
+      source: "Source",
+      when: "Recorded",
+      backup: "Backup",
+      index: "In the log at",
+    },
+  },
+  filter: {
+    label: "Filter",
+    source: "Source",
+    allSources: "All sources",
+    removed: "a removed source",
+    kind: "Kind",
+    allKinds: "Backups and restore tests",
+    result: "Result",
+    allResults: "Any result",
+    from: "From",
+    to: "Until",
+    day: "The whole day, in your time zone",
+    notReversed: "It ends before it begins.",
+  },
+  kind: { backup: "Backups", restore_test: "Restore tests" },
+  result: { passed: "Passed", failed: "Failed" },
+  /** A receipt in two words. */
+  what: { backup: "Backup made", passed: "Restore test passed", failed: "Restore test FAILED" },
+  page: {
+    says: "What it says",
+    unreadable: "The receipt's statement cannot be read:",
+    backedUp: (engine: string, size: string) =>
+      `The agent made a backup of ${engine}, encrypted it, and uploaded ${size} of ciphertext.`,
+    passed: (where: string, checks: string) =>
+      `The agent fetched the backup, decrypted it to its end, restored it into ${where}, and ${checks} held.`,
+    failed: (where: string, checks: string) =>
+      `The agent tried to restore the backup into ${where}: ${checks}.`,
+    checksHeld: (count: number) => (count === 1 ? "its one check" : `all ${count} checks`),
+    checksFailed: (failed: number, all: number) =>
+      all === 0
+        ? "no check could be made"
+        : failed === 0
+          ? `its ${plural(all, "check")} held, and still the test failed`
+          : `${failed} of ${plural(all, "check")} did not hold`,
+    runtime: {
+      container: "in a container",
+      process: "as a process of its own on the agent's host",
+      uri: "in a database that its owner named",
+    },
+    reason: "Reason",
+    source: "Source",
+    backup: "Backup",
+    agent: "Agent",
+    ran: "Ran",
+    ranFor: (from: string, took: string) => `${from}, for ${took}`,
+    recorded: "Recorded by the service",
+    ciphertext: "SHA-256 of the ciphertext",
+    size: "Size of the ciphertext",
+    engine: "Engine",
+    recipients: "Encrypted to",
+    runtimeName: "Restored into",
+    version: "Agent's version",
+    previous: "Agent's receipt before",
+    first: "none: the agent's first",
+    index: "In the log at",
+    phases: "How long it took",
+    phase: {
+      download_ms: "Fetching the ciphertext",
+      decrypt_ms: "Decrypting",
+      restore_ms: "Restoring",
+      checks_ms: "Checking",
+    },
+    phaseColumn: "Phase",
+    tookColumn: "Took",
+    sum: "Together",
+    checks: "Checks",
+    noChecks: "No check was made: such a test has failed, whatever was restored.",
+    column: { id: "Check", expectation: "Expected", observed: "Observed", result: "Outcome", took: "Took" },
+    outcome: { passed: "held", failed: "did NOT hold" },
+  },
+  here: {
+    title: "Verify here",
+    explanation:
+      "Fetches the receipt with its proof and verifies it in this browser: the agent's signature, the statement, the entry in the log, the log's signature, and its witnesses.",
+    button: "Verify here",
+    again: "Verify again",
+    own: "Use keys of your own",
+    wrongReceipt: "The service answered with another receipt than this one.",
+    at: (at: string) => `Verified in this browser, ${at}`,
+  },
+  elsewhere: {
+    title: "Verify elsewhere",
+    explanation:
+      "With nothing of this page: download the receipt, take the keys from the agent's host, and run one of these.",
+    bundle: "Bundle (rcpt_….json)",
+    tlogProof: "C2SP tlog-proof",
+    sigstore: "Sigstore bundle",
+    verifier: "With attestore-verify",
+    openssl: "With openssl and jq: the agent's signature",
+    cosign: "With cosign: the agent's signature, and the ciphertext's digest",
+    page: "Or drop the bundle and keys of your own on this service's page for files, which works without a network",
+    cosignNote: "cosign knows no log but Sigstore's own, so that the proof in our log is left out.",
+  },
+} as const;
