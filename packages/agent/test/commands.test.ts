@@ -273,12 +273,17 @@ it("finds what is wrong with an installation", async () => {
     "keys",
     "disk",
     "sandboxes",
+    "recovery kit",
     "service",
+    "certificate",
+    "pinned CA",
     "clock",
     "log",
     "agent",
     "sqlite",
     "files",
+    "source invoices",
+    "source papers",
     "spool",
   ]);
   chmodSync(root.layout.token, 0o644);

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { isSeq } from "yaml";
 import { identityToRecipient, generateX25519Identity } from "age-encryption";
 import { recipientOf } from "../keys/identity.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
@@ -69,14 +70,14 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   ];
   const edit = await planConfigEdit(layout, (document) => {
     document.setIn(["encryption", "recipients"], document.createNode(after, { flow: true }));
-    if (identityFile !== null)
+    if (identityFile !== null) {
+      const files = document.getIn(["encryption", "identity_files"]);
+      const before = isSeq(files) ? (files.toJS(document) as unknown[]) : [];
       document.setIn(
         ["encryption", "identity_files"],
-        document.createNode(
-          [identityFile, ...config.identityFiles.map((path) => shortPath(path, layout.root))],
-          { flow: true },
-        ),
+        document.createNode([identityFile, ...before], { flow: true }),
       );
+    }
   });
   // The new key is on disk before anything is encrypted to it, and vouched for before config.yaml names it.
   const change = { key: "encryption", before: config.recipients, after } as const;
@@ -131,8 +132,4 @@ function requireAgent(
 ): { readonly agentId: string; readonly orgId: string } {
   if (agent !== null) return { agentId: agent.id, orgId: agent.orgId };
   throw new UserError("not_attached", `${file} names no agent: run \`attestore init\` first`);
-}
-
-function shortPath(path: string, root: string): string {
-  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }

@@ -1,4 +1,6 @@
 import { lockOrRefuse } from "../root/lock.ts";
+import { EngineApiError } from "../sandboxes/container/engine-api.ts";
+import { reapLeftovers, type Leftover } from "../sandboxes/leftovers.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 import type { Run } from "./command.ts";
 import { openAttachedRoot, pacedUpload } from "./open-root.ts";
@@ -8,6 +10,17 @@ import { recoverCommands } from "./run/recover.ts";
 import { submitLoop } from "./run/submit-loop.ts";
 import { workLoop } from "./run/work-loop.ts";
 import { takeWorkLock } from "./work-lock.ts";
+
+/** A container runtime that breaks off is said here, and met again by whoever needs it. */
+async function reap(scratchDir: string, say: (line: string) => void): Promise<Leftover[]> {
+  try {
+    return await reapLeftovers(scratchDir);
+  } catch (error) {
+    if (!(error instanceof EngineApiError)) throw error;
+    say(`leftovers of killed runs: ${error.message}`);
+    return [];
+  }
+}
 
 /** How long what was just signed may take to be submitted while the agent stops. */
 const LAST_WORDS_MS = 3_000;
@@ -22,6 +35,8 @@ export const runAgent: Run = async (call) => {
       using __ = await takeWorkLock(layout, "run (start)", { signal, wait: true, say });
       const interrupted = await recoverCommands(attachment);
       if (interrupted > 0) say(`${interrupted} commands were interrupted when the agent last stopped`);
+      for (const { kind, name } of await reap(layout.scratch, say))
+        say(`removed what a killed run had left: ${kind} ${name}`);
     }
     // A loop that fails takes the others with it: half an agent is worse than one that its supervisor restarts.
     const failed = new AbortController();

@@ -37,6 +37,12 @@ export interface RunContext {
 /** What an engine is told of a source: its own settings, and what every source has. */
 export type SourceOf<Settings extends object> = SourceCommon & Settings;
 
+/** For people: `PostgreSQL 15.20`, `pg_dump 15.20`. */
+export interface ClientVersions {
+  readonly server: string;
+  readonly client: string;
+}
+
 /** One database engine, or what is backed up like one. */
 export interface Engine<Settings extends object> {
   /** @throws CouldNotRun */
@@ -51,6 +57,11 @@ export interface Engine<Settings extends object> {
     /** Every source of this host, whose own data no restore may touch; at least this one. */
     sources?: readonly SourceConfig[],
   ) => Promise<Sandbox>;
+  /**
+   * Reaches for the server and finds the program that would dump it; absent where there is no server.
+   * @throws CouldNotRun, `tool_too_old` among them
+   */
+  readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
 }
 
 export interface Dump {

@@ -1,5 +1,5 @@
 import type { EngineName, SourceConfig } from "../root/source-config.ts";
-import type { Dump, Engine, ForeignMetadata, RunContext, Sandbox } from "./engine.ts";
+import type { ClientVersions, Dump, Engine, ForeignMetadata, RunContext, Sandbox } from "./engine.ts";
 import { ENGINES } from "./registry.ts";
 
 /** Starts the dump of a source with its engine. @throws CouldNotRun */
@@ -17,6 +17,15 @@ export async function findSandbox(
   sources: readonly SourceConfig[] = [source],
 ): Promise<Sandbox> {
   return (await engineNamed(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
+}
+
+/** What dumps the source's server, and whether it can; null where there is no server. @throws CouldNotRun */
+export async function clientVersions(
+  source: SourceConfig,
+  context: RunContext,
+): Promise<ClientVersions | null> {
+  const { versions } = await engineNamed(source.engine);
+  return versions === undefined ? null : versions(source as never, context);
 }
 
 /** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */

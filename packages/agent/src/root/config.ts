@@ -3,6 +3,7 @@ import { Value } from "typebox/value";
 import { LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
+import { credentialPath, isCredentialName } from "./credential.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "./layout.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -109,6 +110,9 @@ export function parseConfig(text: string, file: string, root: string): Config {
           ? "is a secret key: it belongs into a file of its own, and its age1… here"
           : "is no age1… key, and no ssh-ed25519 or ssh-rsa public key",
       );
+  for (const [at, file] of (value.encryption?.identity_files ?? []).entries())
+    if (file.startsWith("credential:") && !isCredentialName(file.slice("credential:".length)))
+      report(["encryption", "identity_files", at], "credential: takes the name of a systemd credential");
   const storage = value.standalone?.storage;
   if (storage?.path !== undefined && storage.s3 !== undefined)
     report(["standalone", "storage"], "takes path or s3, not both");
@@ -129,10 +133,16 @@ export function parseConfig(text: string, file: string, root: string): Config {
     upload,
     agent: agent === undefined ? null : { id: agent.id, orgId: agent.org_id, name: agent.name ?? null },
     recipients: (encryption?.recipients ?? []).map(normalRecipient),
-    identityFiles: (encryption?.identity_files ?? []).map((path) => resolve(root, path)),
+    identityFiles: (encryption?.identity_files ?? []).map((path) => identityFile(path, root)),
     defaults: value.defaults ?? {},
     sources,
   };
+}
+
+/** A path, or a systemd credential. */
+function identityFile(text: string, root: string): string {
+  const name = /^credential:(.*)$/s.exec(text)?.[1];
+  return name === undefined ? resolve(root, text.replace(/^file:/, "")) : credentialPath(name);
 }
 
 interface SchemaIssue {

@@ -43,8 +43,8 @@ function normalizeFingerprint(text: string): string {
 
 const TIMEOUT_MS = 15_000;
 
-/** Only to look: the connection, through a proxy if there is one, is closed before anything is sent. */
-function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Certificate[]> {
+/** The certificates that a service shows, its own first. Only to look: the connection, through a proxy if there is one, is closed before anything is sent. */
+export function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Certificate[]> {
   const agent = new Agent({ proxyEnv: { ...proxyEnvironment() } });
   const enough = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
   return new Promise<X509Certificate[]>((resolve, reject) => {

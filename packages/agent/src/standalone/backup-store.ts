@@ -20,5 +20,7 @@ export interface BackupStore {
   get(object: StoredObject, file: string, options: TransferOptions): Promise<void>;
   /** Removes an object for good; that it is gone already is no error. */
   remove(object: StoredObject, signal: AbortSignal): Promise<void>;
+  /** Whether it can be reached and written, as far as that shows without writing. @throws ServiceError, CouldNotRun */
+  examine(signal: AbortSignal): Promise<void>;
   close(): void;
 }

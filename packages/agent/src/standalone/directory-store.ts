@@ -1,5 +1,5 @@
-import { constants, createReadStream } from "node:fs";
-import { copyFile, link, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { constants, createReadStream, existsSync } from "node:fs";
+import { access, copyFile, link, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { makeDirectory, removeDurably, syncDirectory } from "../root/durable-write.ts";
@@ -44,6 +44,17 @@ export function directoryStore(directory: string): BackupStore {
     remove: async (object) => {
       try {
         await removeDurably(pathOf(object));
+      } catch (error) {
+        throw unavailable(directory, error);
+      }
+    },
+    examine: async () => {
+      // Made with the first backup.
+      let there = directory;
+      while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+      try {
+        await access(there, constants.W_OK | constants.X_OK);
+        await readdir(there);
       } catch (error) {
         throw unavailable(directory, error);
       }

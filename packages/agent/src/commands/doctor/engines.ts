@@ -1,11 +1,10 @@
 import { findSandbox } from "../../engines/index.ts";
-import { findInstallations } from "../../engines/postgresql/installations.ts";
 import type { Config } from "../../root/config.ts";
 import type { SourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { bad, good, type Finding } from "./finding.ts";
 
-/** The programs that the declared sources need: to dump them, and to restore into. */
+/** The programs that the declared sources need to be restored into. */
 export async function examineEngines(config: Config): Promise<Finding[]> {
   const ofEngines = new Map([...config.sources.values()].map((source) => [source.engine, source]));
   const findings: Finding[] = [];
@@ -17,12 +16,7 @@ async function examineEngine(source: SourceConfig): Promise<Finding> {
   const { engine } = source;
   try {
     const { runtime } = await findSandbox(source, {});
-    const restores = `restores into ${runtime.engine} ${runtime.engine_version}`;
-    if (engine !== "postgresql") return good(engine, restores);
-    const dumper = (await findInstallations(["pg_dump"])).at(-1);
-    return dumper === undefined
-      ? bad(engine, "pg_dump is missing", "apt-get install postgresql-client")
-      : good(engine, `dumps with pg_dump ${dumper.version}, ${restores}`);
+    return good(engine, `restores into ${runtime.engine} ${runtime.engine_version}`);
   } catch (error) {
     if (!(error instanceof CouldNotRun)) throw error;
     return bad(

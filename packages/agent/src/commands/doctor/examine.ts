@@ -4,6 +4,9 @@ import type { ResolvedRoot } from "../../root/resolve-root.ts";
 import { UserError } from "../../root/user-error.ts";
 import type { Call } from "../command.ts";
 import { examineFiles } from "./files.ts";
+import { examineProxy } from "./proxy.ts";
+import { examineRecovery } from "./recovery.ts";
+import { examineStorage } from "./storage.ts";
 import { examineService } from "./service.ts";
 import { bad, good, type Finding } from "./finding.ts";
 import { examineSpool } from "./spool.ts";
@@ -19,11 +22,17 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     if (!(error instanceof UserError)) throw error;
     findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));
   }
-  findings.push(...(await examineFiles(layout)));
+  findings.push(...(await examineFiles(layout, config)));
   if (config !== null) {
-    findings.push(...(await examineService(call, layout, config)));
+    findings.push(await examineRecovery(layout, config));
+    const { standalone, upload } = config;
+    findings.push(...examineProxy());
+    if (standalone === null) findings.push(...(await examineService(call, layout, config)));
+    else findings.push(await examineStorage(standalone, upload, call.signal));
     const { examineEngines } = await import("./engines.ts");
     findings.push(...(await examineEngines(config)));
+    const { examineSources } = await import("./sources.ts");
+    findings.push(...(await examineSources(layout, config, call.signal)));
   }
   findings.push(...(await examineSpool(layout)));
   return findings;

@@ -1,25 +1,43 @@
-import { access, constants, readdir, stat, statfs } from "node:fs/promises";
+import { dirname } from "node:path";
+import { access, constants, stat, statfs } from "node:fs/promises";
+import type { Config } from "../../root/config.ts";
+import { credentialPath } from "../../root/credential.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
 import { systemCode } from "../../root/system-code.ts";
+import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
+import { reapLeftovers } from "../../sandboxes/leftovers.ts";
 import { formatBytes } from "../../terminal/amounts.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 const LOW_BYTES = 1e9;
 
 /** Modes of keys, room on the disk, what runs left behind. */
-export async function examineFiles(layout: Layout): Promise<Finding[]> {
-  return [...(await examineKeys(layout)), await examineDisk(layout), await examineScratch(layout)];
+export async function examineFiles(layout: Layout, config: Config | null): Promise<Finding[]> {
+  return [...(await examineKeys(layout, config)), await examineDisk(layout), await examineScratch(layout)];
 }
 
-async function examineKeys(layout: Layout): Promise<Finding[]> {
+async function examineKeys(layout: Layout, config: Config | null): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const path of [layout.keys, layout.signingKey, layout.token, layout.ageIdentity]) {
+  const identities = config?.identityFiles ?? [];
+  const token = config === null || config.standalone === null ? [layout.token] : [];
+  const expected = [layout.keys, layout.signingKey, ...token];
+  for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
     const mode = await modeOf(path);
+    const isIdentity = !expected.includes(path);
     // Whoever keeps the identity elsewhere has none here, on purpose.
-    if (mode === null && path === layout.ageIdentity) continue;
-    if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
-    else if ((mode & 0o077) !== 0) {
+    if (mode === null && isIdentity && !identities.includes(path)) continue;
+    if (mode === null && isIdentity)
+      findings.push(
+        warn(
+          "keys",
+          `the identity ${path} is not there${isCredential(path) ? " for this call: systemd gives it to its unit alone" : ""}`,
+          "restore tests need it; take it out of identity_files if another host runs them",
+        ),
+      );
+    else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
+    // What systemd hands out is its own affair: readable by its group, in a place that nobody else can enter.
+    else if ((mode & 0o077) !== 0 && !isCredential(path)) {
       const shown = mode.toString(8).padStart(3, "0");
       findings.push(bad("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));
     } else if (!(await isReadable(path))) {
@@ -40,14 +58,27 @@ async function examineDisk(layout: Layout): Promise<Finding> {
 }
 
 async function examineScratch(layout: Layout): Promise<Finding> {
-  const left = await readdir(layout.scratch);
-  if (left.length === 0) return good("sandboxes", "nothing left behind");
-  if (isLocked(layout, "work")) return good("sandboxes", "one is in use");
-  return warn(
-    "sandboxes",
-    `${left.length} left behind in ${layout.scratch} by a run that was killed`,
-    "the next backup or restore test removes them",
-  );
+  let left;
+  try {
+    // Restored data: nobody misses them, and what belongs to a run that lives is none of these.
+    left = await reapLeftovers(layout.scratch);
+  } catch (error) {
+    if (!(error instanceof EngineApiError)) throw error;
+    return warn("sandboxes", error.message, "does the container runtime work?");
+  }
+  if (left.length > 0) {
+    const named = left.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+    return warn(
+      "sandboxes",
+      `removed what a killed run had left: ${named}`,
+      "the journal may say what killed it",
+    );
+  }
+  return good("sandboxes", isLocked(layout, "work") ? "one is in use" : "nothing left behind");
+}
+
+function isCredential(path: string): boolean {
+  return dirname(path) === dirname(credentialPath("name"));
 }
 
 async function modeOf(path: string): Promise<number | null> {

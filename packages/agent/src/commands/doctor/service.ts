@@ -2,13 +2,14 @@ import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
 import { UserError } from "../../root/user-error.ts";
-import { openAttachment } from "../../service/attachment.ts";
+import { openAttachment, readPinnedCa } from "../../service/attachment.ts";
 import { readLastHeartbeat } from "../../service/heartbeat.ts";
 import { LogAlarmError, readLogAlarm } from "../../service/log-alarm.ts";
 import { ServiceError } from "../../service/service-error.ts";
 import { observeHead } from "../../service/witness.ts";
 import { formatAge, formatDuration } from "../../terminal/amounts.ts";
 import type { Call } from "../command.ts";
+import { examineCertificates } from "./certificates.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /** Idempotency and receipts do not need exact clocks; people who compare times do. */
@@ -31,6 +32,9 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     findings.push(
       good("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
     );
+    const { url, caFile } = config.service ?? {};
+    if (url !== undefined)
+      findings.push(...(await examineCertificates(url, await readPinnedCa(caFile ?? null), call.signal)));
     if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
     await observeHead(attachment, head.checkpoint, call.signal);
     findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));

@@ -94,14 +94,15 @@ export async function dumpMariadb(
   }
 }
 
-async function connect(session: MariadbSession): Promise<string> {
+/** The server's version. @throws CouldNotRun, SessionEnded */
+export async function connect(session: MariadbSession): Promise<string> {
   const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
   if (releaseOf(version) > 0) return version.slice(0, 100);
   throw new CouldNotRun("connection_failed", "the source tells no version that we know");
 }
 
 /** An older program may leave out what it does not know, and say nothing. */
-function requireNewEnough(dumper: Program, version: string): void {
+export function requireNewEnough(dumper: Program, version: string): void {
   const product = productOf(version);
   if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
   throw new CouldNotRun(

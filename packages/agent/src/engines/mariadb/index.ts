@@ -1,6 +1,11 @@
 import type { Engine } from "../engine.ts";
+import { mariadbVersions } from "./client-versions.ts";
 import { dumpMariadb } from "./dump.ts";
 import { findMariadbSandbox } from "./sandbox.ts";
 import type { MariadbSettings } from "./settings.ts";
 
-export const mariadb: Engine<MariadbSettings> = { dump: dumpMariadb, findSandbox: findMariadbSandbox };
+export const mariadb: Engine<MariadbSettings> = {
+  dump: dumpMariadb,
+  findSandbox: findMariadbSandbox,
+  versions: mariadbVersions,
+};

@@ -73,6 +73,10 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
       const url = client.url(object.key);
       await client.ask({ method: "DELETE", url, expected: [200, 204, 404], signal });
     },
+    // A right that every upload in parts needs, and that shows whether bucket and credentials are right.
+    examine: async (signal) => {
+      await client.ask({ method: "GET", url: client.url("", { uploads: "" }), expected: [200], signal });
+    },
     close: () => connections.destroy(),
   };
 }

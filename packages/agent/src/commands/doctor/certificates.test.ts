@@ -1,0 +1,25 @@
+import { X509Certificate } from "node:crypto";
+import { expect, it } from "vitest";
+import { makeCertificates } from "../../../test/service/certificates.ts";
+import { examineCertificate } from "./certificates.ts";
+
+const certificate = new X509Certificate(makeCertificates().ca);
+const ends = certificate.validToDate.getTime();
+const at = (beforeEnd_ms: number) =>
+  examineCertificate("certificate", certificate, "renew", ends - beforeEnd_ms);
+
+it("asks for a look in the last fifth of a short life, and says that a certificate has run out", () => {
+  // It lives two days.
+  const HOUR_MS = 3_600_000;
+  expect(at(47 * HOUR_MS)).toMatchObject({ result: "good", next: null });
+  expect(at(9 * HOUR_MS)).toMatchObject({
+    result: "warn",
+    detail: expect.stringContaining("9 h"),
+    next: "renew",
+  });
+  expect(at(0)).toMatchObject({ result: "bad" });
+  expect(at(-3 * HOUR_MS)).toMatchObject({
+    result: "bad",
+    detail: expect.stringContaining("ran out 3 h ago"),
+  });
+});

@@ -1,0 +1,13 @@
+import { readRecoveryState, recoveryGap } from "../../keys/recovery-state.ts";
+import type { Config } from "../../root/config.ts";
+import type { Layout } from "../../root/layout.ts";
+import { formatAge } from "../../terminal/amounts.ts";
+import { good, warn, type Finding } from "./finding.ts";
+
+/** Whether the backups can be read once this host is gone, and somebody has tried. */
+export async function examineRecovery(layout: Layout, config: Config): Promise<Finding> {
+  const state = await readRecoveryState(layout);
+  const gap = recoveryGap(state, config.recipients);
+  if (gap !== null) return warn("recovery kit", gap.what, gap.next);
+  return good("recovery kit", `tested ${formatAge(state?.tested_at ?? "")}`);
+}
