@@ -30,6 +30,8 @@ import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
+import { metricsRoute } from "../src/features/metrics/metrics-route.ts";
+import { createMetrics, measureRequests } from "../src/features/metrics/service-metrics.ts";
 import type { WebhookReach } from "../src/features/notifications/webhook-url.ts";
 import { HeadSigner } from "../src/log/head-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
@@ -60,6 +62,7 @@ export interface TestServiceOptions {
   trustProxy?: string[];
   clock?: Clock;
   webhookReach?: WebhookReach;
+  metricsToken?: string;
 }
 
 export interface TestOrg {
@@ -170,7 +173,9 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     });
     await objects.prepare();
     const sequencerPool = openSequencerPool(connection, logTo);
-    const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo });
+    const metrics = createMetrics();
+    const { onBatch } = metrics;
+    const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo, onBatch });
     const app = buildApp({
       db: access.database,
       sealer,
@@ -197,6 +202,18 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });
+    measureRequests(app, metrics);
+    app.register(
+      metricsRoute({
+        metrics,
+        db: access.database,
+        clock: options.clock ?? systemClock,
+        logger: logTo,
+        jobs: [{ name: "notify", every_s: 5 }],
+        queued: () => sequencer.waiting,
+        token: options.metricsToken,
+      }),
+    );
     app.register(objectRoutes(objects));
     app.register(tlogTilesRoutes({ pool: database.pool, signer }));
     let held = 0;

@@ -25,6 +25,8 @@ export interface SequencerOptions {
   maxWaitingBytes?: number;
   /** Most submissions of one transaction. */
   maxBatch?: number;
+  /** Told of each transaction that committed. */
+  onBatch?: (batch: { submissions: number; seconds: number }) => void;
 }
 
 /** What a submission comes to. */
@@ -58,7 +60,13 @@ export class Sequencer {
   #closed = false;
 
   constructor(options: SequencerOptions) {
-    this.#options = { maxWaiting: 5000, maxWaitingBytes: 128 * 1024 * 1024, maxBatch: 500, ...options };
+    this.#options = {
+      maxWaiting: 5000,
+      maxWaitingBytes: 128 * 1024 * 1024,
+      maxBatch: 500,
+      onBatch: () => undefined,
+      ...options,
+    };
   }
 
   /**
@@ -85,6 +93,11 @@ export class Sequencer {
     } finally {
       this.#keysInProgress.delete(key);
     }
+  }
+
+  /** Submissions that wait for the batch in flight to commit. */
+  get waiting(): number {
+    return this.#waiting.length;
   }
 
   /** Takes nothing more and waits until what was taken is answered. */
@@ -135,7 +148,9 @@ export class Sequencer {
   /** Never rejects: each one of the batch is told. */
   async #commit(batch: readonly Waiting[]): Promise<void> {
     try {
+      const began = performance.now();
       const committed = await this.#attempt(batch);
+      this.#options.onBatch({ submissions: batch.length, seconds: (performance.now() - began) / 1000 });
       // Answering takes the thread pool; the next batch need not wait for it.
       for (const waiting of batch) void this.#answer(waiting, committed);
     } catch (error) {

@@ -9,6 +9,8 @@ import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts"
 import { BUILT_HERE, downloadRoutes } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
 import { featureJobs } from "../features/jobs.ts";
+import { metricsRoute } from "../features/metrics/metrics-route.ts";
+import { createMetrics, measureRequests } from "../features/metrics/service-metrics.ts";
 import { deliverNotifications } from "../features/notifications/deliver.ts";
 import { readWebhookCa } from "../features/notifications/webhook-ca.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
@@ -101,7 +103,9 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const signer = new HeadSigner(identity.log_host, keys.log);
   const sequencerPool = openSequencerPool(connection, log);
   cleanup.add(() => sequencerPool.end());
-  const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: log });
+  const metrics = createMetrics();
+  const { onBatch } = metrics;
+  const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: log, onBatch });
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
@@ -144,6 +148,27 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     rateLimits,
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
+  const jobList = featureJobs({
+    db,
+    objects,
+    clock: systemClock,
+    logger: log,
+    scheduleGrace_s: config.scheduleGrace_s,
+    heartbeatInterval_s: config.heartbeatInterval_s,
+    silentAfterIntervals: config.silentAfterIntervals,
+  });
+  measureRequests(app, metrics);
+  app.register(
+    metricsRoute({
+      metrics,
+      db,
+      clock: systemClock,
+      logger: log,
+      jobs: jobList,
+      queued: () => sequencer.waiting,
+      token: config.metricsToken,
+    }),
+  );
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
   app.register(tlogTilesRoutes({ pool, signer }));
   app.register(downloadRoutes({ directory: config.downloads ?? BUILT_HERE, caPem }));
@@ -167,7 +192,10 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(async () => {
     shutdown.abort();
     // What is cut off here is sent again by whoever serves next.
-    await Promise.race([Promise.all([delivery, notifications]), delay(MAIL_WITHIN_MS, undefined, { ref: false })]);
+    await Promise.race([
+      Promise.all([delivery, notifications]),
+      delay(MAIL_WITHIN_MS, undefined, { ref: false }),
+    ]);
     transport.close();
   });
 
@@ -198,15 +226,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     clock: systemClock,
     logger: log,
     signal: shutdown.signal,
-    jobs: featureJobs({
-      db,
-      objects,
-      clock: systemClock,
-      logger: log,
-      scheduleGrace_s: config.scheduleGrace_s,
-      heartbeatInterval_s: config.heartbeatInterval_s,
-      silentAfterIntervals: config.silentAfterIntervals,
-    }),
+    jobs: jobList,
   });
   cleanup.add(async () => {
     shutdown.abort();

@@ -29,6 +29,14 @@ const HOST_NAME =
 
 export const text: ReadValue<string> = (value) => value;
 
+/** A secret that nobody guesses. */
+export function longText(min: number): ReadValue<string> {
+  return (value) => {
+    if (value.length >= min && !/\s/.test(value)) return value;
+    throw new InvalidValue(`at least ${min} characters, without white space`);
+  };
+}
+
 export const path: ReadValue<string> = (value) => resolve(value);
 
 export function wholeNumber(min: number, max: number): ReadValue<number> {

@@ -248,6 +248,12 @@ export const SETTINGS = {
     fallback: "",
     description: "Proxies whose X-Forwarded-For is believed.",
   }),
+  metricsToken: define({
+    variable: "ATTESTORE_METRICS_TOKEN",
+    read: type.longText(16),
+    secret: true,
+    description: "Bearer token of GET /metrics, which answers programs of this machine without one.",
+  }),
   logLevel: define({
     variable: "ATTESTORE_LOG_LEVEL",
     read: type.oneOf("debug", "info", "warn", "error"),

@@ -1,0 +1,81 @@
+import { timingSafeEqual } from "node:crypto";
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
+import type { Job } from "../../platform/jobs/job.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import { readServiceState, type ServiceState } from "./read-state.ts";
+import type { ServiceMetrics } from "./service-metrics.ts";
+import { stateGauges } from "./state-gauges.ts";
+
+export interface MetricsOptions {
+  metrics: ServiceMetrics;
+  db: Database;
+  clock: Clock;
+  logger: Logger;
+  jobs: readonly Pick<Job, "name" | "every_s">[];
+  /** Submissions that wait for the log. */
+  queued: () => number;
+  /** ATTESTORE_METRICS_TOKEN */
+  token: string | undefined;
+}
+
+/** The state is read at most so often, whoever asks how often. */
+const FRESH_MS = 1000;
+
+/**
+ * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a proxy, and for whoever has the token: names of
+ * sources are in it.
+ */
+export function metricsRoute({
+  metrics,
+  db,
+  clock,
+  logger,
+  jobs,
+  queued,
+  token,
+}: MetricsOptions): FastifyPluginAsync {
+  const show = stateGauges(metrics.registry);
+  const tokenHash = token === undefined ? null : credentialHash(token);
+  let read = { at: Number.NEGATIVE_INFINITY, state: Promise.resolve<ServiceState | null>(null) };
+  const state = (): Promise<ServiceState | null> => {
+    if (performance.now() - read.at > FRESH_MS)
+      read = {
+        at: performance.now(),
+        state: readServiceState(db, jobs, clock()).catch((error: unknown) => {
+          logger.warn(
+            { reason: errorMessage(error) },
+            "the database's part of the metrics could not be read",
+          );
+          return null;
+        }),
+      };
+    return read.state;
+  };
+  return async (app: FastifyInstance) => {
+    app.get("/metrics", async (request, reply) => {
+      if (!isLocal(request) && !hasToken(request, tokenHash)) throw unauthenticated();
+      const found = await state();
+      show(found, queued());
+      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+    });
+  };
+}
+
+/** A connection from this machine that nobody handed on: a reverse proxy beside the service connects from here too. */
+function isLocal({ raw, headers }: FastifyRequest): boolean {
+  const address = raw.socket.remoteAddress ?? "";
+  const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);
+  const isForwarded = ["forwarded", "x-forwarded-for", "x-real-ip", "via"].some(
+    (name) => headers[name] !== undefined,
+  );
+  return isLoopback && !isForwarded;
+}
+
+function hasToken(request: FastifyRequest, expected: Buffer | null): boolean {
+  const given = bearerOf(request.headers.authorization);
+  return given !== null && expected !== null && timingSafeEqual(credentialHash(given), expected);
+}

@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import packageJson from "../../../package.json" with { type: "json" };
+
+/** What this process measures by itself, while it works. */
+export interface ServiceMetrics {
+  registry: Registry;
+  /** For the sequencer. */
+  onBatch: (batch: { submissions: number; seconds: number }) => void;
+}
+
+/** In a registry of its own: several services of one process, as tests have them, do not get in each other's way. */
+export function createMetrics(): ServiceMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const info = new Gauge({
+    name: "attestore_build_info",
+    help: "1; the version is in the label.",
+    labelNames: ["version"],
+    registers: [registry],
+  });
+  info.set({ version: packageJson.version }, 1);
+  const seconds = new Histogram({
+    name: "attestore_log_batch_duration_seconds",
+    help: "Time that a batch of the log took, from its lock to its commit.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [registry],
+  });
+  const submissions = new Histogram({
+    name: "attestore_log_batch_submissions",
+    help: "Receipts and events of a batch of the log.",
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
+    registers: [registry],
+  });
+  return {
+    registry,
+    onBatch(batch) {
+      seconds.observe(batch.seconds);
+      submissions.observe(batch.submissions);
+    },
+  };
+}
+
+/** Counts and times each request by its route: the path's pattern, so that no caller makes new series. */
+export function measureRequests(app: FastifyInstance, { registry }: ServiceMetrics): void {
+  const duration = new Histogram({
+    name: "attestore_http_request_duration_seconds",
+    help: "Time to answer a request. Long polls are in it.",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  const running = new Gauge({
+    name: "attestore_http_requests_running",
+    help: "Requests that are taken and not answered.",
+    registers: [registry],
+  });
+  // Not those that are answered before they come here.
+  const counted = new WeakSet<FastifyRequest>();
+  app.addHook("onRequest", (request, _reply, done) => {
+    counted.add(request);
+    running.inc();
+    done();
+  });
+  app.addHook("onResponse", (request, reply, done) => {
+    if (counted.delete(request)) running.dec();
+    const route = request.is404 ? "none" : (request.routeOptions.url ?? "none");
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    done();
+  });
+}

@@ -1,0 +1,87 @@
+import { Gauge, type Registry } from "prom-client";
+import type { ServiceState } from "./read-state.ts";
+
+/** Sets what a scrape shows of the database's state; `null` where the database did not answer. */
+export type ShowState = (state: ServiceState | null, queued: number) => void;
+
+const COMMANDS = ["queued", "delivered"];
+const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
+const AGENTS = ["active", "revoked"];
+
+export function stateGauges(registry: Registry): ShowState {
+  const gauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+  ): Gauge<Label> =>
+    new Gauge({ name: `attestore_${name}`, help, labelNames: [...labelNames], registers: [registry] });
+  const up = gauge("database_up", "1 where the database answered this scrape, 0 where it did not.", []);
+  const waiting = gauge(
+    "log_queue_submissions",
+    "Receipts and events that wait for the next batch of the log.",
+    [],
+  );
+  const size = gauge("log_entries", "Entries of an organisation's log.", ["org_id"]);
+  const source = ["org_id", "source_id", "slug"] as const;
+  const proof = gauge(
+    "source_proof_age_seconds",
+    "Time since a restore test of the source last passed; absent where none has.",
+    source,
+  );
+  const proven = gauge(
+    "source_proven",
+    "1 where a restore test of the source has ever passed, 0 where none has.",
+    source,
+  );
+  const backup = gauge(
+    "source_backup_age_seconds",
+    "Time since the source's newest backup was made; absent where there is none.",
+    source,
+  );
+  const commands = gauge("commands", "Commands that are not acknowledged.", ["status"]);
+  const oldest = gauge("commands_oldest_seconds", "Age of the oldest of them.", ["status"]);
+  const incidents = gauge("incidents_open", "What did not happen in its time and has not since.", ["kind"]);
+  const agents = gauge("agents", "Agents.", ["status"]);
+  const mails = gauge("mail_queue", "Mails that wait to be sent.", []);
+  const deliveries = gauge(
+    "notification_queue",
+    "Messages to channels that wait to be delivered, or to be tried again.",
+    [],
+  );
+  const lag = gauge(
+    "job_lag_seconds",
+    "Time that a job's last good run is overdue, on whichever replica; absent before the first.",
+    ["job"],
+  );
+  const changing = [size, proof, proven, backup, commands, oldest, incidents, agents, mails, deliveries, lag];
+  return (state, queued) => {
+    up.set(state === null ? 0 : 1);
+    waiting.set(queued);
+    // An old value would pass for a new one.
+    for (const one of changing) one.reset();
+    if (state === null) {
+      mails.remove();
+      deliveries.remove();
+      return;
+    }
+    for (const { org_id, tree_size } of state.logs) size.set({ org_id }, tree_size);
+    for (const { org_id, source_id, slug, proof_age_s, backup_age_s } of state.sources) {
+      const labels = { org_id, source_id, slug };
+      proven.set(labels, proof_age_s === null ? 0 : 1);
+      if (proof_age_s !== null) proof.set(labels, proof_age_s);
+      if (backup_age_s !== null) backup.set(labels, backup_age_s);
+    }
+    for (const status of COMMANDS) {
+      const found = state.commands.find((one) => one.status === status);
+      commands.set({ status }, found?.count ?? 0);
+      oldest.set({ status }, found?.oldest_s ?? 0);
+    }
+    for (const kind of INCIDENTS)
+      incidents.set({ kind }, state.incidents.find((one) => one.kind === kind)?.count ?? 0);
+    for (const status of AGENTS)
+      agents.set({ status }, state.agents.find((one) => one.status === status)?.count ?? 0);
+    mails.set(state.mails);
+    deliveries.set(state.deliveries);
+    for (const { name, lag_s } of state.jobs) if (lag_s !== null) lag.set({ job: name }, lag_s);
+  };
+}
