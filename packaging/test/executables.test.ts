@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { type SourceMongodb, startSourceMongodb } from "../../packages/agent/test/runs/source-mongodb.ts";
 import { createShop, startDatabaseServer, type DatabaseServer } from "../../tests/e2e/harness/database.ts";
 import { newHost, type Host } from "../../tests/e2e/harness/host.ts";
 import { createOrganisation, type Organisation } from "../../tests/e2e/harness/organisation.ts";
@@ -20,6 +21,7 @@ const VERIFIER = join(out, "attestore-verify-linux-amd64");
 let server: Server;
 let org: Organisation;
 let database: DatabaseServer;
+let mongodb: SourceMongodb;
 let data: string;
 let host: Host;
 
@@ -42,9 +44,14 @@ beforeAll(async () => {
     with recursive n (i) as (select 1 union all select i + 1 from n where i < 500) insert into invoices select i, 500 + i from n;
   `);
   invoices.close();
-  host = newHost({ SHOP_URL: database.url("shop") });
+  // The scratch server's user has to get at the programs in it.
+  chmodSync(data, 0o755);
+  mongodb = await startSourceMongodb(data);
+  await mongodb.shop.collection("products").insertMany([{ sku: "a" }, { sku: "b" }]);
+  host = newHost({ SHOP_URL: database.url("shop"), CATALOGUE_URI: mongodb.uri("shop") });
 });
 afterAll(async () => {
+  await mongodb.close();
   host.remove();
   rmSync(data, { recursive: true, force: true });
   await database.stop();
@@ -81,17 +88,22 @@ describe("the agent", () => {
     path: ${join(data, "invoices.db")}
     checks:
       - { id: has-invoices, query: "select count(*) as n from invoices", expect: "n = 500" }
+  catalogue:
+    engine: mongodb
+    connection: env:CATALOGUE_URI
+    checks:
+      - { id: has-products, query: '{"collection": "products", "pipeline": [{"$count": "n"}]}', expect: "n = 2" }
 `);
   });
 
-  it.each(["shop", "invoices"])("backs up %s and proves that it restores", async (source) => {
+  it.each(["shop", "invoices", "catalogue"])("backs up %s and proves that it restores", async (source) => {
     succeeded(await agent("backup", "--source", source));
     const { stdout } = succeeded(await agent("restore-test", "--source", source));
     expect(stdout).toMatch(/passed|proven/i);
   });
 
   it("says how things stand", async () => {
-    expect(succeeded(await agent("status")).stdout).toContain("2 of 2 sources proven");
+    expect(succeeded(await agent("status")).stdout).toContain("3 of 3 sources proven");
     succeeded(await agent("doctor"));
   });
 

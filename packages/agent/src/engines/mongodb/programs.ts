@@ -23,8 +23,9 @@ export async function versionOfTool(path: string): Promise<string> {
   return /version: r?([0-9][0-9A-Za-z.+-]*)/.exec(await outputOf(path))?.[1]?.slice(0, 40) ?? "unknown";
 }
 
-/** A server of that product to restore into. @throws CouldNotRun `tool_missing` */
-export async function findServer(product: Product): Promise<ServerProgram> {
+/** A server of that product to restore into, of any if none is named. @throws CouldNotRun `tool_missing` */
+export async function findServer(wanted: Product | null): Promise<ServerProgram> {
+  const product = wanted ?? ((await findProgram("mongod")) === null ? "FerretDB" : "MongoDB");
   const name = product === "MongoDB" ? "mongod" : "ferretdb";
   const path = await findProgram(name);
   if (path === null) {

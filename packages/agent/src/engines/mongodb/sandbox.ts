@@ -8,12 +8,11 @@ import { startScratchMongodb } from "./scratch-mongodb.ts";
 /** A scratch server of the backup's product, and of its release or a newer one. */
 export async function findMongodbSandbox(metadata: ForeignMetadata): Promise<Sandbox> {
   const { engine_version: version } = metadata;
-  const product = productOf(version);
-  const server = await findServer(product);
+  const server = await findServer(version === undefined ? null : productOf(version));
   if (releaseOf(server.version) < releaseOf(version)) {
     throw new CouldNotRun(
       "tool_too_old",
-      `the backup is of ${product} ${String(version).slice(0, 60)}, the server here is ${server.version}: install that version or a newer one`,
+      `the backup is of ${server.product} ${String(version).slice(0, 60)}, the server here is ${server.version}: install that version or a newer one`,
     );
   }
   const mongorestore = await findTool("mongorestore");
