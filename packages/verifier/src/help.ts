@@ -1,13 +1,16 @@
 export const HELP = `attestore-verify: is a receipt true, and is it in the log?
 
 Usage: attestore-verify RECEIPT... --key FILE [options]
+       attestore-verify PACK.zip --log-key VKEY [--key FILE]... [--expect-passed] [--json]
 
 RECEIPT is a file with a receipt's bundle (the receipt and its proof) or its bare DSSE envelope,
 or - for standard input; with --prove also a receipt's id (rcpt_...). Without --prove nothing is
-sent anywhere.
+sent anywhere. PACK.zip is an evidence pack of an organisation: all that is in it is checked, and
+that nothing is left out of it.
 
   --key FILE         the agent's public key: PEM, an OpenSSH line, or base64. Without it no
-                     receipt is true: the key inside a bundle is only a claim
+                     receipt is true: the key inside a bundle is only a claim. For a pack any
+                     number of them, each compared with the keys in it
   --log-key VKEY     the log's verifier key (name+hash+base64), or a file that holds it
   --witness-key VKEY a witness's verifier key, or a file that holds it; may be given several
                      times. Each of them has to have cosigned the bundle's checkpoint
@@ -16,7 +19,7 @@ sent anywhere.
   --require-log      no "true" without the log's proof (the default for a bundle)
   --no-require-log   ask about signature and statement only
   --expect-passed    require too that every restore test among the receipts passed, and that
-                     there is one
+                     there is one; of a pack, that none failed or was missed
   --prove URL        ask this service: for an id, its bundle; for a bundle, whether the log still
                      holds it and has only grown since. Its answers are verified here. The token
                      is taken from the environment variable ATTESTORE_TOKEN
@@ -26,8 +29,8 @@ sent anywhere.
   --version
 
 Exit codes:
-  0  every receipt is true
-  1  a receipt is false, or --expect-passed is not met
+  0  every receipt, or pack, is true
+  1  one is false, or --expect-passed is not met
   2  cannot tell: something was missing or unreadable, and nothing was found false
 With several receipts the worst decides.
 
@@ -38,6 +41,7 @@ Examples:
   attestore-verify rcpt.json --key agent.pub --log-key log.vkey
   attestore-verify receipts/*.json --key agent.pub --log-key log.vkey --expect-passed
   attestore-verify rcpt.json --key agent.pub --log-key log.vkey --ciphertext backup.age --json
+  attestore-verify evidence-org_01jd...zip --log-key log.vkey
   attestore-verify rcpt_01jd... --prove https://backup.example.com --ca ca.pem \\
     --key agent.pub --log-key log.vkey
 

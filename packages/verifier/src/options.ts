@@ -4,7 +4,8 @@ import { CannotTell } from "./cannot-tell.ts";
 export interface Options {
   /** Files, `-`, or with `prove` receipt ids. */
   receipts: string[];
-  key: string | undefined;
+  /** One for receipts; for packs any number. */
+  keys: string[];
   logKey: string | undefined;
   witnessKeys: string[];
   /** Undefined: all of them. */
@@ -40,7 +41,7 @@ export function parseOptions(args: string[]): Options {
   const { values, positionals } = parse(args);
   const options: Options = {
     receipts: positionals,
-    key: once("key", values.key),
+    keys: values.key ?? [],
     logKey: once("log-key", values["log-key"]),
     witnessKeys: values["witness-key"] ?? [],
     witnesses: wholeNumber("witnesses", once("witnesses", values.witnesses)),
@@ -55,7 +56,8 @@ export function parseOptions(args: string[]): Options {
   };
   if (options.help || options.version) return options;
   if (positionals.length === 0) throw usage("no receipt was named");
-  const { witnessKeys, witnesses } = options;
+  const { keys, witnessKeys, witnesses } = options;
+  if (keys.includes("")) throw usage("--key is empty");
   if (witnessKeys.includes("")) throw usage("--witness-key is empty");
   if (witnesses !== undefined && witnesses > witnessKeys.length)
     throw usage(
@@ -63,7 +65,7 @@ export function parseOptions(args: string[]): Options {
     );
   const files = [
     ...positionals,
-    options.key,
+    ...options.keys,
     options.logKey,
     options.ciphertext,
     options.ca,
@@ -99,6 +101,25 @@ function wholeNumber(name: string, text: string | undefined): number | undefined
   return Number(text);
 }
 
+/** The one key of receipts. */
+export function onlyKey({ keys }: Options): string | undefined {
+  return once("key", keys);
+}
+
+const NOT_OF_PACKS = {
+  ciphertext: "--ciphertext",
+  prove: "--prove",
+  requireLog: "--[no-]require-log",
+} as const;
+
+/** Throws for options that say nothing about packs: one that silently did nothing would be believed. */
+export function requireOptionsOfPacks(options: Options): void {
+  if (options.witnessKeys.length > 0) throw usage("--witness-key is for receipts, not for evidence packs");
+  for (const [name, option] of Object.entries(NOT_OF_PACKS))
+    if (options[name as keyof typeof NOT_OF_PACKS] !== undefined)
+      throw usage(`${option} is for receipts, not for evidence packs`);
+}
+
 function serviceUrl(text: string | undefined): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -107,6 +128,6 @@ function serviceUrl(text: string | undefined): URL | undefined {
   return url;
 }
 
-function usage(message: string): CannotTell {
+export function usage(message: string): CannotTell {
   return new CannotTell("usage", `${message}. See attestore-verify --help`);
 }

@@ -48,7 +48,7 @@ export function expectation(outcomes: readonly Outcome[]): Expectation {
   return results.length > 0 ? "met" : "cannot_tell";
 }
 
-export function exitCode({ verdict, expectPassed }: Answer): 0 | 1 | 2 {
+export function exitCode({ verdict, expectPassed }: Pick<Answer, "verdict" | "expectPassed">): 0 | 1 | 2 {
   if (verdict === "false" || expectPassed === "not_met") return 1;
   return verdict === "true" && expectPassed !== "cannot_tell" ? 0 : 2;
 }

@@ -7,7 +7,7 @@ type Style = Parameters<typeof styleText>[0];
 /** Colours a word, or does not. */
 export type Paint = (style: Style, text: string) => string;
 
-const VERDICTS: Record<Verdict, [string, Style]> = {
+export const VERDICTS: Record<Verdict, [string, Style]> = {
   true: ["TRUE", "green"],
   false: ["FALSE", "red"],
   cannot_tell: ["CANNOT TELL", "yellow"],
@@ -43,10 +43,10 @@ function paragraph(outcome: Outcome, paint: Paint): string {
   return lines.join("\n");
 }
 
-function line({ id, title, result, detail, hint }: CheckedLine, paint: Paint): string {
+export function line({ id, title, result, detail, hint }: CheckedLine, paint: Paint, width = 10): string {
   const [word, style] = RESULTS[result];
   const advice = hint === null ? "" : ` (${hint})`;
-  return `  ${paint(style, word.padEnd(11))}  ${id.padEnd(10)}  ${title}: ${visible(detail)}${advice}`;
+  return `  ${paint(style, word.padEnd(11))}  ${id.padEnd(width)}  ${title}: ${visible(detail)}${advice}`;
 }
 
 function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): string[] {

@@ -3,8 +3,10 @@ import manifest from "../package.json" with { type: "json" };
 import { CannotTell } from "./cannot-tell.ts";
 import { fileSha256, readSmallFile } from "./files.ts";
 import { HELP } from "./help.ts";
-import { type Options, parseOptions } from "./options.ts";
+import { onlyKey, type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
+import { answerOfPacks, packsJson, packsText } from "./pack/report-packs.ts";
+import { isPack, type PackEvidence, type PackOutcome, verifyPack } from "./pack/verify-pack.ts";
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
@@ -18,6 +20,8 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
     const options = parseOptions(args);
     if (options.help) return print(HELP);
     if (options.version) return print(`attestore-verify ${manifest.version}\n`);
+    const packs = await Promise.all(options.receipts.map(isPack));
+    if (packs.includes(true)) return await runPacks(options, packs);
     const answer = await ask(options);
     print(options.json ? reportJson(answer) : reportText(answer, paint));
     return exitCode(answer);
@@ -29,9 +33,24 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
   }
 }
 
+async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 | 1 | 2> {
+  if (packs.includes(false)) throw usage("evidence packs and receipts are asked about one at a time");
+  requireOptionsOfPacks(options);
+  const evidence: PackEvidence = {
+    logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
+    keys: await Promise.all(options.keys.map(readPublicKey)),
+  };
+  const outcomes: PackOutcome[] = [];
+  for (const pack of options.receipts) outcomes.push(await verifyPack(pack, evidence));
+  const answer = answerOfPacks(outcomes, options.expectPassed);
+  print(options.json ? packsJson(answer) : packsText(answer, paint));
+  return exitCode(answer);
+}
+
 async function ask(options: Options): Promise<Answer> {
+  const key = onlyKey(options);
   const evidence: Evidence = {
-    publicKey: options.key === undefined ? undefined : await readPublicKey(options.key),
+    publicKey: key === undefined ? undefined : await readPublicKey(key),
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
     requireWitnesses: options.witnesses,

@@ -3,6 +3,7 @@ import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
 import { readNewestHead, type SignedHead } from "../../log/heads.ts";
 import type { HeadSigner } from "../../log/head-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
+import { cosignaturesOf } from "../../log/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
 import type { EvidencePeriod } from "./period.ts";
@@ -41,6 +42,14 @@ export interface Snapshot {
   earlier: { backups: number[]; events: number[] };
 }
 
+/** The newest one, with what agents said of it as its witnesses. */
+async function readHead(tx: DatabaseTransaction, signer: HeadSigner, orgId: string): Promise<SignedHead> {
+  const session = transactionSession(tx);
+  const head = await readNewestHead(session, signer, orgId);
+  const cosignatures = await cosignaturesOf(session, orgId, head.size);
+  return { ...head, checkpoint: head.checkpoint + cosignatures.join("") };
+}
+
 /** After a run's deadline it is noticed that it was missed, and the log tells of it. */
 const NOTICED_MS = 3_600_000;
 
@@ -54,7 +63,7 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   const name = await readOrgName(tx, orgId);
   if (name === null) throw notFound("organisation");
-  const head = await readNewestHead(transactionSession(tx), signer, orgId);
+  const head = await readHead(tx, signer, orgId);
   const deadline = await latestDeadline(tx, orgId, period);
   const noticed = deadline === null ? period.to : new Date(deadline.getTime() + NOTICED_MS);
   const bodiesUntil = earliest(now, noticed < period.to ? period.to : noticed);

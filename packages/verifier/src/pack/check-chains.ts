@@ -1,0 +1,43 @@
+import type { AgentTimes } from "./check-agents.ts";
+import type { CheckedReceipt } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+
+/**
+ * Each receipt names the one that its agent signed before. One that was signed and never reached the log shows as a predecessor that
+ * nobody has: the service may have dropped it, or the agent lost it. Only an agent's first receipt here may follow on one from
+ * before. Also that nobody signed before they came or after they were revoked.
+ */
+export function checkChains(
+  findings: Findings,
+  receipts: readonly CheckedReceipt[],
+  { attachedAt, revokedAt }: AgentTimes,
+): void {
+  const known = new Set(receipts.map(({ bodySha256 }) => bodySha256));
+  const seen = new Set<string>();
+  let gaps = 0;
+  let firstGap = "";
+  let restarts = 0;
+  for (const { id, logIndex, statement, isEarlier } of receipts) {
+    const { agent_id, previous_receipt_sha256: previous } = statement.predicate;
+    if (logIndex < (attachedAt.get(agent_id) ?? -1) || logIndex > (revokedAt.get(agent_id) ?? Infinity))
+      findings.fail("agents", `${id} is of ${agent_id} at a time when its key did not count`);
+    if (isEarlier) continue;
+    const isFirst = !seen.has(agent_id);
+    seen.add(agent_id);
+    if (isFirst) continue;
+    if (previous === null) restarts += 1;
+    else if (!known.has(previous)) {
+      gaps += 1;
+      firstGap ||= `${id} of ${agent_id}`;
+    }
+  }
+  if (gaps > 0)
+    findings.leaveOpen(
+      "chains",
+      `${gaps} receipts follow on one that is not in the log, the first is ${firstGap}: ask the host for its receipts/`,
+    );
+  findings.hold(
+    "chains",
+    `of ${seen.size} agents${restarts > 0 ? `; ${restarts} receipts begin a chain anew, as after a host was set up again` : ""}`,
+  );
+}

@@ -1,0 +1,208 @@
+import {
+  type EventBundle,
+  eventFile,
+  formatLeaf,
+  formatVerifierKey,
+  hashFromHex,
+  leafHash,
+  MAX_BUNDLE_SIZE,
+  parseBundle,
+  parseEventBundle,
+  ProofError,
+  receiptFile,
+  type ReceiptBundle,
+  type Statement,
+  verifyInclusion,
+  verifyReceipt,
+} from "@attestore/proof";
+import type { KnownAgent } from "./check-agents.ts";
+import type { PackLog } from "./check-log.ts";
+import type { CheckedRange, RangeLeaf } from "./check-range.ts";
+import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+/** A request's body is at most 1 MiB. */
+const MAX_EVENT = 4 * 1024 * 1024;
+/** Signatures are checked in the thread pool. */
+const AT_ONCE = 32;
+
+export interface CheckedReceipt {
+  id: string;
+  logIndex: number;
+  recordedAt: string;
+  bodySha256: string;
+  statement: Statement;
+  /** Whether it is from before the period, and in the pack because something in it refers to it. */
+  isEarlier: boolean;
+}
+
+export interface CheckedEntries {
+  /** In the order of the log. */
+  receipts: CheckedReceipt[];
+  events: Map<string, EventBundle>;
+  /** Of those, the ids that are from outside the range of bodies. */
+  otherEvents: Set<string>;
+}
+
+/** All receipts and events: each by itself, and that each leaf of the period has its own. What does not hold is not in the result. */
+export async function checkEntries(
+  files: PackFiles,
+  findings: Findings,
+  log: PackLog,
+  agents: ReadonlyMap<string, KnownAgent>,
+  range: CheckedRange,
+): Promise<CheckedEntries> {
+  const found: CheckedEntries = { receipts: [], events: new Map(), otherEvents: new Set() };
+  const ids = idsOf(files);
+  requireComplete(findings, range.leaves, ids);
+  const named = { receipts: 0, events: 0 };
+  for (let at = 0; at < ids.length; at += AT_ONCE)
+    await Promise.all(
+      ids.slice(at, at + AT_ONCE).map(async (id) => {
+        const leaf = range.leaves.get(id);
+        if (id.startsWith("rcpt_")) {
+          named.receipts += 1;
+          const receipt = await checkReceipt(files, findings, log, agents, { id, leaf });
+          if (receipt !== null) found.receipts.push(receipt);
+        } else {
+          named.events += 1;
+          const bundle = await checkEvent(files, log, { id, leaf });
+          if (bundle !== null) found.events.set(id, bundle);
+          if (bundle !== null && leaf === undefined) found.otherEvents.add(id);
+        }
+      }),
+    );
+  found.receipts.sort((a, b) => a.logIndex - b.logIndex);
+  requireOthersOutside(files, findings, range, found);
+  findings.hold("receipts", `${named.receipts} receipts`);
+  findings.hold("events", `${named.events} events`);
+  findings.hold("complete", `${range.leaves.size} entries, each with what its leaf covers`);
+  return found;
+}
+
+const FILE = /^(?:receipts\/(rcpt_[0-9a-z]+)|events\/(evt_[0-9a-z]+))\.json$/;
+
+function idsOf(files: PackFiles): string[] {
+  return files.paths().flatMap((path) => {
+    const [, receipt, event] = FILE.exec(path) ?? [];
+    return receipt ?? event ?? [];
+  });
+}
+
+function requireComplete(
+  findings: Findings,
+  leaves: ReadonlyMap<string, RangeLeaf>,
+  ids: readonly string[],
+): void {
+  const present = new Set(ids);
+  for (const { index, leaf } of leaves.values())
+    if (!present.has(leaf.id))
+      findings.fail(
+        "complete",
+        `leaf ${index} (${leaf.kind}, ${leaf.id}) of ${leaf.recorded_at} is left out`,
+      );
+}
+
+/** What is not of the period says so, and nothing of the period lies outside the range. */
+function requireOthersOutside(
+  { manifest }: PackFiles,
+  findings: Findings,
+  { range, leaves }: CheckedRange,
+  { receipts, events, otherEvents }: CheckedEntries,
+): void {
+  const others = [
+    ...receipts.filter(({ isEarlier }) => isEarlier),
+    ...[...otherEvents].flatMap((id) => {
+      const leaf = events.get(id)?.leaf;
+      return leaf === undefined ? [] : [{ id, recordedAt: leaf.recorded_at }];
+    }),
+  ];
+  for (const { id, recordedAt } of others)
+    if (!leaves.has(id) && recordedAt >= manifest.period.from && recordedAt < range.bodies_until)
+      findings.fail("complete", `${id} was recorded in the period and lies outside the range of leaves`);
+}
+
+interface Named {
+  id: string;
+  leaf: RangeLeaf | undefined;
+}
+
+async function checkReceipt(
+  files: PackFiles,
+  findings: Findings,
+  log: PackLog,
+  agents: ReadonlyMap<string, KnownAgent>,
+  { id, leaf: place }: Named,
+): Promise<CheckedReceipt | null> {
+  const path = receiptFile(id);
+  const bundle = await files.parsed("receipts", path, MAX_BUNDLE_SIZE, (bytes) => {
+    const parsed = parseBundle(bytes);
+    requirePlace(parsed, id, place, log);
+    return parsed;
+  });
+  if (bundle === null) return null;
+  const agent = agents.get(bundle.leaf.actor_id);
+  if (agent === undefined) {
+    findings.fail("receipts", `${path}: the pack has no key of ${bundle.leaf.actor_id}, who signed it`);
+    return null;
+  }
+  const { verdict, statement, checks } = await verifyReceipt({
+    bundle,
+    publicKey: agent.publicKey,
+    logKey: log.key,
+    requireLog: true,
+  });
+  if (verdict !== "true" || statement === undefined) {
+    const failed = checks.filter(({ result }) => result === "failed");
+    findings.fail("receipts", `${path}: ${failed.map((check) => `${check.id}: ${check.detail}`).join(", ")}`);
+    return null;
+  }
+  return {
+    id,
+    logIndex: bundle.inclusion_proof.log_index,
+    recordedAt: bundle.leaf.recorded_at,
+    bodySha256: bundle.leaf.body_sha256,
+    statement,
+    isEarlier: place === undefined,
+  };
+}
+
+async function checkEvent(
+  files: PackFiles,
+  log: PackLog,
+  { id, leaf: place }: Named,
+): Promise<EventBundle | null> {
+  return files.parsed("events", eventFile(id), MAX_EVENT, (bytes) => {
+    const bundle = parseEventBundle(bytes);
+    requirePlace(bundle, id, place, log);
+    if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
+      refuse("it names another log");
+    if (!log.key.name.endsWith(`/${bundle.leaf.org_id}`)) refuse(`it is of ${bundle.leaf.org_id}`);
+    verifyInclusion({
+      leafIndex: BigInt(bundle.inclusion_proof.log_index),
+      treeSize: BigInt(log.size),
+      leafHash: leafHash(formatLeaf(bundle.leaf)),
+      rootHash: log.rootHash,
+      hashes: bundle.inclusion_proof.hashes.map(hashFromHex),
+    });
+    return bundle;
+  });
+}
+
+/** All proofs of a pack lead to its one checkpoint. */
+function requirePlace(
+  { leaf, inclusion_proof, checkpoint }: ReceiptBundle | EventBundle,
+  id: string,
+  place: RangeLeaf | undefined,
+  log: PackLog,
+): void {
+  if (leaf.id !== id) refuse(`it is of ${leaf.id}`);
+  if (checkpoint !== log.checkpoint) refuse("its checkpoint is not the pack's");
+  if (inclusion_proof.tree_size !== log.size) refuse("its proof is for another tree than the checkpoint's");
+  if (place !== undefined && place.index !== inclusion_proof.log_index)
+    refuse(`it says leaf ${inclusion_proof.log_index}, and is leaf ${place.index}`);
+}
+
+function refuse(why: string): never {
+  throw new ProofError("malformed_evidence", why);
+}

@@ -1,0 +1,111 @@
+import {
+  formatVerifierKey,
+  fromUtf8,
+  type Manifest,
+  manifestNoteText,
+  noteVerifier,
+  type NoteVerifier,
+  openCheckpoint,
+  openNote,
+  PACK_FILES,
+  parseVerifierKey,
+  ProofError,
+  toHex,
+} from "@attestore/proof";
+import type { KnownAgent } from "./check-agents.ts";
+import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+const MAX_SMALL = 64 * 1024;
+
+/** The log that a pack is about, as its checkpoint has it. */
+export interface PackLog {
+  /** The one given, or else the one that the pack brings. */
+  key: NoteVerifier;
+  timeKey: NoteVerifier | null;
+  checkpoint: string;
+  size: number;
+  rootHash: Uint8Array;
+}
+
+/** Whose log it is, what its key signed of the pack, and its checkpoint. Null where there is no checkpoint to lead to. */
+export async function checkLog(
+  files: PackFiles,
+  findings: Findings,
+  given: NoteVerifier | undefined,
+  agents: ReadonlyMap<string, KnownAgent>,
+): Promise<PackLog | null> {
+  const claimed = await files.parsed("log_key", PACK_FILES.logKey, MAX_SMALL, (bytes) =>
+    parseKey(bytes, "ed25519"),
+  );
+  const timeKey = await files.parsed("period", PACK_FILES.timeKey, MAX_SMALL, (bytes) =>
+    parseKey(bytes, "cosignature/v1"),
+  );
+  checkKey(findings, claimed, given);
+  const key = given ?? claimed;
+  if (key === null) return null;
+  await checkManifestNote(files, findings, key);
+  return files.parsed("checkpoint", PACK_FILES.checkpoint, MAX_SMALL, async (bytes) => {
+    const opened = await openCheckpoint(bytes, key, witnesses(agents));
+    requireOfManifest(files.manifest, opened.origin, Number(opened.size), opened.rootHash);
+    const seen = opened.cosignatures.length;
+    findings.hold(
+      "checkpoint",
+      `signed by ${key.name} at ${opened.size} leaves${seen > 0 ? `; ${seen} agents cosigned it` : ""}`,
+    );
+    return {
+      key,
+      timeKey,
+      checkpoint: fromUtf8(bytes),
+      size: Number(opened.size),
+      rootHash: opened.rootHash,
+    };
+  });
+}
+
+/** Agents cosign what they were shown, under their ids. */
+function witnesses(agents: ReadonlyMap<string, KnownAgent>): NoteVerifier[] {
+  return [...agents.values()].flatMap(({ id, publicKey: { algorithm, bytes } }) =>
+    algorithm === "ed25519" ? noteVerifier(id, "cosignature/v1", bytes) : [],
+  );
+}
+
+function parseKey(bytes: Buffer, algorithm: NoteVerifier["algorithm"]): NoteVerifier {
+  const key = parseVerifierKey(fromUtf8(bytes).replace(/\n$/, ""));
+  if (key.algorithm !== algorithm) throw new ProofError("malformed_key", `it is no key for ${algorithm}`);
+  return key;
+}
+
+function checkKey(findings: Findings, claimed: NoteVerifier | null, given: NoteVerifier | undefined): void {
+  if (claimed === null) return;
+  const text = formatVerifierKey(claimed);
+  if (given === undefined)
+    findings.leaveOpen(
+      "log_key",
+      `the pack brings ${text}, which is only a claim; all else was checked with it`,
+      "--log-key VKEY, from a host that has an agent",
+    );
+  else if (text === formatVerifierKey(given)) findings.hold("log_key", text);
+  else findings.fail("log_key", `the pack brings ${text}, you said ${formatVerifierKey(given)}`);
+}
+
+async function checkManifestNote(files: PackFiles, findings: Findings, key: NoteVerifier): Promise<void> {
+  await files.parsed("manifest_signature", PACK_FILES.manifestNote, MAX_SMALL, async (bytes) => {
+    const { text } = await openNote(bytes, [key]);
+    if (text !== manifestNoteText(files.manifest.log.origin, files.manifestSha256))
+      throw new ProofError("malformed_evidence", "the log signed another manifest than the one in the pack");
+    findings.hold("manifest_signature", `by ${key.name}, over SHA-256 ${files.manifestSha256}`);
+  });
+}
+
+function requireOfManifest(
+  { org_id, log }: Manifest,
+  origin: string,
+  size: number,
+  rootHash: Uint8Array,
+): void {
+  if (origin !== log.origin || size !== log.tree_size || toHex(rootHash) !== log.root_hash)
+    throw new ProofError("malformed_checkpoint", "it is not the checkpoint that the manifest names");
+  if (!origin.endsWith(`/${org_id}`))
+    throw new ProofError("malformed_checkpoint", `${origin} is not the log of ${org_id}`);
+}

@@ -1,0 +1,87 @@
+import {
+  EMPTY_ROOT,
+  equalBytes,
+  hashFromHex,
+  type LogRange,
+  type NoteVerifier,
+  openCheckpoint,
+  ProofError,
+  type TimedCheckpoint,
+  verifyConsistency,
+} from "@attestore/proof";
+import type { PackLog } from "./check-log.ts";
+import type { Findings } from "./findings.ts";
+import { type PackFiles, reasonOf } from "./pack-files.ts";
+
+/**
+ * That nothing of the period lies outside the range: it begins no later than a checkpoint that was cosigned before the period, or with
+ * the log; and ends no earlier than one cosigned after it, or with the log.
+ */
+export async function checkPeriod(
+  files: PackFiles,
+  findings: Findings,
+  log: PackLog,
+  range: LogRange,
+  oddTimes: number,
+): Promise<void> {
+  const { period, exported_at } = files.manifest;
+  const { start, end, from_index, to_index, bodies_until } = range;
+  try {
+    if (period.from >= period.to || period.to > exported_at) refuse("the period is empty, or was not over");
+    if (bodies_until < period.to || bodies_until > exported_at)
+      refuse("what was recorded in the period is not all in the pack with its body");
+    if (start === null && from_index !== 0) refuse("no checkpoint shows what the log was before the period");
+    if (end === null && to_index !== log.size)
+      refuse("no checkpoint shows what the log was after the period");
+    const before = start === null ? null : await openTimed(log, start);
+    const after = end === null ? null : await openTimed(log, end);
+    if (start !== null && start.tree_size < from_index)
+      refuse("the range begins after the checkpoint before it");
+    if (end !== null && end.tree_size > to_index) refuse("the range ends before the checkpoint after it");
+    if (before !== null && before * 1000 > Date.parse(period.from))
+      refuse("the checkpoint before the period is of a later time");
+    // Cosignatures are to the second.
+    if (after !== null && (after + 1) * 1000 <= Date.parse(bodies_until))
+      refuse("the checkpoint after the period is of an earlier time");
+    if (oddTimes > 0)
+      findings.leaveOpen(
+        "period",
+        `${oddTimes} leaves of the range say that they were recorded at quite another time`,
+      );
+    findings.hold(
+      "period",
+      `${describe(before, "the log's first leaf")} to ${describe(after, "the checkpoint of the export")}`,
+    );
+  } catch (error) {
+    findings.fail("period", reasonOf(error));
+  }
+}
+
+/** When the time's key saw it, in POSIX seconds. Throws ProofError. */
+async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: TimedCheckpoint): Promise<number> {
+  const timeKeys: NoteVerifier[] = timeKey === null ? [] : [timeKey];
+  const opened = await openCheckpoint(timed.checkpoint, key, timeKeys);
+  const time = opened.cosignatures[0]?.timestamp_s;
+  if (time === undefined) return refuse(`the checkpoint of ${opened.size} leaves has no time`);
+  if (Number(opened.size) !== timed.tree_size) refuse("a checkpoint is of another size than the range says");
+  if (opened.size === 0n) {
+    if (!equalBytes(opened.rootHash, EMPTY_ROOT)) refuse("a checkpoint of no leaves has a root");
+    return time;
+  }
+  verifyConsistency({
+    from: opened.size,
+    to: BigInt(size),
+    fromRoot: opened.rootHash,
+    toRoot: rootHash,
+    hashes: timed.hashes.map(hashFromHex),
+  });
+  return time;
+}
+
+function describe(time: number | null, otherwise: string): string {
+  return time === null ? otherwise : `the checkpoint cosigned ${new Date(time * 1000).toISOString()}`;
+}
+
+function refuse(why: string): never {
+  throw new ProofError("malformed_evidence", why);
+}

@@ -1,0 +1,158 @@
+import {
+  CompactRange,
+  decodeEntryBundle,
+  entriesFile,
+  equalBytes,
+  hashFromHex,
+  type Leaf,
+  leafHash,
+  type LogRange,
+  type Manifest,
+  PACK_FILES,
+  parseLeaf,
+  parseLogRange,
+  ProofError,
+  TILE_WIDTH,
+  toHex,
+  verifyConsistency,
+} from "@attestore/proof";
+import type { PackLog } from "./check-log.ts";
+import { checkPeriod } from "./check-period.ts";
+import type { Findings } from "./findings.ts";
+import { type PackFiles, reasonOf } from "./pack-files.ts";
+
+const MAX_RANGE = 1024 * 1024;
+/** 256 leaves of the largest size. */
+const MAX_ENTRIES = TILE_WIDTH * (65_535 + 2);
+
+export interface RangeLeaf {
+  index: number;
+  leaf: Leaf;
+}
+
+export interface CheckedRange {
+  range: LogRange;
+  /** What was recorded from the period's beginning up to bodies_until, by id, in the order of the log. */
+  leaves: Map<string, RangeLeaf>;
+}
+
+/**
+ * That the pack has every leaf of its range: they and the left edge give a root, which is the checkpoint's or the beginning of its
+ * tree. One that were left out, added or changed would give another.
+ */
+export async function checkRange(
+  files: PackFiles,
+  findings: Findings,
+  log: PackLog,
+): Promise<CheckedRange | null> {
+  const range = await files.parsed("range", PACK_FILES.range, MAX_RANGE, (bytes) => {
+    const parsed = parseLogRange(bytes);
+    requireBounds(parsed, log);
+    return parsed;
+  });
+  if (range === null) return null;
+  const leaves = new Map<string, RangeLeaf>();
+  try {
+    const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
+    const oddTimes = new OddTimes(range, files.manifest);
+    for (let first = range.from_index; first < range.to_index; first += TILE_WIDTH) {
+      const count = Math.min(TILE_WIDTH, range.to_index - first);
+      const path = entriesFile(first, count);
+      const entries = decodeEntryBundle(await files.read(path, MAX_ENTRIES), count);
+      for (const [n, bytes] of entries.entries()) {
+        tree.append(leafHash(bytes));
+        const placed = { index: first + n, leaf: parseLeaf(bytes) };
+        requireOfOrg(placed, files.manifest);
+        oddTimes.look(placed);
+        if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
+      }
+    }
+    requireExpectedTiles(files, range);
+    requireRoot(tree, range, log);
+    findings.hold(
+      "range",
+      `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", with which the log begins"}`,
+    );
+    await checkPeriod(files, findings, log, range, oddTimes.count);
+    return { range, leaves };
+  } catch (error) {
+    findings.fail("range", reasonOf(error));
+    return null;
+  }
+}
+
+function requireBounds({ from_index, to_index, bodies_until }: LogRange, { size }: PackLog): void {
+  if (from_index % TILE_WIDTH !== 0 || from_index > to_index || to_index > size)
+    refuse(`leaves ${from_index} to ${to_index} are no range of a log of ${size}`);
+  if (bodies_until === "") refuse("it does not say until when bodies are in the pack");
+}
+
+function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Manifest): void {
+  if (leaf.org_id !== org_id) refuse(`leaf ${index} is of ${leaf.org_id}`);
+}
+
+export function isRecordedWithin(leaf: Leaf, { bodies_until }: LogRange, { period }: Manifest): boolean {
+  return leaf.recorded_at >= period.from && leaf.recorded_at < bodies_until;
+}
+
+function add(leaves: Map<string, RangeLeaf>, placed: RangeLeaf): void {
+  if (leaves.has(placed.leaf.id)) refuse(`${placed.leaf.id} is two leaves`);
+  leaves.set(placed.leaf.id, placed);
+}
+
+/** No other tile lies in the pack, which somebody might take for a part of the log. */
+function requireExpectedTiles(files: PackFiles, { from_index, to_index }: LogRange): void {
+  const expected = Math.ceil((to_index - from_index) / TILE_WIDTH);
+  const found = files.paths().filter((path) => path.startsWith("log/tile/")).length;
+  if (found !== expected) refuse(`the pack has ${found} tiles, and the range is ${expected}`);
+}
+
+function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size, rootHash }: PackLog): void {
+  if (to_index === size) {
+    if (!equalBytes(tree.root(), rootHash))
+      refuse(`the leaves give root ${toHex(tree.root())}, the checkpoint has ${toHex(rootHash)}`);
+    return;
+  }
+  // A tree of no leaves is the beginning of every other.
+  if (to_index === 0) return;
+  verifyConsistency({
+    from: BigInt(to_index),
+    to: BigInt(size),
+    fromRoot: tree.root(),
+    toRoot: rootHash,
+    hashes: to_head.map(hashFromHex),
+  });
+}
+
+const TOLERANCE_MS = 600_000;
+
+/**
+ * Counts leaves that lie between the checkpoints around the period and say that they were recorded long before the one or after the other:
+ * a wrong time is how something could be moved out of the period.
+ */
+class OddTimes {
+  count = 0;
+  readonly #range: LogRange;
+  readonly #earliest: number;
+  readonly #latest: number;
+
+  constructor(range: LogRange, { period }: Manifest) {
+    this.#range = range;
+    this.#earliest = Date.parse(period.from) - HOURLY_MS - TOLERANCE_MS;
+    this.#latest = Date.parse(range.bodies_until) + HOURLY_MS + TOLERANCE_MS;
+  }
+
+  look({ index, leaf }: RangeLeaf): void {
+    const { start, end } = this.#range;
+    const recorded = Date.parse(leaf.recorded_at);
+    const tooEarly = start !== null && index >= start.tree_size && recorded < this.#earliest;
+    const tooLate = end !== null && index < end.tree_size && recorded > this.#latest;
+    if (tooEarly || tooLate) this.count += 1;
+  }
+}
+
+const HOURLY_MS = 3_600_000;
+
+function refuse(why: string): never {
+  throw new ProofError("malformed_evidence", why);
+}

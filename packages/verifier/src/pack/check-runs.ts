@@ -1,0 +1,180 @@
+import {
+  type EventBundle,
+  type Manifest,
+  type PackPolicy,
+  parseRuns,
+  RUNS_IN_FILE,
+  runsFile,
+  type ScheduledRun,
+} from "@attestore/proof";
+import type { CheckedEntries, CheckedReceipt } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+const MAX_RUNS_FILE = RUNS_IN_FILE * 1024;
+/** Within this the service decides about a run whose deadline has passed. */
+const DECIDED_MS = 3_600_000;
+
+/** runs/: every line as the receipts and events decide it, and no missed run left out that the log tells of. */
+export async function checkRuns(
+  files: PackFiles,
+  findings: Findings,
+  entries: CheckedEntries,
+  policy: PackPolicy,
+  bodiesUntil: string,
+): Promise<ScheduledRun[]> {
+  const runs = await readRuns(files, findings);
+  const decide = decider(entries.receipts);
+  const removed = new Set(policy.sources.flatMap(({ id, removed_at }) => (removed_at === null ? [] : [id])));
+  let undecided = 0;
+  for (const run of runs) {
+    const wrong = wrongIn(run, decide(run), {
+      manifest: files.manifest,
+      bodiesUntil,
+      removed,
+      events: entries.events,
+    });
+    if (wrong !== null) findings.fail("runs", `${nameOf(run)} ${wrong}`);
+    const waited = Date.parse(files.manifest.exported_at) - Date.parse(run.deadline_at);
+    if (run.status === "waiting" && waited > DECIDED_MS) undecided += 1;
+  }
+  requireTold(findings, runs, entries, files.manifest);
+  if (undecided > 0)
+    findings.leaveOpen("runs", `${undecided} runs are past their deadline and nobody decided about them`);
+  findings.hold("runs", `${runs.length} scheduled runs`);
+  return runs;
+}
+
+async function readRuns(files: PackFiles, findings: Findings): Promise<ScheduledRun[]> {
+  const paths = files.paths().filter((path) => path.startsWith("runs/"));
+  const runs: ScheduledRun[] = [];
+  for (const [number] of paths.entries()) {
+    const page = await files.parsed("runs", runsFile(number), MAX_RUNS_FILE, parseRuns);
+    if (page === null) return runs;
+    if (number < paths.length - 1 ? page.length !== RUNS_IN_FILE : page.length === 0)
+      findings.fail("runs", `${runsFile(number)} has ${page.length} lines`);
+    runs.push(...page);
+  }
+  for (const [n, run] of runs.entries()) {
+    const before = runs[n - 1];
+    if (before !== undefined && sortKey(before) >= sortKey(run))
+      findings.fail("runs", `${nameOf(run)} is not in its place, or in it twice`);
+  }
+  return runs;
+}
+
+const sortKey = ({ scheduled_at, source_id, kind }: ScheduledRun): string =>
+  `${scheduled_at} ${source_id} ${kind}`;
+
+const nameOf = ({ kind, source_id, scheduled_at }: ScheduledRun): string =>
+  `${kind} of ${source_id} at ${scheduled_at}`;
+
+/** The first receipt of the run's kind that was recorded in its time. */
+type Decide = (run: ScheduledRun) => CheckedReceipt | null;
+
+function decider(receipts: readonly CheckedReceipt[]): Decide {
+  const bySource = Map.groupBy(
+    receipts.filter(({ isEarlier }) => !isEarlier),
+    ({ statement }) => `${statement.predicate.source_id} ${kindOf(statement)}`,
+  );
+  // Ids sort by when they were recorded.
+  for (const list of bySource.values()) list.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return ({ source_id, kind, scheduled_at, deadline_at }) => {
+    const list = bySource.get(`${source_id} ${kind}`) ?? [];
+    const first = list[firstFrom(list, scheduled_at)];
+    return first !== undefined && first.recordedAt <= deadline_at ? first : null;
+  };
+}
+
+function kindOf(statement: CheckedReceipt["statement"]): ScheduledRun["kind"] {
+  return "result" in statement.predicate ? "restore_test" : "backup";
+}
+
+/** Index of the first that was recorded at that moment or later. */
+function firstFrom(list: readonly CheckedReceipt[], moment: string): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle]?.recordedAt ?? "") < moment) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+interface Known {
+  manifest: Manifest;
+  bodiesUntil: string;
+  removed: ReadonlySet<string>;
+  events: ReadonlyMap<string, EventBundle>;
+}
+
+function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known): string | null {
+  const { kind, scheduled_at, deadline_at, status, receipt_id, event_id } = run;
+  const { period } = known.manifest;
+  if (scheduled_at < period.from || scheduled_at >= period.to) return "is not of the period";
+  if (deadline_at < scheduled_at) return "was over before it began";
+  if (deadline_at >= known.bodiesUntil && known.bodiesUntil < known.manifest.exported_at)
+    return "may have been decided by what the pack does not have";
+  const expected = receipt === null ? null : statusOf(receipt);
+  if (expected !== null)
+    return status === expected && receipt_id === receipt?.id && event_id === null
+      ? null
+      : `is said to be ${status}, and ${receipt?.id} says ${expected}`;
+  if (receipt_id !== null)
+    return `is said to be decided by ${receipt_id}, which is not the first receipt in its time`;
+  if (status === "passed" || status === "failed") return `is said to have ${status}, and no receipt says so`;
+  if (status === "done" && kind === "restore_test") return "is said to be done, and no receipt says so";
+  if (status === "withdrawn" && !known.removed.has(run.source_id))
+    return "is said to be withdrawn, and its source was not removed";
+  if (event_id === null) return null;
+  const event = known.events.get(event_id);
+  const isTold =
+    status === "missed" &&
+    event?.leaf.kind === `${kind}_missed` &&
+    event.event.source_id === run.source_id &&
+    event.event.detail["scheduled_at"] === scheduled_at;
+  return isTold ? null : `names ${event_id}, which does not tell that it was missed`;
+}
+
+function statusOf({ statement }: CheckedReceipt): ScheduledRun["status"] {
+  return "result" in statement.predicate ? statement.predicate.result : "done";
+}
+
+const MISSED = /^(backup|restore_test)_missed$/;
+
+/** What the log tells of missed runs is among the runs: the first of an incident, and as many as it says by then. */
+function requireTold(
+  findings: Findings,
+  runs: readonly ScheduledRun[],
+  { events, otherEvents }: CheckedEntries,
+  { period }: Manifest,
+): void {
+  const byKey = new Map(runs.map((run) => [sortKey(run), run]));
+  for (const { leaf, event } of events.values()) {
+    const kind = MISSED.exec(leaf.kind)?.[1];
+    const { scheduled_at, runs: count } = event.detail;
+    const { source_id } = event;
+    if (kind === undefined || otherEvents.has(leaf.id) || source_id === undefined) continue;
+    if (typeof scheduled_at !== "string" || scheduled_at < period.from || scheduled_at >= period.to) continue;
+    if (!byKey.has(`${scheduled_at} ${source_id} ${kind}`)) {
+      findings.fail(
+        "runs",
+        `${leaf.id} tells of a missed ${kind} of ${source_id} at ${scheduled_at}, which is left out`,
+      );
+      continue;
+    }
+    if (typeof count !== "number" || leaf.recorded_at >= period.to) continue;
+    const listed = runs.filter(
+      (run) =>
+        run.source_id === source_id &&
+        run.kind === kind &&
+        run.scheduled_at >= scheduled_at &&
+        run.deadline_at <= leaf.recorded_at,
+    ).length;
+    if (listed < count)
+      findings.fail(
+        "runs",
+        `${leaf.id} tells of ${count} missed runs of ${source_id}, and ${listed} are listed`,
+      );
+  }
+}

@@ -1,0 +1,122 @@
+import type { EventBundle, Manifest, PackPolicy, ScheduledRun, SourcePolicy } from "@attestore/proof";
+import type { CheckedEntries } from "./check-entries.ts";
+import { cronTimes, NotUnderstood } from "./cron-times.ts";
+import type { Findings } from "./findings.ts";
+
+/** The service asks for what is due each minute. Around a change of the schedule, and shortly before the export, nothing is expected. */
+const LATE_MS = 600_000;
+const MAX_TIMES = 2_000_000;
+
+type Schedule = SourcePolicy["schedule"];
+
+/** A schedule that was in force from a moment on, until the next one. */
+interface InForce {
+  since: number;
+  schedule: Schedule;
+}
+
+interface Packed {
+  manifest: Manifest;
+  policy: PackPolicy;
+  entries: CheckedEntries;
+  runs: readonly ScheduledRun[];
+}
+
+/**
+ * Makes the scheduled times again from the schedules that the log tells of, and looks each of them up among the runs: a run that was
+ * missed cannot be left out, though it has no entry of its own.
+ */
+export function checkSchedules(findings: Findings, packed: Packed): void {
+  const { manifest, policy, runs } = packed;
+  const listed = new Set(runs.map((run) => `${run.source_id} ${run.kind} ${Date.parse(run.scheduled_at)}`));
+  const from = Date.parse(manifest.period.from);
+  const to = Math.min(Date.parse(manifest.period.to), Date.parse(manifest.exported_at) - LATE_MS);
+  let expected = 0;
+  const unknown: string[] = [];
+  for (const source of policy.sources) {
+    const { inForce, isWhole } = schedulesOf(source, packed);
+    if (!isWhole) unknown.push(source.slug);
+    try {
+      for (const kind of ["backup", "restore_test"] as const)
+        for (const time of timesOf(inForce, kind, from, to)) {
+          expected += 1;
+          if (expected > MAX_TIMES) throw new NotUnderstood("more times than can be made again");
+          if (!listed.has(`${source.id} ${kind} ${time}`))
+            findings.fail(
+              "schedules",
+              `${kind} of ${source.id} at ${new Date(time).toISOString()} is not among the runs`,
+            );
+        }
+    } catch (error) {
+      if (!(error instanceof NotUnderstood)) throw error;
+      unknown.push(source.slug);
+    }
+  }
+  if (unknown.length > 0)
+    findings.leaveAside(
+      "schedules",
+      `${expected} times made again; of ${unknown.length} sources the schedules of that time are not known here: ${unknown.slice(0, 10).join(", ")}`,
+    );
+  findings.hold("schedules", `${expected} times made again from the schedules, each is among the runs`);
+}
+
+/** From when the log tells of it; `isWhole` if no schedule was in force before that, as far as the log tells. */
+function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InForce[]; isWhole: boolean } {
+  const changes = [...entries.events.values()]
+    .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
+    .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index);
+  const [first] = changes;
+  if (first === undefined) return { inForce: [], isWhole: source.schedule === null };
+  const inForce = changes.map((change) => ({
+    since: Date.parse(change.event.occurred_at),
+    schedule: scheduleIn(memberOf(change, "after")),
+  }));
+  if (source.removed_at !== null) inForce.push({ since: Date.parse(source.removed_at), schedule: null });
+  const before = memberOf(first, "before");
+  const isKnownBefore = entries.otherEvents.has(first.leaf.id);
+  const scheduleBefore = scheduleIn("schedule" in before ? before : memberOf(first, "after"));
+  return { inForce, isWhole: isKnownBefore || scheduleBefore === null };
+}
+
+function memberOf({ event }: EventBundle, name: string): Record<string, unknown> {
+  const value = event.detail[name];
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function scheduleIn(policy: Record<string, unknown>): Schedule {
+  const schedule = policy["schedule"];
+  return typeof schedule === "object" && schedule !== null ? (schedule as Schedule) : null;
+}
+
+function* timesOf(
+  schedules: readonly InForce[],
+  kind: ScheduledRun["kind"],
+  from: number,
+  to: number,
+): Generator<number> {
+  const parts = merged(schedules, kind);
+  for (const [n, { since, cron, zone }] of parts.entries()) {
+    const until = (parts[n + 1]?.since ?? Infinity) - LATE_MS;
+    if (cron === null) continue;
+    yield* cronTimes(cron, zone, Math.max(from, since + 1), Math.min(to, until));
+  }
+}
+
+interface Part {
+  since: number;
+  cron: string | null;
+  zone: string;
+}
+
+/** Changes that leave this kind's times as they were are none. */
+function merged(schedules: readonly InForce[], kind: ScheduledRun["kind"]): Part[] {
+  const parts: Part[] = [];
+  for (const { since, schedule } of schedules) {
+    const cron = (kind === "backup" ? schedule?.backup_cron : schedule?.restore_test_cron) ?? null;
+    const zone = schedule?.timezone ?? "UTC";
+    const last = parts.at(-1);
+    if (last === undefined || last.cron !== cron || (cron !== null && last.zone !== zone))
+      parts.push({ since, cron, zone });
+  }
+  return parts;
+}

@@ -1,0 +1,99 @@
+import {
+  canonicalJson,
+  EvidenceTally,
+  type EvidenceSummary,
+  fromUtf8,
+  indexPage,
+  type Json,
+  PACK_FILES,
+  type PackPolicy,
+  parseJson,
+  ProofError,
+  type ScheduledRun,
+} from "@attestore/proof";
+import manifest from "../../package.json" with { type: "json" };
+import type { CheckedEntries } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+const MAX_SUMMARY = 64 * 1024 * 1024;
+const GENERATOR = `attestore-server ${manifest.version}`;
+
+/** Counts everything again, and compares the summary and the page with it. What it returns is what was counted. */
+export async function checkSummary(
+  files: PackFiles,
+  findings: Findings,
+  { receipts, events, otherEvents }: CheckedEntries,
+  policy: PackPolicy,
+  runs: readonly ScheduledRun[],
+): Promise<EvidenceSummary> {
+  const tally = new EvidenceTally(files.manifest, policy);
+  for (const receipt of receipts)
+    if (receipt.isEarlier) tally.addBackupBefore(receipt.statement);
+    else if (tally.isInPeriod(receipt.recordedAt)) tally.addReceipt(receipt);
+  const inOrder = [...events.values()].toSorted(
+    (a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index,
+  );
+  for (const { leaf, event } of inOrder)
+    if (!otherEvents.has(leaf.id) && tally.isInPeriod(leaf.recorded_at))
+      tally.addEvent({ id: leaf.id, recordedAt: leaf.recorded_at, actorId: leaf.actor_id, event });
+  for (const run of runs) tally.addRun(run);
+  const counted = tally.finish();
+  await compareSummary(files, findings, counted);
+  await comparePage(files, findings, counted);
+  return counted;
+}
+
+async function compareSummary(files: PackFiles, findings: Findings, counted: EvidenceSummary): Promise<void> {
+  await files.parsed("summary", PACK_FILES.summary, MAX_SUMMARY, (bytes) => {
+    const said = parseJson(bytes);
+    const expected = parseJson(JSON.stringify(counted));
+    // The words of what is not proven are each version's own.
+    const differences = differencesOf(said, expected, "").filter(
+      (path) => isOfThisVersion(files) || !path.startsWith("not_proven"),
+    );
+    if (differences.length > 0)
+      throw new ProofError("malformed_evidence", `counted otherwise: ${differences.slice(0, 5).join("; ")}`);
+    findings.hold("summary", "every number in it");
+  });
+}
+
+async function comparePage(files: PackFiles, findings: Findings, counted: EvidenceSummary): Promise<void> {
+  const { generator } = files.manifest;
+  await files.parsed("page", PACK_FILES.index, MAX_SUMMARY, (bytes) => {
+    if (fromUtf8(bytes) === indexPage(counted, generator)) findings.hold("page", "word for word");
+    else if (isOfThisVersion(files))
+      throw new ProofError("malformed_evidence", "it is not the page that the counted numbers give");
+    else
+      findings.leaveOpen(
+        "page",
+        `${generator} made it, and this verifier knows the page of ${GENERATOR}: rely on summary.json`,
+      );
+  });
+}
+
+function isOfThisVersion({ manifest: { generator } }: PackFiles): boolean {
+  return generator === GENERATOR;
+}
+
+/** The places at which two values differ, with what is there. */
+function differencesOf(said: Json | undefined, counted: Json | undefined, path: string): string[] {
+  if (isContainer(said) && isContainer(counted) && Array.isArray(said) === Array.isArray(counted)) {
+    const [a, b] = [Object.entries(said), Object.entries(counted)];
+    const names = new Set([...a, ...b].map(([name]) => name));
+    const [mapA, mapB] = [new Map<string, Json>(a), new Map<string, Json>(b)];
+    return [...names].flatMap((name) =>
+      differencesOf(mapA.get(name), mapB.get(name), path === "" ? name : `${path}.${name}`),
+    );
+  }
+  const [left, right] = [textOf(said), textOf(counted)];
+  return left === right ? [] : [`${path} is ${left}, counted ${right}`];
+}
+
+function isContainer(value: Json | undefined): value is Json[] | { [name: string]: Json } {
+  return typeof value === "object" && value !== null;
+}
+
+function textOf(value: Json | undefined): string {
+  return value === undefined ? "nothing" : canonicalJson(value).slice(0, 80);
+}

@@ -1,0 +1,88 @@
+import type { CheckedLine, Verdict } from "../outcome.ts";
+
+const TITLES = {
+  zip: "archive of plain files, and nothing else",
+  manifest: "every file as the manifest says",
+  log_key: "log's key in the pack, against the one given",
+  manifest_signature: "manifest signed by the log's key",
+  checkpoint: "checkpoint signed by the log",
+  range: "every leaf of the range, up to the checkpoint",
+  period: "range around the whole period",
+  receipts: "receipts signed by their agents and in the log",
+  events: "events in the log",
+  complete: "all that was recorded in the period",
+  agents: "agents' keys as the log tells of them",
+  chains: "agents' chains of receipts without a gap",
+  runs: "scheduled runs as receipts and events decide them",
+  schedules: "no scheduled time left out",
+  summary: "numbers of the summary counted again",
+  page: "index.html says what the summary says",
+} as const;
+
+export type PackCheckId = keyof typeof TITLES;
+
+/** Of one check more are counted and not named. */
+const MAX_NAMED = 10;
+
+/** Gathers what was found of a pack: a check has failed if anything of it did. */
+export class Findings {
+  readonly #failed = new Map<PackCheckId, { named: string[]; count: number }>();
+  readonly #open = new Map<PackCheckId, { detail: string; hint: string | null }>();
+  readonly #aside = new Map<PackCheckId, string>();
+  readonly #held = new Map<PackCheckId, string>();
+
+  fail(id: PackCheckId, what: string): void {
+    const failed = this.#failed.get(id) ?? { named: [], count: 0 };
+    failed.count += 1;
+    if (failed.named.length < MAX_NAMED) failed.named.push(what);
+    this.#failed.set(id, failed);
+  }
+
+  hold(id: PackCheckId, detail: string): void {
+    this.#held.set(id, detail);
+  }
+
+  leaveOpen(id: PackCheckId, detail: string, hint: string | null = null): void {
+    if (!this.#open.has(id)) this.#open.set(id, { detail, hint });
+  }
+
+  /** Not all of it could be checked, and the answer does not hang on that. */
+  leaveAside(id: PackCheckId, detail: string): void {
+    this.#aside.set(id, detail);
+  }
+
+  lines(): CheckedLine[] {
+    return (Object.keys(TITLES) as PackCheckId[]).map((id) => ({
+      id,
+      title: TITLES[id],
+      ...this.#result(id),
+    }));
+  }
+
+  verdict(): Verdict {
+    const lines = this.lines();
+    if (lines.some(({ result }) => result === "failed")) return "false";
+    const isDecided = lines.every(({ id, result }) => result === "held" || this.#isAside(id));
+    return isDecided ? "true" : "cannot_tell";
+  }
+
+  #isAside(id: string): boolean {
+    return [...this.#aside.keys()].some((aside) => aside === id);
+  }
+
+  #result(id: PackCheckId): Pick<CheckedLine, "result" | "detail" | "hint"> {
+    const failed = this.#failed.get(id);
+    if (failed !== undefined) {
+      const more = failed.count - failed.named.length;
+      const detail = failed.named.join("; ") + (more > 0 ? `; and ${more} more` : "");
+      return { result: "failed", detail, hint: null };
+    }
+    const open = this.#open.get(id);
+    if (open !== undefined) return { result: "not_checked", ...open };
+    const aside = this.#aside.get(id);
+    if (aside !== undefined) return { result: "not_checked", detail: aside, hint: null };
+    const held = this.#held.get(id);
+    if (held !== undefined) return { result: "held", detail: held, hint: null };
+    return { result: "not_checked", detail: "what it is checked with could not be read", hint: null };
+  }
+}

@@ -1,0 +1,103 @@
+import { hash } from "node:crypto";
+import { type Manifest, PACK_FILES, parseManifest, type PackFileEntry, ProofError } from "@attestore/proof";
+import { ZipError } from "../zip/zip-error.ts";
+import type { ZipReader } from "../zip/zip-reader.ts";
+import type { Findings, PackCheckId } from "./findings.ts";
+
+const MAX_MANIFEST = 256 * 1024 * 1024;
+/** Of the files that nothing here parses. */
+const MAX_OTHER = 64 * 1024 * 1024;
+
+/** The files of a pack, each compared with the manifest when it is read. */
+export class PackFiles {
+  readonly manifest: Manifest;
+  readonly manifestSha256: string;
+  readonly #zip: ZipReader;
+  readonly #findings: Findings;
+  readonly #entries: ReadonlyMap<string, PackFileEntry>;
+  readonly #read = new Set<string>();
+
+  private constructor(zip: ZipReader, findings: Findings, bytes: Buffer) {
+    this.#zip = zip;
+    this.#findings = findings;
+    this.manifest = parseManifest(bytes);
+    this.manifestSha256 = hash("sha256", bytes, "hex");
+    this.#entries = new Map(this.manifest.files.map((entry) => [entry.path, entry]));
+  }
+
+  /** Null, and the reason among the findings, without a manifest that can be read. */
+  static async open(zip: ZipReader, findings: Findings): Promise<PackFiles | null> {
+    try {
+      const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, MAX_MANIFEST));
+      files.#compareNames();
+      return files;
+    } catch (error) {
+      findings.fail("manifest", reasonOf(error));
+      return null;
+    }
+  }
+
+  /** In the order of the ZIP. */
+  paths(): string[] {
+    return this.#zip.paths();
+  }
+
+  has(path: string): boolean {
+    return this.#zip.has(path);
+  }
+
+  /** Throws ZipError. That a file is not the one of the manifest is among the findings. */
+  async read(path: string, limit: number): Promise<Buffer> {
+    this.#read.add(path);
+    const bytes = await this.#zip.read(path, limit);
+    const entry = this.#entries.get(path);
+    if (path === PACK_FILES.manifestNote) return bytes;
+    if (
+      entry !== undefined &&
+      (entry.size_bytes !== bytes.length || entry.sha256 !== hash("sha256", bytes, "hex"))
+    )
+      this.#findings.fail("manifest", `${path} is not the file that the manifest tells of`);
+    return bytes;
+  }
+
+  /** Reads and parses; null, and the reason among the findings of `check`, for what is not there or malformed. */
+  async parsed<T>(
+    check: PackCheckId,
+    path: string,
+    limit: number,
+    parse: (bytes: Buffer) => T | Promise<T>,
+  ): Promise<T | null> {
+    try {
+      return await parse(await this.read(path, limit));
+    } catch (error) {
+      this.#findings.fail(check, `${path}: ${reasonOf(error)}`);
+      return null;
+    }
+  }
+
+  /** Compares the files that nobody asked for, too. */
+  async compareRest(): Promise<void> {
+    for (const path of this.#entries.keys())
+      if (!this.#read.has(path) && this.#zip.has(path))
+        await this.parsed("manifest", path, MAX_OTHER, () => null);
+    this.#findings.hold("manifest", `${this.#entries.size} files with the SHA-256 that it has of each`);
+  }
+
+  #compareNames(): void {
+    const besides: string[] = [PACK_FILES.manifest, PACK_FILES.manifestNote];
+    if (this.#entries.size !== this.manifest.files.length)
+      this.#findings.fail("manifest", "it tells of a file twice");
+    for (const path of this.#entries.keys())
+      if (besides.includes(path) || !this.#zip.has(path))
+        this.#findings.fail("manifest", `${path} is in the manifest and not in the pack`);
+    for (const path of this.#zip.paths())
+      if (!besides.includes(path) && !this.#entries.has(path))
+        this.#findings.fail("manifest", `${path} is in the pack and not in the manifest`);
+  }
+}
+
+/** What a pack's own bytes made somebody throw. Anything else is a defect and goes on. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof ProofError || error instanceof ZipError) return error.message;
+  throw error;
+}

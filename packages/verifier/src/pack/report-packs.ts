@@ -1,0 +1,93 @@
+import type { EvidenceSummary, RunCount } from "@attestore/proof";
+import { type Expectation, exitCode, type Verdict, worst } from "../outcome.ts";
+import { line, type Paint, VERDICTS } from "../report-text.ts";
+import { visible } from "../visible.ts";
+import type { PackOutcome } from "./verify-pack.ts";
+
+/** The answer about all packs that were named. */
+export interface PacksAnswer {
+  verdict: Verdict;
+  /** Null unless asked for. */
+  expectPassed: Expectation | null;
+  outcomes: PackOutcome[];
+}
+
+export function answerOfPacks(outcomes: PackOutcome[], expectsPassed: boolean): PacksAnswer {
+  return {
+    verdict: worst(outcomes.map(({ verdict }) => verdict)),
+    expectPassed: expectsPassed ? expectation(outcomes) : null,
+    outcomes,
+  };
+}
+
+/** Of the packs that are true: no restore test failed or was missed, and one passed. */
+function expectation(outcomes: readonly PackOutcome[]): Expectation {
+  const totals = outcomes.flatMap(({ verdict, summary }) =>
+    verdict === "true" && summary !== null ? [summary.totals] : [],
+  );
+  const isUnmet = totals.some(
+    ({ restore_tests, scheduled_restore_tests }) =>
+      restore_tests.failed + scheduled_restore_tests.failed + scheduled_restore_tests.missed > 0,
+  );
+  if (isUnmet) return "not_met";
+  return totals.length > 0 && totals.every(({ restore_tests }) => restore_tests.passed > 0)
+    ? "met"
+    : "cannot_tell";
+}
+
+/** The answer for programs. */
+export function packsJson(answer: PacksAnswer): string {
+  const packs = answer.outcomes.map(({ pack, verdict, manifest, summary, checks, error }) => ({
+    pack,
+    verdict,
+    org_id: manifest?.org_id ?? null,
+    period: manifest?.period ?? null,
+    exported_at: manifest?.exported_at ?? null,
+    totals: summary?.totals ?? null,
+    not_proven: summary?.not_proven ?? null,
+    checks,
+    error,
+  }));
+  const { verdict, expectPassed } = answer;
+  const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, packs };
+  return `${JSON.stringify(report, null, 2)}\n`;
+}
+
+const WIDTH = 18;
+
+/** The answer for people. Everything in it that came out of a pack is made visible. */
+export function packsText(answer: PacksAnswer, paint: Paint): string {
+  const paragraphs = answer.outcomes.map((outcome) => {
+    const { pack, verdict, summary, checks } = outcome;
+    const [word, style] = VERDICTS[verdict];
+    return [
+      `${paint(style, word)}  ${visible(pack)}`,
+      ...(summary === null ? [] : counted(summary, verdict)),
+      ...checks.map((check) => line(check, paint, WIDTH)),
+      ...(summary === null
+        ? []
+        : ["  not proven:", ...summary.not_proven.map((text) => `    - ${visible(text)}`)]),
+    ].join("\n");
+  });
+  return `${[...paragraphs, ...closing(answer, paint)].join("\n\n")}\n`;
+}
+
+function counted({ org, period, totals, sources }: EvidenceSummary, verdict: Verdict): string[] {
+  const { restore_tests, scheduled_restore_tests, scheduled_backups } = totals;
+  return [
+    `  ${verdict === "true" ? "" : "what it claims: "}${visible(org.name)} (${visible(org.id)}), ${period.from} to ${period.to}, ${sources.length} sources`,
+    `    scheduled restore tests: ${runs(scheduled_restore_tests, "passed")}`,
+    `    scheduled backups: ${runs(scheduled_backups, "made")}`,
+    `    all restore tests: ${restore_tests.passed} passed, ${restore_tests.failed} failed`,
+  ];
+}
+
+function runs({ total, passed, failed, missed, waiting, withdrawn }: RunCount, done: string): string {
+  return `${total}: ${passed} ${done}, ${failed} failed, ${missed} missed, ${waiting} still waiting, ${withdrawn} withdrawn`;
+}
+
+function closing({ expectPassed }: PacksAnswer, paint: Paint): string[] {
+  if (expectPassed === "not_met") return [paint("red", "NOT PASSED  restore tests FAILED or were MISSED")];
+  if (expectPassed === "cannot_tell") return [paint("yellow", "CANNOT TELL  no restore test passed")];
+  return [];
+}
