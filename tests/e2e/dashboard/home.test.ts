@@ -1,5 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Dashboard, expectAccessible, openDashboard } from "./open-dashboard.ts";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BackupRecord, declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
+import { api } from "../harness/https.ts";
+import { attach, type WireAgent } from "../harness/organisation.ts";
+import { accepted, backupStatement, restoreTestStatement, type Statement } from "../harness/statements.ts";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  screenshotsOf,
+} from "./open-dashboard.ts";
 
 let dashboard: Dashboard;
 beforeAll(async () => {
@@ -7,13 +18,169 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-test("who is signed in is at home; who is not has to sign in first", async () => {
+const headline = (page: Page) => page.getByRole("heading", { level: 1, name: /of 4 sources/ });
+const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
+
+/** The same statement about a run of some days ago. */
+function daysAgo(days: number, statement: Statement): Statement {
+  const at = (seconds: number): string =>
+    new Date(Date.now() - days * 86_400_000 - seconds * 1000).toISOString();
+  Object.assign(statement.predicate, { started_at: at(9), finished_at: at(4) });
+  return statement;
+}
+
+async function backUp(agent: WireAgent, sourceId: string, days = 0): Promise<BackupRecord> {
+  const backup = await makeBackup(agent, sourceId);
+  await accepted(agent, daysAgo(days, backupStatement(agent, backup)));
+  return backup;
+}
+
+async function prove(agent: WireAgent, sourceId: string, days = 0, result: "passed" | "failed" = "passed") {
+  const backup = await backUp(agent, sourceId, days);
+  await accepted(agent, daysAgo(days, restoreTestStatement(agent, backup, result)));
+}
+
+test("who is not signed in has to sign in first", async () => {
+  const page = await dashboard.open(null);
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  await expectAccessible(page);
+  expect(new URL(page.url()).pathname).toBe("/login");
+});
+
+test("an organisation that has nothing is told what to do, step by step, without a reload", async () => {
   const org = await dashboard.addOrg();
   const page = await dashboard.open(org.owner);
-  await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Nothing is proven yet." }).waitFor();
+  expect(await page.getByRole("link", { name: "Attach an agent" }).getAttribute("href")).toBe("/attach");
   await expectAccessible(page);
-  const stranger = await dashboard.open(null);
-  await stranger.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-  await expectAccessible(stranger);
-  expect(new URL(stranger.url()).pathname).toBe("/login");
+  await screenshotsOf(page, "home-empty");
+  const agent = await attach(org);
+  await page.getByText("attestore source add").waitFor();
+  await expectAccessible(page);
+  await screenshotsOf(page, "home-no-source");
+  const sourceId = await declareSource(agent, "orders-db");
+  await page.getByText("Make the first backup: orders-db").waitFor();
+  await prove(agent, sourceId);
+  await page.getByRole("heading", { name: "Your source is proven." }).waitFor();
+});
+
+describe("an organisation with a history", () => {
+  let org: DashboardOrg;
+  let agent: WireAgent;
+  let archive: string;
+  let billing: string;
+  beforeAll(async () => {
+    org = await dashboard.addOrg("Example Shop");
+    agent = await attach(org);
+    const orders = await declareSource(agent, "orders-db");
+    billing = await declareSource(agent, "billing");
+    archive = await declareSource(agent, "archive");
+    for (const days of [12, 11, 9, 8, 5, 4]) await prove(agent, orders, days);
+    await prove(agent, orders, 3, "failed");
+    for (const days of [2, 1]) await backUp(agent, orders, days);
+    await prove(agent, orders);
+    await prove(agent, billing, 9);
+    await prove(agent, billing, 0, "failed");
+    await backUp(agent, archive, 1);
+    await declareSource(agent, "new-db");
+    await agent.call(
+      "POST",
+      "/v1/heartbeat",
+      heartbeatBody({ spool: { backups: 0, receipts: 2, events: 0 } }),
+    );
+    const objectives = await api(dashboard.server, {
+      method: "POST",
+      path: `/api/orgs/${org.id}/sources/${billing}/configure`,
+      token: org.owner.token,
+      json: { objectives: { rpo_s: 1, rto_s: 1800 } },
+    });
+    expect(objectives.status).toBe(200);
+  });
+
+  test("sees what is proven, worst first, its days in words, its agents and its log", async () => {
+    const page = await dashboard.open(org.owner);
+    await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
+    expect(await page.getByRole("main").getByRole("listitem").first().textContent()).toMatch(
+      /^billing: its last restore test failed .* ago; last proven 9 days ago\.$/,
+    );
+    const names = await page.getByRole("rowheader").getByRole("link").allTextContents();
+    expect(names).toEqual(["billing", "new-db", "archive", "orders-db"]);
+    expect(await rowOf(page, "billing").textContent()).toContain("over its RPO of 1 s");
+    const strip = await rowOf(page, "orders-db").getByRole("img").getAttribute("aria-label");
+    expect(strip).toMatch(/^Last 30 days: failed on \d+ \w{3}; 7 proven; 2 backed up only; 20 nothing\.$/);
+    expect(await page.getByRole("region", { name: "Agents" }).textContent()).toContain("2 receipts");
+    expect(await page.getByRole("region", { name: "Transparency log" }).textContent()).toMatch(/\d+ entries/);
+    await expectAccessible(page);
+    await screenshotsOf(page, "home");
+  });
+
+  test("sees ninety days, and finds a source by its name", async () => {
+    const page = await dashboard.open(org.owner);
+    await page.getByText("90 days", { exact: true }).click();
+    await page
+      .getByRole("img", { name: /^Last 90 days/ })
+      .first()
+      .waitFor();
+    await page.getByLabel("Filter sources by name").fill("ARCH");
+    await page.getByText("1 of 4 sources", { exact: true }).waitFor();
+    expect(await page.getByRole("rowheader").allTextContents()).toHaveLength(1);
+    await page.getByLabel("Filter sources by name").fill("nothing like that");
+    await page.getByText("No source has “nothing like that” in its name.").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("sees what changes where it stands; rows move when somebody wants it", async () => {
+    const page = await dashboard.open(org.owner);
+    await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
+    await prove(agent, archive);
+    await page.getByRole("heading", { name: "2 of 4 sources are proven." }).waitFor();
+    const names = () => page.getByRole("rowheader").getByRole("link").allTextContents();
+    expect(await names()).toEqual(["billing", "new-db", "archive", "orders-db"]);
+    await page.getByRole("button", { name: "Sort again, worst first" }).click();
+    expect(await names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
+  });
+
+  test("an auditor reads the same, and is not told to do what others may", async () => {
+    const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
+    await headline(page).waitFor();
+    expect(await page.getByText("The next thing to do").count()).toBe(0);
+    await expectAccessible(page);
+  });
+
+  test("a page that cannot be read says so, and reads it on request", async () => {
+    const page = await dashboard.open(null);
+    await page.context().route("**/overview?*", (route) => route.abort());
+    await page.context().addCookies([
+      {
+        name: "__Host-attestore_session",
+        value: org.owner.token,
+        url: dashboard.server.url,
+        httpOnly: true,
+        secure: true,
+        sameSite: "Strict",
+      },
+    ]);
+    await page.goto(dashboard.server.url);
+    const alert = page.getByRole("alert");
+    await alert.waitFor();
+    expect(await alert.textContent()).toContain("The service does not answer.");
+    await expectAccessible(page);
+    await screenshotsOf(page, "home-failed");
+    await page.context().unroute("**/overview?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await headline(page).waitFor();
+  });
+
+  test("a session that is signed out elsewhere ends here", async () => {
+    const token = await dashboard.signIn(org.owner.email);
+    const page = await dashboard.open({ ...org.owner, token });
+    await headline(page).waitFor();
+    // The page listens by now; a second tab of the same browser listens through it.
+    const tab = await page.context().newPage();
+    await tab.goto(dashboard.server.url);
+    await headline(tab).waitFor();
+    const signedOut = await api(dashboard.server, { method: "POST", path: "/api/auth/logout", token });
+    expect(signedOut.status).toBe(200);
+    for (const one of [page, tab]) await one.getByRole("heading", { name: "Sign in" }).waitFor();
+  });
 });

@@ -547,8 +547,9 @@ export interface Schemas {
     max_uses?: number;
   };
   NextStep: {
-    kind: "attach_agent" | "declare_source" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "test_recovery_kit";
+    kind: "attach_agent" | "declare_source" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";
     source_id?: string;
+    agent_id?: string;
   };
   NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "incident.ended" | "notification.test" | "evidence.weekly";
   Objectives: {

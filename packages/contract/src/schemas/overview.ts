@@ -99,9 +99,11 @@ export const NextStep = Type.Object(
       "write_check",
       "set_schedule",
       "set_objectives",
+      "make_recovery_kit",
       "test_recovery_kit",
     ]),
     source_id: Type.Optional(Id("source")),
+    agent_id: Type.Optional(Id("agent")),
   },
   strict,
 );
@@ -110,7 +112,7 @@ export type NextStep = Static<typeof NextStep>;
 /** 200 of `GET /api/orgs/{orgID}/overview`: all that the home page shows. */
 export const Overview = Type.Object(
   {
-    /** The service's time; ages are to be told by it. */
+    /** The service's time when this was read. */
     now: Timestamp,
     /** The first of the days, `2026-10-23`; days are UTC's. */
     first_day: Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", examples: ["2026-10-23"] }),

@@ -1,5 +1,6 @@
 import { CallRefused } from "@attestore/contract/client";
 import { QueryClient } from "@tanstack/react-query";
+import { meQuery } from "../api/session.ts";
 
 /** Refusals are answers: only what did not arrive, or a service that is busy, is worth another try. */
 function worthAnotherTry(failures: number, error: Error): boolean {
@@ -7,9 +8,15 @@ function worthAnotherTry(failures: number, error: Error): boolean {
   return !(error instanceof CallRefused) || error.status === 503 || error.status === 429;
 }
 
-export const queryClient = new QueryClient({
+/** Not where an operator acts as somebody: the organisation's log has an entry of each call. */
+function again(): number | false {
+  const me = queryClient.getQueryData(meQuery.queryKey);
+  return me === undefined || me === null || me.impersonated_by === null ? 60_000 : false;
+}
+
+export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: 60_000 },
+    queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: again },
     mutations: { retry: false },
   },
 });

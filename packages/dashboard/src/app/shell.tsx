@@ -2,7 +2,9 @@ import { AppShell, Burger, Group, NavLink, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense } from "react";
+import { useLive } from "../api/live.ts";
 import { useMe } from "../api/session.ts";
+import { NewerNotice } from "../parts/newer-notice.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { strings } from "../text/strings.ts";
 import { destinationsFor } from "./navigation.ts";
@@ -17,6 +19,7 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const me = useMe();
   const { user, org } = me;
+  useLive();
   return (
     <AppShell
       header={{ height: hasBanner(me) ? { base: HEADER + 72, sm: HEADER + 44 } : HEADER }}
@@ -68,6 +71,7 @@ export function Shell() {
         <Suspense fallback={<PageSkeleton />}>
           <Outlet />
         </Suspense>
+        <NewerNotice />
       </AppShell.Main>
     </AppShell>
   );

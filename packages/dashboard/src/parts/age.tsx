@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useSyncExternalStore } from "react";
 import { formatAge, formatMoment } from "../text/format.ts";
 
 /** How long ago something was, or how soon it will be; the moment itself on hover and for screen readers. */
@@ -15,12 +15,27 @@ export function Age({ at, fallback = "never" }: { at: string | null | undefined;
 
 const EVERY_MS = 15_000;
 
+let now = new Date();
+let timer: ReturnType<typeof setInterval> | undefined;
+const readers = new Set<() => void>();
+
+/** One clock for all that shows an age: they change together. */
+function subscribe(reader: () => void): () => void {
+  if (readers.size === 0) {
+    now = new Date();
+    timer = setInterval(() => {
+      now = new Date();
+      for (const read of readers) read();
+    }, EVERY_MS);
+  }
+  readers.add(reader);
+  return () => {
+    readers.delete(reader);
+    if (readers.size === 0) clearInterval(timer);
+  };
+}
+
 /** The time, a few times a minute. */
 export function useNow(): Date {
-  const [now, setNow] = useState(() => new Date());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(new Date()), EVERY_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return now;
+  return useSyncExternalStore(subscribe, () => now);
 }

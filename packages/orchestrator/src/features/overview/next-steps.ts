@@ -1,4 +1,4 @@
-import type { NextStep, SourceOverview } from "@attestore/contract";
+import type { AgentEncryption, NextStep, SourceOverview } from "@attestore/contract";
 
 /** What somebody may do next, the most useful first; of sources one each. */
 export function nextSteps({
@@ -6,12 +6,13 @@ export function nextSteps({
   sources,
   ownChecks,
 }: {
-  agents: number;
+  /** Those that are not revoked; `encryption` is null where one has not said what it encrypts to. */
+  agents: readonly { id: string; encryption: AgentEncryption | null }[];
   sources: readonly SourceOverview[];
   /** How many checks of a source's last restore test somebody wrote; null where none is known to have run. */
   ownChecks: (sourceId: string) => number | null;
 }): NextStep[] {
-  if (agents === 0) return [{ kind: "attach_agent" }];
+  if (agents.length === 0) return [{ kind: "attach_agent" }];
   if (sources.length === 0) return [{ kind: "declare_source" }];
   const steps: NextStep[] = [];
   const first = (kind: NextStep["kind"], needs: (source: SourceOverview) => boolean): void => {
@@ -32,7 +33,10 @@ export function nextSteps({
     "set_objectives",
     ({ objectives }) => objectives?.rpo_s === undefined || objectives.rto_s === undefined,
   );
-  if (sources.some(({ last_backup_at }) => last_backup_at !== null))
-    steps.push({ kind: "test_recovery_kit" });
+  const kit = (agent: (typeof agents)[number]) => agent.encryption?.recovery_kit;
+  const without = agents.find((agent) => kit(agent) === null);
+  if (without !== undefined) steps.push({ kind: "make_recovery_kit", agent_id: without.id });
+  const untested = agents.find((agent) => kit(agent)?.tested_at === null);
+  if (untested !== undefined) steps.push({ kind: "test_recovery_kit", agent_id: untested.id });
   return steps;
 }

@@ -72,7 +72,14 @@ describe("sources with a history", () => {
     await event(agent, { kind: "backup_failed", source_id: broken.sourceId });
     const spool = { backups: 1, receipts: 2, events: 0 };
     const sources = ["good", "bad", "broken", "new"].map((slug) => ({ slug, engine: "postgresql" }));
-    await agent.post("/v1/heartbeat", heartbeat({ sources, spool }));
+    const encryption = {
+      recipients: ["age1recipient"],
+      recovery_kit: { recipient: "age1kit", made_at: new Date().toISOString(), tested_at: null },
+    };
+    await agent.post("/v1/heartbeat", heartbeat({ sources, spool, encryption }));
+    await (
+      await service.attach(org)
+    ).post("/v1/heartbeat", heartbeat({ encryption: { ...encryption, recovery_kit: null } }));
     overview = await read(owner, org);
   });
   const source = (slug: string) => {
@@ -117,6 +124,7 @@ describe("sources with a history", () => {
   test("their agent says what waits in its spool", () => {
     expect(overview.agents).toMatchObject([
       { is_silent: false, spool: { backups: 1, receipts: 2, events: 0 } },
+      { spool: null },
     ]);
   });
 
@@ -127,6 +135,7 @@ describe("sources with a history", () => {
       "test_restore",
       "set_schedule",
       "set_objectives",
+      "make_recovery_kit",
       "test_recovery_kit",
     ]);
     expect(of("make_backup")).toBe(source("new").id);

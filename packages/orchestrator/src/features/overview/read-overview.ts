@@ -70,7 +70,7 @@ export async function readOverview(
   });
   const ordered = shown.toSorted(worstFirst);
   const ownChecks = (id: string): number | null => known.get(id)?.own_checks ?? null;
-  const steps = nextSteps({ agents: active.length, sources: ordered, ownChecks });
+  const steps = nextSteps({ agents: active, sources: ordered, ownChecks });
   return {
     now: now.toISOString(),
     first_day: strip.first,

@@ -1,4 +1,10 @@
-import { firstIdAt, type AgentSpool, type CommandKind, type Objectives } from "@attestore/contract";
+import {
+  firstIdAt,
+  type AgentEncryption,
+  type AgentSpool,
+  type CommandKind,
+  type Objectives,
+} from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Incident } from "../schedules/incidents.ts";
@@ -169,12 +175,13 @@ export interface AgentRow {
   status: "active" | "revoked";
   last_seen_at: Date | null;
   spool: AgentSpool | null;
+  encryption: AgentEncryption | null;
 }
 
 export async function readAgents(tx: DatabaseTransaction, orgId: string): Promise<AgentRow[]> {
   return tx
     .selectFrom("agents")
-    .select(["id", "name", "hostname", "status", "last_seen_at", "spool"])
+    .select(["id", "name", "hostname", "status", "last_seen_at", "spool", "encryption"])
     .where("org_id", "=", orgId)
     .orderBy("name")
     .orderBy("id")

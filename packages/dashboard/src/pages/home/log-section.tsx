@@ -1,0 +1,43 @@
+import { Text } from "@mantine/core";
+import type { Schemas } from "@attestore/contract/client";
+import { Link } from "@tanstack/react-router";
+import { Age } from "../../parts/age.tsx";
+import { Section } from "../../parts/section.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { home } from "../../text/home.ts";
+
+/** Whether the log goes on as it should. */
+export function LogSection({ log }: { log: Schemas["Overview"]["log"] }) {
+  const { tree_size, grown_at, head_signed_at, is_late } = log;
+  return (
+    <Section title={home.log.heading}>
+      <div>
+        <Text size="sm">{home.log.entries(tree_size)}</Text>
+        {tree_size > 0 && (
+          <Text size="sm">
+            {home.log.grew}
+            <Age at={grown_at} />
+          </Text>
+        )}
+        <Text size="sm">
+          {head_signed_at === null ? (
+            home.log.neverSigned
+          ) : (
+            <>
+              {home.log.signed}
+              <Age at={head_signed_at} />
+            </>
+          )}
+        </Text>
+      </div>
+      {is_late && (
+        <Text size="sm" fw={600}>
+          <StatusMark status="missed" label="" /> {home.log.late}
+        </Text>
+      )}
+      <Text size="sm">
+        <Link to={"/log" as string}>{home.log.open}</Link>
+      </Text>
+    </Section>
+  );
+}

@@ -1,0 +1,105 @@
+import { Button, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
+import { startTransition, useDeferredValue, useState } from "react";
+import { Section } from "../../parts/section.tsx";
+import { DAY_LETTERS, dayWord, home, type Source } from "../../text/home.ts";
+import { DayShape } from "./day-strip.tsx";
+import type { DaysShown } from "./queries.ts";
+import { SourceRow } from "./source-row.tsx";
+import classes from "./source-table.module.css";
+import { useKeptOrder } from "./use-kept-order.ts";
+
+interface SourcesSectionProps {
+  sources: readonly Source[];
+  firstDay: string;
+  days: DaysShown;
+  onDays: (days: DaysShown) => void;
+}
+
+/** As many as anybody reads at first; the worst are among them. */
+const FIRST = 50;
+
+export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSectionProps) {
+  const [text, setText] = useState("");
+  const [all, setAll] = useState(false);
+  const { ordered, isOther, sortAgain } = useKeptOrder(sources);
+  const wanted = useDeferredValue(text.trim().toLowerCase());
+  const found =
+    wanted === ""
+      ? ordered
+      : ordered.filter(({ name, slug }) => `${name}\n${slug}`.toLowerCase().includes(wanted));
+  const shown = all ? found : found.slice(0, FIRST);
+  const words = home.sources;
+  return (
+    <Section title={words.heading}>
+      <Group justify="space-between" align="flex-end" gap="sm">
+        <TextInput
+          label={words.filter}
+          type="search"
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
+        />
+        <SegmentedControl
+          aria-label={words.days}
+          value={String(days)}
+          onChange={(value) => onDays(value === "90" ? 90 : 30)}
+          data={[30, 90].map((count) => ({ value: String(count), label: words.daysOption(count) }))}
+        />
+      </Group>
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" role="status">
+          {found.length === 0 ? words.noMatch(text) : words.shown(found.length, sources.length)}
+        </Text>
+        {isOther && (
+          <Button size="compact-sm" variant="default" onClick={sortAgain}>
+            {words.sortAgain}
+          </Button>
+        )}
+      </Group>
+      {found.length > 0 && (
+        <table className={classes["table"]} aria-label={words.heading}>
+          <thead>
+            <tr>
+              <th scope="col">{words.columns.source}</th>
+              <th scope="col">{words.columns.backup}</th>
+              <th scope="col">{words.columns.proof}</th>
+              <th scope="col">{words.columns.days(days)}</th>
+              <th scope="col">{words.columns.restore}</th>
+              <th scope="col">{words.columns.size}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((source) => (
+              <SourceRow key={source.id} source={source} firstDay={firstDay} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {found.length > shown.length && (
+        <Group justify="center">
+          <Button variant="default" onClick={() => startTransition(() => setAll(true))}>
+            {words.showAll(found.length - shown.length)}
+          </Button>
+        </Group>
+      )}
+      <Legend />
+    </Section>
+  );
+}
+
+function Legend() {
+  return (
+    <Group justify="space-between" gap="xs">
+      <ul className={classes["legend"]}>
+        {DAY_LETTERS.map((letter) => (
+          <li key={letter}>
+            <DayShape letter={letter} />
+            {dayWord(letter)}
+          </li>
+        ))}
+      </ul>
+      <Text size="xs" c="dimmed">
+        {home.sources.daysZone}
+      </Text>
+    </Group>
+  );
+}

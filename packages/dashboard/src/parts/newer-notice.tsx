@@ -1,0 +1,19 @@
+import { Affix, Button } from "@mantine/core";
+import { useNewer } from "../api/live.ts";
+import { home } from "../text/home.ts";
+
+/** Says that the lists on the page are not the newest, beside what is read: nothing moves until it is pressed. */
+export function NewerNotice() {
+  const { isNewer, show } = useNewer();
+  return (
+    <Affix withinPortal={false} position={{ bottom: 16, right: 16 }}>
+      <div role="status">
+        {isNewer && (
+          <Button size="xs" onClick={show}>
+            {home.live.newer}
+          </Button>
+        )}
+      </div>
+    </Affix>
+  );
+}

@@ -1,0 +1,250 @@
+import { formatDuration, plural } from "./format.ts";
+import type { Schemas } from "@attestore/contract/client";
+
+export type Source = Schemas["SourceOverview"];
+export type Concern = Source["concerns"][number];
+type Step = Schemas["NextStep"]["kind"];
+
+/** Every word of the home page, and of what keeps pages up to date. */
+export const home = {
+  title: "Home",
+  live: { newer: "There is something newer: show it" },
+  sources: {
+    heading: "Sources, worst first",
+    filter: "Filter sources by name",
+    days: "Days shown",
+    daysOption: (days: number) => `${days} days`,
+    columns: {
+      source: "Source",
+      backup: "Last backup",
+      proof: "Last proof",
+      days: (days: number) => `The last ${days} days`,
+      restore: "Restore time",
+      size: "Size",
+    },
+    noMatch: (text: string) => `No source has “${text}” in its name.`,
+    showAll: (more: number) => `Show the other ${plural(more, "source")}`,
+    sortAgain: "Sort again, worst first",
+    daysZone: "Days are UTC's. A day shows the worst of it.",
+    shown: (shown: number, all: number) =>
+      shown === all ? plural(all, "source") : `${shown} of ${plural(all, "source")}`,
+  },
+  clock: {
+    never: "never",
+    rpo: (seconds: number) => `RPO ${formatDuration(seconds)}`,
+    rpoExceeded: (seconds: number) => `over its RPO of ${formatDuration(seconds)}`,
+    rto: (seconds: number) => `RTO ${formatDuration(seconds)}`,
+    rtoExceeded: (seconds: number) => `over its RTO of ${formatDuration(seconds)}`,
+    noRpo: "no RPO set",
+    next: "next ",
+    noSchedule: "none scheduled",
+    running: { backup: "A backup runs", restore_test: "A restore test runs" },
+    unmeasured: "not measured",
+  },
+  agents: {
+    heading: "Agents",
+    all: "All agents",
+    none: "No agent is attached.",
+    columns: { name: "Agent", seen: "Last seen", spool: "Waits in its spool" },
+    silent: "silent",
+    neverSeen: "not yet",
+    nothingWaits: "nothing",
+    unknown: "does not say",
+    more: (more: number) => `and ${plural(more, "more agent", "more agents")}`,
+  },
+  log: {
+    heading: "Transparency log",
+    entries: (count: number) => plural(count, "entry", "entries"),
+    grew: "last entry ",
+    signed: "hourly head signed ",
+    neverSigned: "no hourly head yet",
+    late: "The hourly head is late: tell the service's operator.",
+    open: "Open the log",
+  },
+  steps: {
+    heading: "The next thing to do",
+    attach_agent: {
+      what: "Attach an agent",
+      why: "An agent on your host makes the backups and restores them. Nothing is proven before one is there.",
+      action: "Attach an agent",
+    },
+    declare_source: {
+      what: "Declare a source",
+      why: "Your agent is here. On its host, say what it is to back up:",
+      action: "See the agents",
+    },
+    make_backup: {
+      what: "Make the first backup",
+      why: "This source has none yet.",
+      action: "Open the source",
+    },
+    test_restore: {
+      what: "Restore it once",
+      why: "There are backups of this source, and nobody has shown that one can be restored.",
+      action: "Open the source",
+    },
+    write_check: {
+      what: "Write a check",
+      why: "Its restore tests only do the checks that the agent makes up. Say on its host what has to hold of the data, in config.yaml.",
+      action: "Open the source",
+    },
+    set_schedule: {
+      what: "Set a schedule",
+      why: "Backups and restore tests of this source happen only when somebody asks for them.",
+      action: "Open the source",
+    },
+    set_objectives: {
+      what: "Set objectives",
+      why: "Say how much data may be lost (RPO) and how long a restore may take (RTO), and both are watched.",
+      action: "Open the source",
+    },
+    make_recovery_kit: {
+      what: "Make a recovery kit",
+      why: "If this agent's host is lost, so is the key that reads its backups. Put a key on paper, on the agent's host:",
+      action: "Open the agent",
+    },
+    test_recovery_kit: {
+      what: "Test the recovery kit",
+      why: "The key on paper has not been shown to read a backup yet. With the paper in hand, on the agent's host:",
+      action: "Open the agent",
+    },
+  } satisfies Record<Step | "heading", unknown>,
+  commands: {
+    declare_source: "attestore source add",
+    make_recovery_kit: "attestore keys recovery-kit",
+    test_recovery_kit: "attestore keys recovery-kit --test",
+    label: "Command to run on the agent's host",
+  },
+  empty: {
+    noAgent: "Nothing is proven yet. Backups and proofs begin with an agent.",
+    noSource: "Nothing is proven yet. There is an agent, and no source for it to back up.",
+  },
+} as const;
+
+/** Why a source is not well, as a clause behind its name. */
+export const CONCERNS: Readonly<Record<Concern, string>> = {
+  restore_test_failed: "its last restore test failed",
+  restore_could_not_run: "its last restore test could not run",
+  backup_failed: "its last backup failed",
+  attestation_failed: "a receipt of it could not be made",
+  backup_missed: "a scheduled backup did not happen",
+  restore_test_missed: "a scheduled restore test did not happen",
+  rpo_exceeded: "its last backup is older than its RPO",
+  rto_exceeded: "its last restore took longer than its RTO",
+  never_backed_up: "it has never been backed up",
+  never_proven: "it has never been proven",
+  proof_too_old: "its proof is more than a week old",
+  agent_silent: "its agent is silent",
+  agent_revoked: "its agent is revoked",
+  schema_drift: "its schema changed this week",
+  environment_drift: "what it is made with changed this week",
+};
+
+const NAMED = 3;
+
+/**
+ * What is proven, worst first: `12 of 13 sources are proven.`, then what is wrong with those that are not, then how old the oldest
+ * proof is that counts. The sources are in the order of the page, the time is the service's.
+ */
+export function answer(sources: readonly Source[], now: Date): { headline: string; details: string[] } {
+  const proven = sources.filter(({ state }) => state === "proven");
+  const rest = sources.filter(({ state }) => state !== "proven");
+  const details = rest.slice(0, NAMED).map((source) => `${source.name}: ${grievance(source, now)}.`);
+  if (rest.length > NAMED)
+    details.push(
+      `And ${plural(rest.length - NAMED, "other")} ${rest.length - NAMED === 1 ? "is" : "are"} not proven.`,
+    );
+  const oldest = proven.map(({ last_proven_at }) => last_proven_at ?? "").toSorted()[0];
+  if (oldest !== undefined && oldest !== "")
+    details.push(
+      proven.length === 1
+        ? `The proof is ${age(oldest, now)} old.`
+        : `The oldest proof that counts is ${age(oldest, now)} old.`,
+    );
+  return { headline: headlineOf(proven.length, sources.length), details };
+}
+
+function headlineOf(proven: number, all: number): string {
+  if (all === 0) return "Nothing is proven yet.";
+  if (proven === all) return all === 1 ? "Your source is proven." : `All ${all} sources are proven.`;
+  if (proven === 0) return all === 1 ? "Your source is not proven." : `None of ${all} sources is proven.`;
+  return `${proven} of ${all} sources ${proven === 1 ? "is" : "are"} proven.`;
+}
+
+/** `its last restore test failed 2 h ago; not proven for 9 days` */
+function grievance(source: Source, now: Date): string {
+  const [first = "never_proven"] = source.concerns;
+  const when =
+    source.state === "failed" && source.failed_at !== null ? ` ${age(source.failed_at, now)} ago` : "";
+  const clause = `${CONCERNS[first]}${when}`;
+  if (source.last_proven_at === null)
+    return first === "never_proven" || first === "never_backed_up" ? clause : `${clause}; never proven`;
+  return `${clause}; last proven ${age(source.last_proven_at, now)} ago`;
+}
+
+function age(at: string, now: Date): string {
+  return formatDuration((now.getTime() - Date.parse(at)) / 1000);
+}
+
+const DAY_WORDS = {
+  f: "failed",
+  m: "missed",
+  p: "proven",
+  b: "backed up only",
+  "-": "nothing",
+} as const;
+export type DayLetter = keyof typeof DAY_WORDS;
+export const DAY_LETTERS = Object.keys(DAY_WORDS) as DayLetter[];
+
+export function dayWord(letter: DayLetter): string {
+  return DAY_WORDS[letter];
+}
+
+/** The strip for who does not see it: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3 backed up only.` */
+export function describeDays(days: string, firstDay: string): string {
+  const on = (letter: DayLetter): string[] =>
+    days.split("").flatMap((found, index) => (found === letter ? [dayName(firstDay, index)] : []));
+  const parts = (["f", "m"] as const).flatMap((letter) => {
+    const found = on(letter);
+    return found.length === 0 ? [] : [`${dayWord(letter)} on ${listed(found)}`];
+  });
+  for (const letter of ["p", "b", "-"] as const) {
+    const count = days.split("").filter((found) => found === letter).length;
+    if (count > 0) parts.push(`${count} ${dayWord(letter)}`);
+  }
+  return `Last ${days.length} days: ${parts.join("; ")}.`;
+}
+
+const MOST_DAYS = 8;
+
+function listed(days: string[]): string {
+  const newest = days.slice(-MOST_DAYS);
+  return days.length > MOST_DAYS ? `${days.length} days, the last ${newest.at(-1) ?? ""}` : newest.join(", ");
+}
+
+function dayName(firstDay: string, index: number): string {
+  const at = new Date(Date.parse(firstDay) + index * 86_400_000);
+  return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" }).format(at);
+}
+
+/** What waits in an agent's spool: `1 backup, 2 receipts`. */
+export function spoolText(spool: Schemas["AgentSpool"] | null): string {
+  if (spool === null) return home.agents.unknown;
+  const parts = [
+    [spool.backups, "backup"],
+    [spool.receipts, "receipt"],
+    [spool.events, "event"],
+  ] as const;
+  const waiting = parts.flatMap(([count, noun]) => (count === 0 ? [] : [plural(count, noun)]));
+  return waiting.length === 0 ? home.agents.nothingWaits : waiting.join(", ");
+}
+
+/** A trend for who does not see it: `12 min; between 10 min and 14 min over the last 30 days`. */
+export function describeTrend(values: readonly number[], format: (value: number) => string): string {
+  const last = values.at(-1);
+  if (last === undefined) return home.clock.unmeasured;
+  if (values.length === 1) return format(last);
+  const [least, most] = [format(Math.min(...values)), format(Math.max(...values))];
+  const range = least === most ? "the same" : `between ${least} and ${most}`;
+  return `${format(last)}; ${range} over the last 30 days`;
+}
