@@ -6,6 +6,7 @@ import { authKeyCommand } from "./cli/auth-key.ts";
 import { bootstrapCommand } from "./cli/bootstrap.ts";
 import { commandCommand } from "./cli/command.ts";
 import { configCommand } from "./cli/config.ts";
+import { doctorCommand } from "./cli/doctor.ts";
 import { fsckCommand } from "./cli/fsck.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { operatorCommand } from "./cli/operator.ts";
@@ -26,6 +27,7 @@ for (const command of [
   migrateCommand(),
   fsckCommand(),
   configCommand(),
+  doctorCommand(),
   orgCommand(),
   authKeyCommand(),
   agentCommand(),

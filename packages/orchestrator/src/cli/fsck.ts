@@ -5,9 +5,10 @@ import type { LogIdentity } from "../log/log-keys.ts";
 import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
-import { readIdentity, type ServiceIdentity } from "../platform/keys/service-identity.ts";
+import { readIdentity } from "../platform/keys/service-identity.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
+import { logIdentityOf } from "./log-identity.ts";
 import { consoleCommand } from "./console-command.ts";
 import { printable, printOutcome } from "./outcome.ts";
 
@@ -79,12 +80,4 @@ async function run(
     asJson,
   );
   if (findings > 0) process.exitCode = 1;
-}
-
-function logIdentityOf(identity: ServiceIdentity): LogIdentity {
-  return {
-    host: identity.log_host,
-    notePublicKey: new Uint8Array(Buffer.from(identity.log_key, "base64")),
-    timePublicKey: new Uint8Array(Buffer.from(identity.cosigner_key, "base64")),
-  };
 }

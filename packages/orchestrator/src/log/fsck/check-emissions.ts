@@ -45,7 +45,11 @@ export async function checkEmissions(check: Check): Promise<void> {
   }
 }
 
-async function whyNotSigned({ identity, orgId }: Check, row: EmissionRow): Promise<string | null> {
+/** Null where the checkpoint is of this size and root, and both keys signed it. */
+export async function whyNotSigned(
+  { identity, orgId }: Pick<Check, "identity" | "orgId">,
+  row: Pick<EmissionRow, "checkpoint" | "tree_size" | "root_hash" | "emitted_at">,
+): Promise<string | null> {
   const time = timeVerifier(identity);
   try {
     const log = logVerifier(identity, logOrigin(identity.host, orgId));

@@ -11,8 +11,27 @@ const SILENCE_MS = 30_000;
  * never goes over a connection without it.
  */
 export function smtpTransport(server: SmtpServer, from: string): MailTransport {
-  const { host, port, implicitTls, auth } = server;
-  const transport = createTransport({
+  const transport = connectTo(server);
+  return {
+    async send(mail, id) {
+      await transport.sendMail(messageOf(mail, { from, id }));
+    },
+    close: () => transport.close(),
+  };
+}
+
+/** Connects and signs in, and sends nothing. Throws what the server or the connection says. */
+export async function verifySmtp(server: SmtpServer): Promise<void> {
+  const transport = connectTo(server);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+function connectTo({ host, port, implicitTls, auth }: SmtpServer) {
+  return createTransport({
     host,
     port,
     secure: implicitTls,
@@ -24,10 +43,4 @@ export function smtpTransport(server: SmtpServer, from: string): MailTransport {
     // Without a password STARTTLS is taken as it comes: who could put another certificate there could take STARTTLS away as well.
     tls: { minVersion: "TLSv1.2", rejectUnauthorized: implicitTls || auth !== null },
   });
-  return {
-    async send(mail, id) {
-      await transport.sendMail(messageOf(mail, { from, id }));
-    },
-    close: () => transport.close(),
-  };
 }

@@ -1,0 +1,166 @@
+import { chmod, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startSmtpServer, type TestSmtpServer } from "../../test/smtp.ts";
+import { startS3TestServer } from "../platform/objects/s3-test-server.ts";
+import { TestServer } from "../service/test-server.ts";
+import { expiryFinding } from "./doctor/examine-certificate.ts";
+import { spaceFinding } from "./doctor/examine-disk.ts";
+import type { Finding } from "./doctor/finding.ts";
+
+let server: TestServer;
+let smtp: TestSmtpServer;
+beforeAll(async () => {
+  server = await TestServer.create();
+  smtp = await startSmtpServer();
+});
+afterAll(async () => {
+  await smtp.close();
+  await server.remove();
+});
+
+interface Answer {
+  exitCode: number | null;
+  ok: boolean;
+  findings: Finding[];
+}
+
+const withMail = (): NodeJS.ProcessEnv => ({ ATTESTORE_SMTP_URL: `smtp://127.0.0.1:${smtp.port}` });
+
+async function doctor(environment: NodeJS.ProcessEnv = withMail()): Promise<Answer> {
+  const { exitCode, stdout, stderr } = await server.run(["doctor", "--json"], environment).finished;
+  expect(stderr).toBe("");
+  return { exitCode, ...(JSON.parse(stdout) as { ok: boolean; findings: Finding[] }) };
+}
+
+const levels = ({ findings }: Answer): Record<string, string> =>
+  Object.fromEntries(findings.map(({ check, level }) => [check, level]));
+const of = ({ findings }: Answer, check: string): Finding[] => findings.filter((one) => one.check === check);
+
+test("before the first start nothing is made, and nothing is wrong", async () => {
+  const answer = await doctor();
+  expect([answer.exitCode, answer.ok]).toEqual([0, true]);
+  expect(levels(answer)).toEqual({ settings: "ok", data: "skipped", smtp: "ok" });
+  await expect(readdir(server.data)).rejects.toThrow("ENOENT");
+});
+
+test("every mistake of the settings is told, and the exit code is 2", async () => {
+  const answer = await doctor({
+    ATTESTORE_LISTEN: "nowhere",
+    ATTESTORE_S3_BUKET: "x",
+    ATTESTORE_METRICS_TOKEN: "hunter2",
+  });
+  expect([answer.exitCode, answer.ok]).toEqual([2, false]);
+  expect(answer.findings.map(({ message }) => message)).toHaveLength(3);
+  expect(JSON.stringify(answer)).not.toContain("hunter2");
+});
+
+describe("of a service", () => {
+  let running: Awaited<ReturnType<TestServer["serve"]>>;
+  beforeAll(async () => {
+    running = await server.serve();
+    await server.run(["org", "add", "Example"]).finished;
+  });
+
+  test("that is well all is well, for people too", async () => {
+    const answer = await doctor();
+    expect([answer.exitCode, answer.ok], JSON.stringify(answer, null, 2)).toEqual([0, true]);
+    expect(levels(answer)).toEqual({
+      settings: "ok",
+      service: "ok",
+      disk: "ok",
+      database: "ok",
+      migrations: "ok",
+      clock: "ok",
+      keys: "ok",
+      log: "ok",
+      objects: "ok",
+      tls: "ok",
+      smtp: "ok",
+    });
+    expect(await readdir(join(server.data, "objects", ".incoming"))).toEqual([]);
+    const { stdout, exitCode } = await server.run(["doctor"]).finished;
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^ok {7}database {4}PostgreSQL 18/m);
+    expect(stdout).toMatch(/^WARNING {2}smtp[^\n]*\n {21}→ Set ATTESTORE_SMTP_URL/m);
+    expect(stdout).toMatch(/\d+ ok, 1 warnings, 0 failed, 0 skipped\n$/);
+  });
+
+  test("what is wrong is found, each thing by itself", async () => {
+    const connection = {
+      host: join(server.data, "postgres", "run"),
+      user: "attestore",
+      database: "postgres",
+    };
+    const client = new pg.Client(connection);
+    await client.connect();
+    await client.query("update logs set root_hash = decode(repeat('00', 32), 'hex')");
+    await client.query("update log_heads set recorded_at = now() + interval '1 hour' where tree_size = 0");
+    await client.end();
+    const key = join(server.data, "keys", "sealing.key");
+    await chmod(key, 0o644);
+    const objects = join(server.data, "objects", ".incoming");
+    await rename(objects, `${objects}.away`);
+    await writeFile(objects, "");
+    const answer = await doctor({ ATTESTORE_SMTP_URL: "smtp://127.0.0.1:1" });
+    expect([answer.exitCode, answer.ok]).toEqual([1, false]);
+    expect(levels(answer)).toMatchObject({
+      database: "ok",
+      clock: "failed",
+      keys: "failed",
+      log: "failed",
+      objects: "failed",
+      smtp: "failed",
+    });
+    expect(of(answer, "log")[0]?.message).toMatch(/^org_.*the right edge does not give the root/);
+    expect(of(answer, "smtp")[0]?.message).toContain("ECONNREFUSED");
+    for (const { level, next } of answer.findings) if (level === "failed") expect(next).toBeTruthy();
+    await chmod(key, 0o600);
+    await rm(objects);
+    await rename(`${objects}.away`, objects);
+  });
+
+  test("of an S3 bucket an object is written, read and removed, or it says why not", async () => {
+    const s3 = await startS3TestServer({ verifiesChecksums: true });
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = s3.settings;
+    const settings = {
+      ...withMail(),
+      ATTESTORE_S3_ENDPOINT: endpoint,
+      ATTESTORE_S3_REGION: region,
+      ATTESTORE_S3_BUCKET: bucket,
+      ATTESTORE_S3_ACCESS_KEY_ID: accessKeyId,
+      ATTESTORE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    };
+    expect(of(await doctor(settings), "objects")).toMatchObject([{ level: "ok" }]);
+    expect(s3.objects.size).toBe(0);
+    const wrong = await doctor({ ...settings, ATTESTORE_S3_SECRET_ACCESS_KEY: "another" });
+    expect(of(wrong, "objects")).toMatchObject([
+      { level: "failed", message: expect.stringContaining("403") },
+    ]);
+    await s3.close();
+    expect(of(await doctor(settings), "objects")).toMatchObject([{ level: "failed" }]);
+  });
+
+  test("that does not run the database is looked at all the same, and a newer program's is refused", async () => {
+    running.process.kill("SIGTERM");
+    await running.finished;
+    const stopped = await doctor();
+    expect(levels(stopped)).toMatchObject({ service: "skipped", database: "ok", migrations: "ok" });
+    expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
+  });
+});
+
+test("room and certificates: what is near its end, and what is past it", () => {
+  const mib = 1024 ** 2;
+  expect([100, 1000, 10_000].map((free) => spaceFinding("/data", free * mib).level)).toEqual([
+    "failed",
+    "warning",
+    "ok",
+  ]);
+  const now = new Date("2026-11-21T00:00:00Z");
+  const level = (days: number, own: boolean): string =>
+    expiryFinding({ validToDate: new Date(now.getTime() + days * 86_400_000) }, "f", own, now).level;
+  expect([-1, 13, 15].map((days) => level(days, true))).toEqual(["failed", "warning", "ok"]);
+  expect([-1, 79, 81].map((days) => level(days, false))).toEqual(["failed", "warning", "ok"]);
+});

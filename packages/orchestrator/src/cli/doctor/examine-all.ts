@@ -1,0 +1,90 @@
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pool } from "pg";
+import type { Config } from "../../platform/config/read-config.ts";
+import { connectDatabase } from "../../platform/database/database.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import { openDatabase } from "../../platform/postgres/open-database.ts";
+import { logIdentityOf } from "../log-identity.ts";
+import { examineCertificate } from "./examine-certificate.ts";
+import { appliedMigrations, examineClock, examineDatabase } from "./examine-database.ts";
+import { examineDisk } from "./examine-disk.ts";
+import { examineHeads } from "./examine-heads.ts";
+import { examineKeys } from "./examine-keys.ts";
+import { examineMail } from "./examine-mail.ts";
+import { examineObjects } from "./examine-objects.ts";
+import { examineService } from "./examine-service.ts";
+import { failed, type Finding, skipped } from "./finding.ts";
+
+/** Everything, one thing after the other; what throws becomes a finding, so that the rest is looked at as well. */
+export async function examineAll(config: Config): Promise<Finding[]> {
+  if (!(await exists(config.data)))
+    return [
+      skipped("data", `${config.data} is not there yet: the first start makes it.`),
+      ...(await guarded("smtp", async () => [await examineMail(config.smtpUrl)])),
+    ];
+  const service = await guarded("service", async () => [await examineService(config)]);
+  const isServing = service.some(({ level }) => level === "ok");
+  return [
+    ...service,
+    ...(await guarded("disk", () => examineDisk(config.data))),
+    ...(await guarded("database", () => examineData(config, isServing))),
+    ...(await guarded("objects", async () => [await examineObjects(config)])),
+    ...(await guarded("tls", () => examineCertificate(config, new Date()))),
+    ...(await guarded("smtp", async () => [await examineMail(config.smtpUrl)])),
+  ];
+}
+
+async function guarded(check: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    return [failed(check, errorMessage(error), "Put that right, and look again.")];
+  }
+}
+
+async function examineData(config: Config, isServing: boolean): Promise<Finding[]> {
+  const isEmbedded = config.databaseUrl === undefined;
+  // Opening it would make a new one, which is not what a look is for.
+  if (isEmbedded && !(await exists(join(config.data, "postgres", "data"))))
+    return [skipped("database", "There is none yet: the first start makes it.")];
+  const opened = await openDatabase({
+    dataDirectory: config.data,
+    databaseUrl: config.databaseUrl,
+    binaries: config.postgres,
+    user: config.postgresUser,
+    role: "command",
+    log: silentLogger,
+  });
+  const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
+  try {
+    return [
+      ...(await examineDatabase(access.pool)),
+      ...(await examineRecords(config, access.pool, isServing)),
+    ];
+  } finally {
+    await access.close();
+    await opened.close();
+  }
+}
+
+async function examineRecords(config: Config, pool: Pool, isServing: boolean): Promise<Finding[]> {
+  const identity: ServiceIdentity | null =
+    (await appliedMigrations(pool)) === null ? null : await readIdentity(pool);
+  if (identity === null)
+    return [skipped("log", "There is none yet: the first start makes the service's keys.")];
+  return [
+    ...(await guarded("clock", async () => [await examineClock(pool)])),
+    ...(await guarded("keys", async () => [await examineKeys(config, pool)])),
+    ...(await guarded("log", () => examineHeads(pool, logIdentityOf(identity), isServing))),
+  ];
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

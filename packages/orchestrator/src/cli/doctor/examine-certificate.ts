@@ -1,0 +1,73 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Config } from "../../platform/config/read-config.ts";
+import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
+import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+
+const DAY_MS = 86_400_000;
+/** The service renews its own 90 days before its end, within a minute. */
+const LATE_MS = 80 * DAY_MS;
+const SOON_MS = 14 * DAY_MS;
+
+/** The certificate that clients see: when it ends, whether its key fits, and whether it names the service. */
+export async function examineCertificate(config: Config, now: Date): Promise<Finding[]> {
+  const own = config.tlsCertificate !== undefined;
+  const file = config.tlsCertificate ?? join(config.data, "tls", "server.pem");
+  const keyFile = config.tlsKey ?? file;
+  try {
+    const certificate = new X509Certificate(await readFile(file));
+    const key = createPrivateKey(await readFile(keyFile));
+    return [
+      expiryFinding(certificate, file, own, now),
+      ...(certificate.checkPrivateKey(key)
+        ? []
+        : [
+            failed(
+              "tls",
+              `The key in ${keyFile} is not that of ${file}.`,
+              "Give both files of one certificate.",
+            ),
+          ]),
+      ...nameFindings(certificate, new URL(config.publicUrl).hostname.replace(/^\[|\]$/g, "")),
+    ];
+  } catch (error) {
+    if (!own && errorCode(error) === "ENOENT")
+      return [skipped("tls", "There is no certificate yet: the first start makes one.")];
+    return [
+      failed(
+        "tls",
+        `${file}: ${errorMessage(error)}.`,
+        "Check ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY, and who may read the files.",
+      ),
+    ];
+  }
+}
+
+export function expiryFinding(
+  { validToDate }: Pick<X509Certificate, "validToDate">,
+  file: string,
+  own: boolean,
+  now: Date,
+): Finding {
+  const left = validToDate.getTime() - now.getTime();
+  const until = validToDate.toISOString().slice(0, 10);
+  const renew = own
+    ? `Renew ${file}; the service takes the new one within a minute.`
+    : "Start the service, which renews it; look at its log if it does not.";
+  if (left <= 0) return failed("tls", `The certificate in ${file} ended on ${until}.`, renew);
+  const message = `The certificate in ${file} is valid until ${until}.`;
+  return left < (own ? SOON_MS : LATE_MS) ? warning("tls", message, renew) : ok("tls", message);
+}
+
+function nameFindings(certificate: X509Certificate, host: string): Finding[] {
+  const named = certificate.checkHost(host) ?? certificate.checkIP(host);
+  if (named !== undefined) return [];
+  return [
+    failed(
+      "tls",
+      `The certificate does not name ${host}, which ATTESTORE_PUBLIC_URL does.`,
+      "Use a certificate for that name, or the public URL that it is for.",
+    ),
+  ];
+}

@@ -1,0 +1,48 @@
+import { statfs } from "node:fs/promises";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import { failed, type Finding, ok, warning } from "./finding.ts";
+
+const MIB = 1024 ** 2;
+/** What uploads leave free for the embedded database: below it they are refused. */
+const RESERVED = 256 * MIB;
+const SCARCE = 2048 * MIB;
+
+/** Room and inodes where the data directory is. */
+export async function examineDisk(directory: string): Promise<Finding[]> {
+  try {
+    const { bavail, bsize, ffree, files } = await statfs(directory);
+    return [spaceFinding(directory, bavail * bsize), ...inodeFindings(directory, ffree, files)];
+  } catch (error) {
+    return [
+      failed(
+        "disk",
+        `${directory}: ${errorMessage(error)}.`,
+        "Check ATTESTORE_DATA and the mount behind it.",
+      ),
+    ];
+  }
+}
+
+export function spaceFinding(directory: string, free: number): Finding {
+  const message = `${Math.floor(free / MIB)} MiB free where ${directory} is.`;
+  if (free < RESERVED)
+    return failed(
+      "disk",
+      message,
+      "Make room: uploads are refused, and the database stops when nothing is left.",
+    );
+  if (free < SCARCE) return warning("disk", message, "Make room before it is needed.");
+  return ok("disk", message);
+}
+
+/** Some file systems have no number of them and say 0. */
+function inodeFindings(directory: string, free: number, all: number): Finding[] {
+  if (all === 0 || free > 10_000) return [];
+  return [
+    warning(
+      "disk",
+      `${free} inodes free where ${directory} is.`,
+      "Remove files, or make the file system larger.",
+    ),
+  ];
+}

@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import type { Pool } from "pg";
+import type { Config } from "../../platform/config/read-config.ts";
+import { requireIdentity } from "../../platform/keys/service-identity.ts";
+import { loadServiceKeys } from "../../platform/keys/service-keys.ts";
+import { failed, type Finding, ok } from "./finding.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+
+/** Whether the service's keys are there, readable by it alone, and those that the database was written with. */
+export async function examineKeys(config: Config, pool: Pool): Promise<Finding> {
+  const directory = join(config.data, "keys");
+  try {
+    const keys = await loadServiceKeys(directory, "refuse");
+    const { log_host } = await requireIdentity(pool, keys, config);
+    return ok("keys", `Those in ${directory} are the ones that the logs of ${log_host} were written with.`);
+  } catch (error) {
+    return failed(
+      "keys",
+      errorMessage(error),
+      "Put the right keys there; without them the service does not start.",
+    );
+  }
+}

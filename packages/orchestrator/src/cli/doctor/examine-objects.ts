@@ -1,0 +1,100 @@
+import { createHash, randomBytes } from "node:crypto";
+import { open, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { newId } from "@attestore/contract";
+import type { Config } from "../../platform/config/read-config.ts";
+import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { openObjects } from "../../service/open-objects.ts";
+import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+
+const WITHIN_MS = 20_000;
+
+/** Writes, reads and removes an object, where the service would. */
+export async function examineObjects(config: Config): Promise<Finding> {
+  return config.s3Bucket === undefined
+    ? examineDirectory(join(config.data, "objects"))
+    : examineBucket(config);
+}
+
+/** In the place of unfinished uploads, which the service empties at its start: a probe that is cut off leaves nothing for long. */
+async function examineDirectory(directory: string): Promise<Finding> {
+  const probe = join(directory, ".incoming", `doctor-${randomBytes(8).toString("hex")}`);
+  const bytes = randomBytes(4096);
+  try {
+    const file = await open(probe, "wx", 0o600);
+    try {
+      await file.writeFile(bytes);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const same = (await readFile(probe)).equals(bytes);
+    await rm(probe);
+    return same
+      ? ok("objects", `${directory}: written, read and removed.`)
+      : failed("objects", `${directory} gives other bytes than were written.`, "Do not use this disk.");
+  } catch (error) {
+    await rm(probe, { force: true }).catch(() => undefined);
+    if (errorCode(error) === "ENOENT")
+      return skipped("objects", `${directory} is not there yet: the first start makes it.`);
+    return failed(
+      "objects",
+      `${directory}: ${errorMessage(error)}.`,
+      "Check who owns it, and that it is not full or read-only.",
+    );
+  }
+}
+
+async function examineBucket(config: Config): Promise<Finding> {
+  const where = `S3 bucket ${config.s3Bucket ?? ""}`;
+  try {
+    const { objects } = await openObjects(config, Buffer.alloc(32), silentLogger);
+    return await tryBucket(objects, where);
+  } catch (error) {
+    return failed(
+      "objects",
+      `${where}: ${errorMessage(error)}.`,
+      "Check ATTESTORE_S3_… and the policy in docs/operate.md.",
+    );
+  }
+}
+
+async function tryBucket(objects: ObjectStore, where: string): Promise<Finding> {
+  const key = `${newId("org")}/${newId("source")}/${newId("upload")}.age`;
+  const bytes = randomBytes(4096);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  const put = await objects.presignPut({ key, sizeBytes: bytes.length, sha256, expiresInSeconds: 60 });
+  // fetch sets the length of the body itself.
+  const { "content-length": _length, ...headers } = put.headers;
+  const stored = await fetch(put.url, {
+    method: put.method,
+    headers,
+    body: bytes,
+    signal: AbortSignal.timeout(WITHIN_MS),
+  });
+  if (!stored.ok)
+    return failed(
+      "objects",
+      `${where}: an upload was answered ${stored.status}.`,
+      "Check the credentials, the region and the policy.",
+    );
+  const { url } = await objects.presignGet({ key, expiresInSeconds: 60 });
+  const got = await fetch(url, { signal: AbortSignal.timeout(WITHIN_MS) });
+  const same = got.ok && Buffer.from(await got.arrayBuffer()).equals(bytes);
+  const removed = await objects.remove(key);
+  if (!same)
+    return failed(
+      "objects",
+      `${where}: the object that was uploaded could not be read back.`,
+      "Check the policy: s3:GetObject.",
+    );
+  if (removed === "retained")
+    return warning(
+      "objects",
+      `${where}: written and read; a lock keeps the probe ${key}.`,
+      "Nothing: it is removed when the lock has ended.",
+    );
+  return ok("objects", `${where}: written, read and removed.`);
+}

@@ -1,0 +1,61 @@
+import { readFile } from "node:fs/promises";
+import { request } from "node:https";
+import { join } from "node:path";
+import type { Config } from "../../platform/config/read-config.ts";
+import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
+import { failed, type Finding, ok, skipped } from "./finding.ts";
+
+const WITHIN_MS = 5000;
+
+/** Whether a service answers on this machine where the settings say, and can serve. */
+export async function examineService({ listen, data, publicUrl, tlsCertificate }: Config): Promise<Finding> {
+  const host = listen.host === "::" || listen.host === "0.0.0.0" ? "127.0.0.1" : listen.host;
+  const where = `${host}:${listen.port}`;
+  const ca =
+    tlsCertificate === undefined
+      ? await readFile(join(data, "tls", "ca.pem")).catch(() => undefined)
+      : undefined;
+  try {
+    const servername = new URL(publicUrl).hostname;
+    const status = await ask({ host, port: listen.port, servername, ca });
+    return status === 200
+      ? ok("service", `It runs on ${where}, and is ready.`)
+      : failed("service", `It runs on ${where} and cannot serve: /readyz is ${status}.`, "Look at its log.");
+  } catch (error) {
+    if (errorCode(error) === "ECONNREFUSED") return skipped("service", `Nothing listens on ${where}.`);
+    return failed(
+      "service",
+      `${where}: ${errorMessage(error)}.`,
+      "Look at its log, and at who else listens there.",
+    );
+  }
+}
+
+function ask(to: {
+  host: string;
+  port: number;
+  servername: string;
+  ca: Buffer | undefined;
+}): Promise<number> {
+  const { ca, servername, ...address } = to;
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        ...address,
+        path: "/readyz",
+        // An address is no name that TLS could ask for.
+        ...(/^[\d.:[\]]+$/.test(servername) ? {} : { servername }),
+        ...(ca === undefined ? {} : { ca }),
+        agent: false,
+        signal: AbortSignal.timeout(WITHIN_MS),
+      },
+      (answer) => {
+        answer.resume();
+        answer.on("end", () => resolve(answer.statusCode ?? 0));
+        answer.on("error", reject);
+      },
+    );
+    asked.on("error", reject);
+    asked.end();
+  });
+}

@@ -1,0 +1,25 @@
+/** What was looked at, and what is to be done about it. */
+export interface Finding {
+  /** E.g. `database`; several findings may be about one thing. */
+  check: string;
+  /** `warning`: it works, and somebody should look. `skipped`: it could not be looked at, or is not there. */
+  level: "ok" | "warning" | "failed" | "skipped";
+  message: string;
+  /** The next thing to do, where something is. */
+  next?: string;
+}
+
+export const ok = (check: string, message: string): Finding => ({ check, level: "ok", message });
+export const skipped = (check: string, message: string): Finding => ({ check, level: "skipped", message });
+export const warning = (check: string, message: string, next: string): Finding => ({
+  check,
+  level: "warning",
+  message,
+  next,
+});
+export const failed = (check: string, message: string, next: string): Finding => ({
+  check,
+  level: "failed",
+  message,
+  next,
+});

@@ -1,0 +1,11 @@
+import type { LogIdentity } from "../log/log-keys.ts";
+import type { ServiceIdentity } from "../platform/keys/service-identity.ts";
+
+/** What the logs of a database are verified with. */
+export function logIdentityOf(identity: ServiceIdentity): LogIdentity {
+  return {
+    host: identity.log_host,
+    notePublicKey: new Uint8Array(Buffer.from(identity.log_key, "base64")),
+    timePublicKey: new Uint8Array(Buffer.from(identity.cosigner_key, "base64")),
+  };
+}

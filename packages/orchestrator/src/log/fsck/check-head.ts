@@ -1,0 +1,96 @@
+import { CompactRange, equalBytes, leafHash } from "@attestore/proof";
+import type { Pool } from "pg";
+import { logOrigin, type LogIdentity } from "../log-keys.ts";
+import { unpackHashes } from "../packed.ts";
+import { whyNotSigned } from "./check-emissions.ts";
+
+export interface HeadCheck {
+  size: number;
+  /** Of the newest hourly head. */
+  emittedAt: Date | null;
+  problems: string[];
+}
+
+interface Row {
+  origin: string;
+  tree_size: number;
+  root_hash: Buffer;
+  right_edge: Buffer;
+  leaf: Buffer | null;
+  leaf_hash: Buffer | null;
+  leaves_after: boolean;
+  head_size: number | null;
+  head_root: Buffer | null;
+}
+
+interface Emission {
+  emitted_at: Date;
+  tree_size: number;
+  root_hash: Buffer;
+  checkpoint: string;
+  recorded_root: Buffer | null;
+}
+
+/**
+ * The end of a log, at the cost of some rows: the row's right edge gives its root, its last leaf is there, its newest head is of that root, and
+ * the newest hourly head is one that the log had and is signed. What is further back only `fsck` sees.
+ */
+export async function checkHead(pool: Pool, identity: LogIdentity, orgId: string): Promise<HeadCheck> {
+  const { rows } = await pool.query<Row>(
+    `select origin, logs.tree_size, logs.root_hash, right_edge, leaf, leaf_hash,
+       exists (select from log_leaves as later where later.org_id = $1 and later.log_index >= logs.tree_size) as leaves_after,
+       head.tree_size as head_size, head.root_hash as head_root
+     from logs left join log_leaves on log_leaves.org_id = $1 and log_leaves.log_index = logs.tree_size - 1
+     left join lateral (
+       select tree_size, root_hash from log_heads where org_id = $1 order by tree_size desc limit 1) as head on true
+     where logs.org_id = $1`,
+    [orgId],
+  );
+  const [row] = rows;
+  if (row === undefined) return { size: 0, emittedAt: null, problems: ["the organisation has no log"] };
+  const problems = rowProblems(row, logOrigin(identity.host, orgId));
+  const emission = await newestEmission(pool, orgId);
+  if (emission !== null) {
+    if (emission.recorded_root === null || !equalBytes(emission.recorded_root, emission.root_hash))
+      problems.push("the newest hourly head is one that the log does not have");
+    const why = await whyNotSigned({ identity, orgId }, emission);
+    if (why !== null) problems.push(`the newest hourly head: ${why}`);
+  }
+  return { size: row.tree_size, emittedAt: emission?.emitted_at ?? null, problems };
+}
+
+function rowProblems(row: Row, origin: string): string[] {
+  const { tree_size: size, root_hash: root, leaf, leaf_hash } = row;
+  const problems: string[] = [];
+  const expect = (holds: boolean, problem: string): void => {
+    if (!holds) problems.push(problem);
+  };
+  expect(row.origin === origin, `the log's origin is ${row.origin}`);
+  expect(edgeGivesRoot(row), "the right edge does not give the root");
+  if (size > 0) {
+    const isWhole = leaf !== null && leaf_hash !== null && equalBytes(leafHash(leaf), leaf_hash);
+    expect(isWhole, `leaf ${size - 1}, the last one, is missing or damaged`);
+  }
+  expect(!row.leaves_after, `there are leaves behind the ${size} that the log has`);
+  const isRecorded = row.head_size === size && row.head_root !== null && equalBytes(row.head_root, root);
+  expect(isRecorded, `the newest head is not that of the ${size} leaves`);
+  return problems;
+}
+
+function edgeGivesRoot({ tree_size, root_hash, right_edge }: Row): boolean {
+  try {
+    return equalBytes(CompactRange.from(tree_size, unpackHashes(right_edge)).root(), root_hash);
+  } catch {
+    return false;
+  }
+}
+
+async function newestEmission(pool: Pool, orgId: string): Promise<Emission | null> {
+  const { rows } = await pool.query<Emission>(
+    `select emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint, log_heads.root_hash as recorded_root
+     from log_emissions left join log_heads using (org_id, tree_size)
+     where org_id = $1 order by hour desc limit 1`,
+    [orgId],
+  );
+  return rows[0] ?? null;
+}
