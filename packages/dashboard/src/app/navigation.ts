@@ -1,7 +1,10 @@
 import type { Role } from "../api/session.ts";
+import { backups } from "../text/backups.ts";
+import { eventText, logText } from "../text/log.ts";
 import { apiLogText } from "../text/api-logs.ts";
 import { commandText } from "../text/commands.ts";
 import { people } from "../text/people.ts";
+import { receipts } from "../text/receipts.ts";
 import { sourceText } from "../text/sources.ts";
 import { strings } from "../text/strings.ts";
 
@@ -16,8 +19,14 @@ export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 export const NAVIGATION = [
   { to: "/", label: strings.navigation.home },
   { to: "/sources", label: sourceText.list.title, for: WITH_READERS },
+  { to: "/receipts", label: receipts.navigation, for: WITH_READERS },
+  { to: "/backups", label: backups.navigation, for: WITH_READERS },
+  { to: "/events", label: eventText.navigation, for: WITH_READERS },
+  { to: "/log", label: logText.navigation, for: WITH_READERS },
+  { to: "/evidence", label: people.navigation.evidence, for: WITH_READERS },
   { to: "/agents", label: people.navigation.agents, for: WITH_READERS },
   { to: "/commands", label: commandText.title },
+  { to: "/notifications", label: people.navigation.notifications },
   { to: "/auth-keys", label: people.navigation.authKeys },
   { to: "/members", label: people.navigation.members },
   { to: "/auditor-links", label: people.navigation.auditorLinks, for: MANAGERS },

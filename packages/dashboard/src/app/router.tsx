@@ -7,6 +7,7 @@ import { FailurePanel } from "../parts/failure-panel.tsx";
 import { NotFoundPanel } from "../parts/not-found-panel.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { peopleRoutes } from "./people-routes.tsx";
+import { proofRoutes, verifyRoute } from "./proof-routes.tsx";
 import { queryClient } from "./query-client.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
 import { sourceRoutes } from "./source-routes.tsx";
@@ -35,7 +36,7 @@ const homeRoute = createRoute({
   beforeLoad: async ({ context }) => {
     const me = await context.queryClient.ensureQueryData(meQuery);
     if (me?.user.role === "operator") throw redirect({ to: "/operator" });
-    if (me?.user.role === "reader") throw redirect({ to: "/agents" });
+    if (me?.user.role === "reader") throw redirect({ to: "/receipts" });
   },
   component: HomePage,
 });
@@ -45,7 +46,8 @@ export const router = createRouter({
     loginRoute,
     signupRoute,
     sharedRoute,
-    signedInRoute.addChildren([homeRoute, ...sourceRoutes, ...peopleRoutes]),
+    verifyRoute,
+    signedInRoute.addChildren([homeRoute, ...sourceRoutes, ...proofRoutes, ...peopleRoutes]),
   ]),
   context: { queryClient },
   defaultPendingComponent: PageSkeleton,

@@ -29,8 +29,17 @@ export function SourceChoice({
   );
 }
 
-/** A source by its name, with a link; by its id where it was removed. */
+/** A source by its name, with a link to its page; by its id where it was removed. */
 export function SourceName({ id }: { id: string }) {
+  return (
+    <RecordLink id={id}>
+      <PlainSourceName id={id} />
+    </RecordLink>
+  );
+}
+
+/** The same in the midst of a text. */
+export function PlainSourceName({ id }: { id: string }) {
   const { data: sources = [] } = useQuery(sourceListQuery(useOrgId()));
-  return <RecordLink id={id}>{sources.find((source) => source.id === id)?.name ?? id}</RecordLink>;
+  return <>{sources.find((source) => source.id === id)?.name ?? id}</>;
 }

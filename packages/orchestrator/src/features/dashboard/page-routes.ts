@@ -26,23 +26,29 @@ const PAGES = [
   "evidence",
   "settings",
   "operator",
-  "verify",
   "shared",
 ];
 
-const HEADERS = {
-  "content-security-policy": [
+const policy = (connect: string, form: string): string =>
+  [
     "default-src 'none'",
     "script-src 'self'",
     // Components set sizes and colours as style attributes.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
     "font-src 'self'",
-    "connect-src 'self'",
+    `connect-src ${connect}`,
     "base-uri 'none'",
-    "form-action 'self'",
+    `form-action ${form}`,
     "frame-ancestors 'none'",
-  ].join("; "),
+  ].join("; ");
+
+/** Of the page that verifies files: it tells its readers that it sends nothing, and the browser sees to that. */
+const SENDS_NOTHING = policy("'none'", "'none'");
+
+const POLICY = policy("'self'", "'self'");
+
+const HEADERS = {
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -52,19 +58,20 @@ const HEADERS = {
 export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     const files = await readPages(directory);
-    const page = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const page = (request: FastifyRequest, reply: FastifyReply, pagePolicy = POLICY): FastifyReply => {
       const index = files.get("/index.html");
-      if (index !== undefined) return send(request, reply, index);
+      if (index !== undefined) return send(request, reply, index, pagePolicy);
       return reply
         .code(503)
         .type("text/plain; charset=utf-8")
         .send("The dashboard is not built. Where the service runs from its sources: npm run dashboard\n");
     };
-    app.get("/", page);
+    app.get("/", (request, reply) => page(request, reply));
+    app.get("/verify", (request, reply) => page(request, reply, SENDS_NOTHING));
     for (const name of PAGES) {
-      app.get(`/${name}`, page);
+      app.get(`/${name}`, (request, reply) => page(request, reply));
       // The log's tiles have their own paths below.
-      if (name !== "log") app.get(`/${name}/*`, page);
+      if (name !== "log") app.get(`/${name}/*`, (request, reply) => page(request, reply));
     }
     for (const [path, file] of files)
       if (path !== "/index.html") app.get(path, (request, reply) => send(request, reply, file));
@@ -75,10 +82,16 @@ export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPlug
   };
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  file: PageFile,
+  pagePolicy = POLICY,
+): FastifyReply {
   const brotli = takesBrotli(request) ? file.brotli : undefined;
   return reply
     .headers(HEADERS)
+    .header("content-security-policy", pagePolicy)
     .header("cache-control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache")
     .header("vary", "accept-encoding")
     .headers(brotli === undefined ? {} : { "content-encoding": "br" })

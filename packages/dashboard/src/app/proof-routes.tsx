@@ -1,0 +1,56 @@
+import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { readBackupSearch } from "../pages/backups/search.ts";
+import { readEventSearch } from "../pages/events/search.ts";
+import { readReceiptSearch } from "../pages/receipts/search.ts";
+import { rootRoute, signedInRoute } from "./root-routes.tsx";
+
+/** For whoever has a file, signed in or not. Reached by loading it: the service serves it with a policy of its own. */
+export const verifyRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/verify",
+  component: lazyRouteComponent(() => import("../pages/verify/verify-page.tsx"), "VerifyPage"),
+});
+
+const under = { getParentRoute: () => signedInRoute };
+
+/** Pages about what was signed, stored and logged. */
+export const proofRoutes = [
+  createRoute({
+    ...under,
+    path: "/receipts",
+    validateSearch: readReceiptSearch,
+    component: lazyRouteComponent(() => import("../pages/receipts/receipts-page.tsx"), "ReceiptsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/receipts/$receiptId",
+    component: lazyRouteComponent(() => import("../pages/receipts/receipt-page.tsx"), "ReceiptPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/backups",
+    validateSearch: readBackupSearch,
+    component: lazyRouteComponent(() => import("../pages/backups/backups-page.tsx"), "BackupsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/backups/$backupId",
+    component: lazyRouteComponent(() => import("../pages/backups/backup-page.tsx"), "BackupPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/events",
+    validateSearch: readEventSearch,
+    component: lazyRouteComponent(() => import("../pages/events/events-page.tsx"), "EventsPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/events/$eventId",
+    component: lazyRouteComponent(() => import("../pages/events/event-page.tsx"), "EventPage"),
+  }),
+  createRoute({
+    ...under,
+    path: "/log",
+    component: lazyRouteComponent(() => import("../pages/log/log-page.tsx"), "LogPage"),
+  }),
+] as const;

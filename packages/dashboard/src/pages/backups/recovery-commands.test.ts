@@ -1,0 +1,93 @@
+import { spawnSync } from "node:child_process";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { quoted, recoverySteps } from "./recovery-commands.ts";
+
+const backup = (source_metadata: Record<string, unknown>) => ({
+  id: "bkp_01jd3gqp7yc03q0r9z4q1g9x7e",
+  created_at: "2026-11-21T08:00:00.000Z",
+  org_id: "org_01jd3gqk7vfx0t6r4t9m2c8w5a",
+  source_id: "src_01jd3gqn5xdz2r9q8y3p0f8w6d",
+  agent_id: "agent_01jd3gqm3wey1s8p6x2n9d7v4c",
+  sha256: "ab".repeat(32),
+  size_bytes: 1000,
+  cipher: { name: "age-v1" as const, recipients: ["age1"] },
+  source_metadata: {
+    engine: "postgresql",
+    engine_version: "15.14",
+    dump_format: "pg_dump-custom",
+    schema_hash: "cd".repeat(32),
+    ...source_metadata,
+  },
+  status: "available" as const,
+  proven_at: null,
+  expires_at: null,
+});
+
+const all = (source_metadata: Record<string, unknown>, url: string | null = null): string =>
+  recoverySteps(backup(source_metadata), url)
+    .map(({ commands }) => commands ?? "")
+    .join("\n");
+
+describe("a word in quotes", () => {
+  test("is that very word to a shell", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
+        fc.pre(!word.includes("\0") && word.isWellFormed());
+        const { stdout } = spawnSync("sh", ["-c", `printf %s ${quoted(word)}`]);
+        expect(stdout.toString()).toBe(word);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("recovery commands", () => {
+  test.each([
+    ["pg_dump-custom", "pg_restore --exit-on-error"],
+    ["pg_dump-set", "tar --extract --file=backup.dump --directory=set"],
+    ["mysqldump-sql", "mariadb --binary-mode"],
+    ["sqlite3-file", "pragma integrity_check"],
+    ["tar", "tar --extract"],
+    ["reference:pg_dump-custom", "cat backup.dump"],
+  ])("of %s", (dump_format, words) => {
+    expect(all({ dump_format })).toContain(words);
+  });
+
+  test("of a format that is not known name the guide", () => {
+    const step = recoverySteps(backup({ dump_format: "other" }), null).at(-1);
+    expect(step).toMatchObject({ commands: null, note: expect.stringContaining("docs/recover.md") });
+  });
+
+  test("of a hostile agent's metadata run nothing of its own", () => {
+    const evil = "x'; touch pwned; '$(touch pwned)`touch pwned`\n touch pwned #";
+    for (const metadata of [
+      { encoding: evil, named_roles: [evil] },
+      {
+        dump_format: "pg_dump-set",
+        globals: null,
+        databases: [{ name: evil, encoding: evil, named_roles: [evil] }],
+      },
+    ]) {
+      // Every program is one that only prints; whatever of the metadata is run as a command shows as a file.
+      const names = [
+        "curl",
+        "sha256sum",
+        "age",
+        "zstd",
+        "createdb",
+        "createuser",
+        "pg_restore",
+        "psql",
+        "tar",
+        "mkdir",
+        "ls",
+        "cat",
+      ];
+      const stubs = names.map((name) => `${name}() { :; }`).join("\n");
+      const script = `cd "$(mktemp -d)"\n${stubs}\n${all(metadata, `https://x/?${evil}`)}\ncommand ls`;
+      const { stdout } = spawnSync("sh", ["-c", script]);
+      expect(stdout.toString()).not.toContain("pwned");
+    }
+  });
+});

@@ -1,0 +1,130 @@
+import type { Schemas } from "@attestore/contract/client";
+import { backups } from "../../text/backups.ts";
+
+const text = backups.download;
+
+export interface RecoveryStep {
+  title: string;
+  /** For a shell; null where there is nothing to run. */
+  commands: string | null;
+  note?: string;
+}
+
+type Backup = Schemas["BackupRecord"];
+
+/**
+ * docs/recover.md for one backup: what to type on a host that has neither an agent nor us. Everything of the backup's metadata is quoted: an agent
+ * that was taken over writes what it likes there, and somebody pastes this into a shell.
+ */
+export function recoverySteps(backup: Backup, downloadUrl: string | null): RecoveryStep[] {
+  return [
+    {
+      title: text.step.fetch,
+      commands: downloadUrl === null ? null : `curl --fail --output backup.age ${quoted(downloadUrl)}`,
+      note: downloadUrl === null ? text.placeholder : text.ca,
+    },
+    { title: text.step.check, commands: `echo '${backup.sha256}  backup.age' | sha256sum --check` },
+    {
+      title: text.step.decrypt,
+      commands: [
+        "umask 077",
+        "age --decrypt -i age.key --output backup.zst backup.age &&",
+        "  zstd --decompress --rm backup.zst -o backup.dump",
+      ].join("\n"),
+      note: text.step.decryptNote,
+    },
+    restoreStep(backup),
+  ];
+}
+
+const { restore } = text.step;
+
+function restoreStep({ source_metadata: metadata }: Backup): RecoveryStep {
+  const { dump_format: format } = metadata;
+  if (format.startsWith("reference:"))
+    return { title: restore.reference, commands: "cat backup.dump", note: text.referenceNote };
+  switch (format) {
+    case "pg_dump-custom":
+      return { title: restore.postgresql, commands: postgresqlCommands(metadata) };
+    case "pg_dump-set":
+      return { title: restore["pg_dump-set"], commands: setCommands(metadata) };
+    case "mysqldump-sql":
+      return { title: restore.mariadb, commands: "mariadb --binary-mode < backup.dump" };
+    case "sqlite3-file":
+      return {
+        title: restore.sqlite,
+        commands: "mv backup.dump restored.sqlite\nsqlite3 restored.sqlite 'pragma integrity_check'",
+      };
+    case "tar":
+      return {
+        title: restore.files,
+        commands: [
+          "mkdir restored",
+          "tar --extract --file=backup.dump --directory=restored \\",
+          "  --preserve-permissions --numeric-owner --acls --xattrs --xattrs-include='*' --delay-directory-restore",
+        ].join("\n"),
+      };
+    default:
+      return { title: restore.other, commands: null, note: text.otherNote };
+  }
+}
+
+function postgresqlCommands(metadata: Record<string, unknown>): string {
+  return [
+    createDatabase(metadata, "restored"),
+    ...createRoles(metadata),
+    "pg_restore --exit-on-error --no-owner --no-privileges --dbname=restored backup.dump",
+  ].join("\n");
+}
+
+/** docs/engines.md, PostgreSQL: a tar of globals.sql and a directory for each database. */
+function setCommands(metadata: Record<string, unknown>): string {
+  const databases = listOf(metadata["databases"]);
+  const hasGlobals = metadata["globals"] !== null && metadata["globals"] !== undefined;
+  const options = `--exit-on-error${hasGlobals ? "" : " --no-owner --no-privileges"}`;
+  return [
+    "mkdir set && tar --extract --file=backup.dump --directory=set",
+    ...(hasGlobals
+      ? ["psql --dbname=postgres --file=set/globals.sql"]
+      : databases.flatMap((database) => createRoles(database))),
+    // One that every server has may be among them.
+    ...databases.map((database) => `${createDatabase(database, textOf(database["name"]))} || true`),
+    ...databases.flatMap((database, index) => {
+      const name = textOf(database["name"]);
+      const directory = `set/${String(index + 1).padStart(3, "0")}-*`;
+      return [
+        `# ${name.replaceAll(/[^\w-]/g, "_")}`,
+        `if [ -e ${directory}/toc.dat ]; then`,
+        `  pg_restore ${options} --format=directory --dbname=${quoted(name)} ${directory}`,
+        `else cat ${directory}/dump.* | pg_restore ${options} --dbname=${quoted(name)}; fi`,
+      ];
+    }),
+  ].join("\n");
+}
+
+function createDatabase(metadata: Record<string, unknown>, name: string): string {
+  const encoding = typeof metadata["encoding"] === "string" ? metadata["encoding"] : "UTF8";
+  return `createdb --template=template0 --encoding=${quoted(encoding)} -- ${quoted(name)}`;
+}
+
+/** A role that is there already does no harm. */
+function createRoles(metadata: Record<string, unknown>): string[] {
+  const roles = Array.isArray(metadata["named_roles"]) ? metadata["named_roles"] : [];
+  return roles
+    .filter((role): role is string => typeof role === "string")
+    .map((role) => `createuser --no-login -- ${quoted(role)} || true`);
+}
+
+function listOf(value: unknown): Record<string, unknown>[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((item): item is Record<string, unknown> => typeof item === "object" && item !== null);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** One word of a POSIX shell, whatever is in it. */
+export function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

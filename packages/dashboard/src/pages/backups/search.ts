@@ -1,0 +1,16 @@
+import { dayIn } from "../../api/day.ts";
+import { oneOf, present, textIn } from "../../api/search.ts";
+
+export const STATUSES = ["available", "expired"] as const;
+
+/** The filter of the list, in the address. */
+export function readBackupSearch(search: Record<string, unknown>) {
+  return present({
+    source_id: textIn(search["source_id"]),
+    status: oneOf(search["status"], STATUSES),
+    from: dayIn(search["from"]),
+    to: dayIn(search["to"]),
+  });
+}
+
+export type BackupSearch = ReturnType<typeof readBackupSearch>;

@@ -1,0 +1,103 @@
+import { Anchor, Button, Group, Stack } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useOrgId } from "../../api/session.ts";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { Page } from "../../parts/page.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { eventText as text } from "../../text/log.ts";
+import { ActorView } from "./actor-view.tsx";
+import { KIND_CHOICES, kindWords, markOf } from "./event-words.ts";
+import { eventListQuery, type LogEvent } from "./queries.ts";
+import type { EventSearch } from "./search.ts";
+
+const route = getRouteApi("/signed-in/events");
+
+export function EventsPage() {
+  const orgId = useOrgId();
+  const search = route.useSearch();
+  const list = useInfiniteQuery(eventListQuery(orgId, search));
+  return (
+    <Page title={text.list.title} lead={text.list.lead}>
+      <EventFilters search={search} />
+      <Awaited query={list}>
+        {({ pages }) => {
+          const found = pages.flatMap(({ items }) => items);
+          if (found.length === 0) return <NoEvents isFiltered={Object.keys(search).length > 0} />;
+          return (
+            <Stack>
+              <RecordTable caption={text.list.title} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
+              <MoreButton list={list} />
+            </Stack>
+          );
+        }}
+      </Awaited>
+    </Page>
+  );
+}
+
+function EventFilters({ search }: { search: EventSearch }) {
+  const navigate = route.useNavigate();
+  const filter = (more: { [Name in keyof EventSearch]?: EventSearch[Name] | undefined }): void =>
+    // What is undefined is left out of the address.
+    void navigate({ search: { ...search, ...more } as EventSearch, replace: true });
+  const { kind } = search;
+  // One that this page has no words for may be in the address.
+  const choices =
+    kind === undefined || KIND_CHOICES.some(([known]) => known === kind)
+      ? KIND_CHOICES
+      : [...KIND_CHOICES, [kind, kindWords(kind)] as const];
+  return (
+    <FilterBar>
+      <SourceChoice value={search.source_id} onChange={(source_id) => filter({ source_id })} />
+      <Choice
+        label={text.filter.kind}
+        all={text.filter.allKinds}
+        value={kind}
+        choices={choices}
+        onChange={(chosen) => filter({ kind: chosen })}
+      />
+      <PeriodChoice from={search.from} to={search.to} onChange={filter} />
+    </FilterBar>
+  );
+}
+
+function NoEvents({ isFiltered }: { isFiltered: boolean }) {
+  if (!isFiltered) return <EmptyState>{text.list.empty}</EmptyState>;
+  const all = (
+    <Button variant="default" renderRoot={(props) => <Link to="/events" search={{}} {...props} />}>
+      {text.list.clear}
+    </Button>
+  );
+  return <EmptyState action={all}>{text.list.noMatch}</EmptyState>;
+}
+
+const COLUMNS: Column<LogEvent>[] = [
+  {
+    header: text.list.columns.what,
+    cell: (event) => (
+      <Group gap={6} wrap="nowrap">
+        <StatusMark status={markOf(event)} label="" />
+        <Anchor
+          inherit
+          renderRoot={(props) => <Link to="/events/$eventId" params={{ eventId: event.id }} {...props} />}
+        >
+          {kindWords(event.kind)}
+        </Anchor>
+      </Group>
+    ),
+  },
+  {
+    header: text.list.columns.source,
+    cell: ({ source_id }) => (source_id === undefined ? "" : <SourceName id={source_id} />),
+  },
+  { header: text.list.columns.actor, cell: ({ actor }) => <ActorView actor={actor} /> },
+  { header: text.list.columns.when, cell: ({ occurred_at }) => <Age at={occurred_at} /> },
+  { header: text.list.columns.index, numeric: true, cell: ({ log_index }) => log_index },
+];

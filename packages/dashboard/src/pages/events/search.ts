@@ -1,0 +1,15 @@
+import { dayIn } from "../../api/day.ts";
+import { present, textIn } from "../../api/search.ts";
+
+/** The filter of the list, in the address. */
+export function readEventSearch(search: Record<string, unknown>) {
+  const kind = textIn(search["kind"], 64);
+  return present({
+    source_id: textIn(search["source_id"]),
+    kind: kind !== undefined && /^[a-z_]+$/.test(kind) ? kind : undefined,
+    from: dayIn(search["from"]),
+    to: dayIn(search["to"]),
+  });
+}
+
+export type EventSearch = ReturnType<typeof readEventSearch>;

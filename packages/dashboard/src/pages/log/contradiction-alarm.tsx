@@ -1,0 +1,100 @@
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { useOrgId } from "../../api/session.ts";
+import { CommandText } from "../../parts/command-text.tsx";
+import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Section } from "../../parts/section.tsx";
+import { logText } from "../../text/log.ts";
+import { visible } from "../../text/visible.ts";
+import { browserStorage } from "../../verification/browser-storage.ts";
+import { type Contradiction, forgetLog } from "../../verification/held-head.ts";
+import { logWatchQuery } from "./watch-log.ts";
+
+const text = logText.alarm;
+
+/** A log that contradicts itself, said as loudly as the page can, with what shows it. */
+export function ContradictionAlarm({
+  origin,
+  contradiction,
+}: {
+  origin: string;
+  contradiction: Contradiction;
+}) {
+  const { reason, detail, raised_at, kept, offered } = contradiction;
+  return (
+    <Stack gap="sm" data-alarm={reason}>
+      <Alert role="alert" color="red.9" variant="filled" title={text.title}>
+        <Stack gap="sm">
+          <Text fw={600}>{text.reason[reason]}</Text>
+          <Text>{visible(detail, 2000)}</Text>
+          <Text>{text.means}</Text>
+          <Text>
+            {text.seen}: <Moment at={raised_at} />
+          </Text>
+        </Stack>
+      </Alert>
+      <Section title={text.evidence}>
+        {kept !== null && <Head title={text.kept} checkpoint={kept.checkpoint} />}
+        <Head title={text.offered} checkpoint={offered.checkpoint} />
+        <Group>
+          <Button onClick={() => downloadJson("log-contradiction.json", contradiction)}>
+            {text.download}
+          </Button>
+          <ForgetButton origin={origin} />
+        </Group>
+      </Section>
+    </Stack>
+  );
+}
+
+function Head({ title, checkpoint }: { title: string; checkpoint: string }) {
+  return (
+    <div>
+      <Text size="sm" fw={600}>
+        {title}
+      </Text>
+      <CommandText label={title} text={checkpoint} />
+    </div>
+  );
+}
+
+/** Begins anew: only ever by a person, who is told what is lost. */
+export function ForgetButton({ origin }: { origin: string }) {
+  const client = useQueryClient();
+  const orgId = useOrgId();
+  const [isOpen, { open, close }] = useDisclosure(false);
+  const forget = (): void => {
+    forgetLog(browserStorage(), origin);
+    close();
+    void client.resetQueries(logWatchQuery(orgId));
+  };
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        {text.forget}
+      </Button>
+      <ConfirmDialog
+        opened={isOpen}
+        title={text.forgetTitle}
+        action={text.forgetAction}
+        pending={false}
+        error={null}
+        onConfirm={forget}
+        onClose={close}
+      >
+        {text.forgetWhat(origin)}
+      </ConfirmDialog>
+    </>
+  );
+}
+
+function downloadJson(name: string, content: unknown): void {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(content, null, 2)], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

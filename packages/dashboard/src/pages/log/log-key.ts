@@ -1,0 +1,14 @@
+import { parseVerifierKey } from "@attestore/proof";
+import { api } from "../../api/client.ts";
+import { browserStorage } from "../../verification/browser-storage.ts";
+import { readHeldHead } from "../../verification/held-head.ts";
+import type { Keys } from "../../verification/verify-here.ts";
+
+/** The log's key: as this browser knows it from before, else as the service gives it now. */
+export async function knownLogKey(orgID: string): Promise<NonNullable<Keys["log"]>> {
+  const { log_id, verifier_key } = (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body;
+  const remembered = readHeldHead(browserStorage(), log_id)?.verifier_key;
+  return remembered === undefined
+    ? { key: parseVerifierKey(verifier_key), origin: "served" }
+    : { key: parseVerifierKey(remembered), origin: "remembered" };
+}

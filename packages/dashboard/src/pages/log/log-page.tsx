@@ -1,0 +1,37 @@
+import { Stack } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMe, useOrgId } from "../../api/session.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { Page } from "../../parts/page.tsx";
+import { logText } from "../../text/log.ts";
+import { BrowserSection } from "./browser-section.tsx";
+import { ContradictionAlarm } from "./contradiction-alarm.tsx";
+import { HeadSection } from "./head-section.tsx";
+import { LookupSection } from "./lookup-section.tsx";
+import { ToolsSection } from "./tools-section.tsx";
+import { logWatchQuery } from "./watch-log.ts";
+import { WitnessSection } from "./witness-section.tsx";
+
+export function LogPage() {
+  const orgId = useOrgId();
+  const isReader = useMe().user.role === "reader";
+  const watch = useQuery(logWatchQuery(orgId));
+  return (
+    <Page title={logText.title} lead={logText.lead}>
+      <Awaited query={watch}>
+        {(seen) => (
+          <Stack gap="lg">
+            {seen.contradiction !== null && (
+              <ContradictionAlarm origin={seen.keys.log_id} contradiction={seen.contradiction} />
+            )}
+            <BrowserSection watch={seen} onCheck={() => void watch.refetch()} isChecking={watch.isFetching} />
+            <HeadSection watch={seen} />
+            {!isReader && <WitnessSection watch={seen} />}
+            <LookupSection />
+            <ToolsSection keys={seen.keys} />
+          </Stack>
+        )}
+      </Awaited>
+    </Page>
+  );
+}

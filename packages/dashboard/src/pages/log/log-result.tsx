@@ -1,0 +1,36 @@
+import { formatVerifierKey } from "@attestore/proof";
+import { Code, Stack, Text } from "@mantine/core";
+import { verify } from "../../text/verify.ts";
+import { CheckList } from "../../verification/check-list.tsx";
+import type { CheckedLine } from "../../verification/checked-line.ts";
+import { VerdictBanner } from "../../verification/verdict-banner.tsx";
+import type { VerifiedEvent } from "./verify-event.ts";
+
+/** What came of checking an event against the log. */
+export function LogResult({ lines, logKey }: VerifiedEvent) {
+  const verdict = verdictOf(lines);
+  return (
+    <Stack>
+      <VerdictBanner verdict={verdict}>
+        {verdict === "true" && logKey.origin === "served"
+          ? verify.explanation.trueServedLog
+          : verify.explanation[verdict]}
+      </VerdictBanner>
+      <CheckList lines={lines} />
+      <div>
+        <Text size="sm" fw={600}>
+          {verify.source.log}
+        </Text>
+        <Code>{formatVerifierKey(logKey.key)}</Code>
+        <Text size="sm" c="dimmed">
+          {verify.logOrigin[logKey.origin]}
+        </Text>
+      </div>
+    </Stack>
+  );
+}
+
+function verdictOf(lines: readonly CheckedLine[]): "true" | "false" | "cannot_tell" {
+  if (lines.some(({ result }) => result === "failed")) return "false";
+  return lines.every(({ result }) => result === "held") ? "true" : "cannot_tell";
+}

@@ -1,0 +1,48 @@
+import { CallRefused } from "@attestore/contract/client";
+import { queryOptions } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+import { allPages, pageOf } from "../../api/paged-query.ts";
+import type { ConsistencySource } from "../../verification/observe-head.ts";
+
+export function logKeysQuery(orgID: string) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "log", "keys"],
+    queryFn: async () => (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body,
+  });
+}
+
+export async function readHead(orgID: string) {
+  return (await api.call("get", "/api/orgs/{orgID}/log/head", { path: { orgID } })).body;
+}
+
+export async function readWitnesses(orgID: string) {
+  return allPages(
+    async (cursor) =>
+      (
+        await api.call("get", "/api/orgs/{orgID}/log/witnesses", {
+          path: { orgID },
+          query: pageOf(cursor, 200),
+        })
+      ).body,
+  );
+}
+
+/** Where the service's consistency proofs come from. A refusal is an answer: there is no such proof. */
+export function consistencySource(orgID: string): ConsistencySource {
+  return async (from, to) => {
+    // Of the empty tree there is nothing to prove; asking all the same shows that the service still has the large one.
+    const leaf = from === 0n ? to - 1n : from - 1n;
+    const query = {
+      leaf: String(leaf),
+      tree_size: String(to),
+      ...(from === 0n ? {} : { from: String(from) }),
+    };
+    try {
+      const { body } = await api.call("get", "/api/orgs/{orgID}/log/proof", { path: { orgID }, query });
+      return body.consistency?.hashes ?? (from === 0n ? [] : null);
+    } catch (error) {
+      if (error instanceof CallRefused && (error.status === 404 || error.status === 400)) return null;
+      throw error;
+    }
+  };
+}

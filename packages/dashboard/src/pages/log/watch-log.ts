@@ -1,0 +1,81 @@
+import { queryOptions } from "@tanstack/react-query";
+import { ProofError } from "@attestore/proof";
+import { api } from "../../api/client.ts";
+import { browserStorage } from "../../verification/browser-storage.ts";
+import {
+  type Contradiction,
+  type HeldHead,
+  keepHead,
+  raiseContradiction,
+  readContradiction,
+  readHeldHead,
+} from "../../verification/held-head.ts";
+import { LogContradiction, type Observation, observeHead } from "../../verification/observe-head.ts";
+import { consistencySource, readHead } from "./queries.ts";
+
+export interface LogWatch {
+  keys: Awaited<ReturnType<typeof readKeys>>;
+  head: Awaited<ReturnType<typeof readHead>>;
+  /** Null where the log contradicted itself, or what was kept cannot be read. */
+  observation: Observation | null;
+  contradiction: Contradiction | null;
+  /** What this browser holds now. */
+  held: HeldHead | null;
+  /** Why what was kept proves nothing any more. */
+  damage: string | null;
+}
+
+/** The log's head, held against what this browser saw before; the newer one is kept as soon as it is proven. */
+export function logWatchQuery(orgID: string) {
+  return queryOptions({
+    queryKey: ["orgs", orgID, "log", "watch"],
+    queryFn: async (): Promise<LogWatch> => {
+      const [keys, head] = await Promise.all([readKeys(orgID), readHead(orgID)]);
+      // Of two tabs, the slower one must not put back an older head.
+      const seen = await navigator.locks.request(`attestore.log-head.${keys.log_id}`, () =>
+        watch(orgID, keys, head),
+      );
+      return { keys, head, ...seen };
+    },
+  });
+}
+
+async function readKeys(orgID: string) {
+  return (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body;
+}
+
+async function watch(
+  orgID: string,
+  { log_id: origin, verifier_key }: LogWatch["keys"],
+  { checkpoint }: LogWatch["head"],
+): Promise<Pick<LogWatch, "observation" | "contradiction" | "held" | "damage">> {
+  const storage = browserStorage();
+  const held = readHeldHead(storage, origin);
+  const offered = { checkpoint, verifier_key };
+  try {
+    const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
+    const contradiction = readContradiction(storage, origin);
+    // A log that once contradicted itself is not believed again by itself.
+    if (contradiction !== null) return { observation: null, contradiction, held, damage: null };
+    keepHead(storage, origin, observation.keep);
+    return { observation, contradiction: null, held: observation.keep, damage: null };
+  } catch (error) {
+    if (error instanceof ProofError)
+      return { observation: null, contradiction: null, held, damage: error.message };
+    if (!(error instanceof LogContradiction)) throw error;
+    const seen: Contradiction = {
+      raised_at: new Date().toISOString(),
+      reason: error.reason,
+      detail: error.message,
+      kept: held,
+      offered,
+    };
+    raiseContradiction(storage, origin, seen);
+    return {
+      observation: null,
+      contradiction: readContradiction(storage, origin) ?? seen,
+      held,
+      damage: null,
+    };
+  }
+}

@@ -1,0 +1,86 @@
+import { openCheckpoint, parseVerifierKey } from "@attestore/proof";
+import { Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useOrgId } from "../../api/session.ts";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { Section } from "../../parts/section.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { plural } from "../../text/format.ts";
+import { logText } from "../../text/log.ts";
+import { visible } from "../../text/visible.ts";
+import { type CheckedWitness, checkWitnesses } from "../../verification/check-witness.ts";
+import { consistencySource, readWitnesses } from "./queries.ts";
+import type { LogWatch } from "./watch-log.ts";
+
+const text = logText.witnesses;
+
+/** Which agents saw which head; each cosignature verified here. */
+export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
+  const orgId = useOrgId();
+  const witnesses = useQuery({
+    queryKey: ["orgs", orgId, "log", "witnesses", head.checkpoint],
+    queryFn: async () => {
+      const logKey = parseVerifierKey(keys.verifier_key);
+      const opened = await openCheckpoint(head.checkpoint, logKey);
+      return checkWitnesses(await readWitnesses(orgId), logKey, opened, consistencySource(orgId));
+    },
+  });
+  return (
+    <Section title={text.title}>
+      <Text size="sm">{text.explanation}</Text>
+      <Awaited query={witnesses}>
+        {(checked) =>
+          checked.length === 0 ? (
+            <Text>{text.none}</Text>
+          ) : (
+            <RecordTable
+              caption={text.title}
+              columns={columns(head.tree_size)}
+              rows={checked}
+              rowKey={({ record }) => record.agent_id}
+            />
+          )
+        }
+      </Awaited>
+    </Section>
+  );
+}
+
+const columns = (size: number): Column<CheckedWitness>[] => [
+  {
+    header: text.columns.agent,
+    cell: ({ record }) => (
+      <>
+        <RecordLink id={record.agent_id}>{visible(record.name, 100)}</RecordLink>
+        <Text size="xs" c="dimmed" ff="monospace">
+          {visible(record.verifier_key, 300)}
+        </Text>
+      </>
+    ),
+  },
+  { header: text.columns.saw, cell: ({ record }) => plural(record.tree_size, "leaf", "leaves") },
+  {
+    header: text.columns.when,
+    cell: ({ timestamp_s }) => (
+      <Age at={timestamp_s === null ? null : new Date(timestamp_s * 1000).toISOString()} fallback="" />
+    ),
+  },
+  {
+    header: text.columns.verified,
+    cell: ({ fault, record }) => (
+      <Group gap={6} wrap="nowrap" data-witness={fault === null ? "held" : "failed"}>
+        <StatusMark status={fault === null ? "proven" : "failed"} label="" />
+        <span>
+          {fault === null
+            ? record.tree_size === size
+              ? text.heldAt
+              : text.held
+            : text.failed(visible(fault))}
+        </span>
+      </Group>
+    ),
+  },
+];

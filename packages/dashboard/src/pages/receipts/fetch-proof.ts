@@ -1,0 +1,59 @@
+import { CallRefused } from "@attestore/contract/client";
+import {
+  bundleFromJson,
+  parsePublicKeyWire,
+  parseVerifierKey,
+  ProofError,
+  type ReceiptBundle,
+} from "@attestore/proof";
+import { api } from "../../api/client.ts";
+import { pageOf } from "../../api/paged-query.ts";
+import { readHeldHead } from "../../verification/held-head.ts";
+import { browserStorage } from "../../verification/browser-storage.ts";
+import type { Keys } from "../../verification/verify-here.ts";
+
+/**
+ * A receipt's bundle, and the keys to hold it against: those that the reader gave, else the log's as this browser knows it from before, else
+ * those that the service serves. Throws ProofError for a malformed bundle.
+ */
+export async function fetchProof(
+  orgID: string,
+  receiptID: string,
+  given: Keys,
+): Promise<{ bundle: ReceiptBundle; keys: Keys }> {
+  const { body } = await api.call("get", "/api/receipts/{receiptID}/bundle", { path: { receiptID } });
+  const bundle = bundleFromJson(body);
+  const { origin, verifier_key } = bundle.log;
+  const remembered = readHeldHead(browserStorage(), origin)?.verifier_key;
+  return {
+    bundle,
+    keys: {
+      agent: given.agent ?? { key: parsePublicKeyWire(bundle.public_key), origin: "served" },
+      log:
+        given.log ??
+        (remembered === undefined
+          ? { key: parseVerifierKey(verifier_key), origin: "served" }
+          : { key: parseVerifierKey(remembered), origin: "remembered" }),
+      witnesses: given.witnesses.length > 0 ? given.witnesses : await servedWitnesses(orgID),
+    },
+  };
+}
+
+/** Those that the service names. None where the reader may not see them: then what they say stays unread. */
+async function servedWitnesses(orgID: string): Promise<Keys["witnesses"]> {
+  try {
+    const { body } = await api.call("get", "/api/orgs/{orgID}/log/witnesses", {
+      path: { orgID },
+      query: pageOf(undefined, 200),
+    });
+    return body.items.flatMap(({ verifier_key }) => {
+      const key = parseVerifierKey(verifier_key);
+      if (key.algorithm !== "cosignature/v1")
+        throw new ProofError("malformed_key", "the service names a witness whose key is none");
+      return [{ key, origin: "served" as const }];
+    });
+  } catch (error) {
+    if (error instanceof CallRefused && error.status === 403) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { envelopeFromJson, parseStatement, ProofError, type ParsedStatement } from "@attestore/proof";
+import { Alert, Code } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { useOrgId } from "../../api/session.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { Moment } from "../../parts/moment.tsx";
+import { Page } from "../../parts/page.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { PlainSourceName, SourceName } from "../../parts/source-choice.tsx";
+import { receipts as text } from "../../text/receipts.ts";
+import { visible } from "../../text/visible.ts";
+import { StatementView } from "../../verification/statement-view.tsx";
+import { CheckElsewhere } from "./check-elsewhere.tsx";
+import { type ReceiptDetail, receiptQuery } from "./queries.ts";
+import { VerifyHere } from "./verify-here.tsx";
+
+const route = getRouteApi("/signed-in/receipts/$receiptId");
+
+export function ReceiptPage() {
+  const { receiptId } = route.useParams();
+  return (
+    <Awaited query={useQuery(receiptQuery(useOrgId(), receiptId))}>
+      {(receipt) => <Receipt receipt={receipt} />}
+    </Awaited>
+  );
+}
+
+function Receipt({ receipt }: { receipt: ReceiptDetail }) {
+  const parsed = useMemo(() => statementOf(receipt), [receipt]);
+  const lead = (
+    <>
+      <PlainSourceName id={receipt.source_id} />, <Moment at={receipt.created_at} />,{" "}
+      <Code>{receipt.id}</Code>
+    </>
+  );
+  return (
+    <Page title={text.what[receipt.result ?? "backup"]} lead={lead}>
+      <VerifyHere key={receipt.id} receipt={receipt} />
+      {parsed.ok ? (
+        <StatementView
+          statement={parsed.statement}
+          id={(id) => (id.startsWith("src_") ? <SourceName id={id} /> : <RecordLink id={id} />)}
+          more={[
+            [text.page.recorded, <Moment at={receipt.created_at} />],
+            [text.page.index, receipt.log_index.toLocaleString("en-GB")],
+          ]}
+        />
+      ) : (
+        <Alert color="red" variant="light" role="alert" title={text.page.unreadable}>
+          {parsed.issues.map(({ path, message }) => visible(`${path} ${message}`)).join("; ")}
+        </Alert>
+      )}
+      {parsed.ok && (
+        <CheckElsewhere receipt={receipt} ciphertextSha256={parsed.statement.subject[0].digest.sha256} />
+      )}
+    </Page>
+  );
+}
+
+/** What the page shows is what the service gave; whether it is what the agent signed, verifying tells. */
+function statementOf({ envelope }: ReceiptDetail): ParsedStatement {
+  try {
+    return parseStatement(envelopeFromJson(envelope).payload);
+  } catch (error) {
+    if (error instanceof ProofError) return { ok: false, issues: [{ path: "", message: error.message }] };
+    throw error;
+  }
+}

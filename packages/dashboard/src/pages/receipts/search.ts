@@ -1,0 +1,19 @@
+import { dayIn } from "../../api/day.ts";
+import { oneOf, present, textIn } from "../../api/search.ts";
+
+export const KINDS = ["backup", "restore_test"] as const;
+export const RESULTS = ["passed", "failed"] as const;
+
+/** The filter of the list, in the address, so that it can be sent to somebody. */
+export function readReceiptSearch(search: Record<string, unknown>) {
+  return present({
+    source_id: textIn(search["source_id"]),
+    backup_id: textIn(search["backup_id"]),
+    kind: oneOf(search["kind"], KINDS),
+    result: oneOf(search["result"], RESULTS),
+    from: dayIn(search["from"]),
+    to: dayIn(search["to"]),
+  });
+}
+
+export type ReceiptSearch = ReturnType<typeof readReceiptSearch>;

@@ -1,0 +1,62 @@
+import { formatVerifierKey, sshFingerprint } from "@attestore/proof";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { verify } from "../../text/verify.ts";
+import { visible } from "../../text/visible.ts";
+import type { TakenFile } from "../../verification/take-file.ts";
+
+/** The files that were taken, and what each of them is. */
+export function FileList({
+  files,
+  onRemove,
+}: {
+  files: readonly TakenFile[];
+  onRemove: (id: number) => void;
+}) {
+  return (
+    <Stack gap="xs" component="ul" p={0} m={0} aria-label={verify.files} style={{ listStyle: "none" }}>
+      {files.map(({ id, name, content }) => {
+        const isRefused = content.kind === "refused" || content.kind === "malformed_receipt";
+        return (
+          <Group key={id} component="li" justify="space-between" wrap="nowrap" gap="sm">
+            <Group gap="xs" wrap="nowrap" align="flex-start">
+              <StatusMark status={isRefused ? "failed" : "proven"} label="" />
+              <Text size="sm" style={{ overflowWrap: "anywhere" }}>
+                <strong>{visible(name, 100)}</strong>: {visible(what(content), 600)}
+              </Text>
+            </Group>
+            <Button
+              size="compact-xs"
+              variant="default"
+              style={{ flex: "none" }}
+              aria-label={verify.remove(name)}
+              onClick={() => onRemove(id)}
+            >
+              {verify.removeShort}
+            </Button>
+          </Group>
+        );
+      })}
+    </Stack>
+  );
+}
+
+function what(content: TakenFile["content"]): string {
+  const { kind } = verify;
+  switch (content.kind) {
+    case "receipt":
+      return "bundle" in content.receipt ? kind.bundle : kind.envelope;
+    case "malformed_receipt":
+      return `${kind.malformed}: ${content.message}`;
+    case "agent_key":
+      return kind.agent_key(sshFingerprint(content.key));
+    case "log_key":
+      return kind.log_key(formatVerifierKey(content.key));
+    case "witness_key":
+      return kind.witness_key(formatVerifierKey(content.key));
+    case "ciphertext":
+      return kind.ciphertext(content.sha256);
+    case "refused":
+      return content.reason;
+  }
+}

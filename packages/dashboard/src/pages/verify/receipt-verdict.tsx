@@ -1,0 +1,52 @@
+import type { Receipt } from "@attestore/proof";
+import { Stack, Text } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { PageSkeleton } from "../../parts/page-skeleton.tsx";
+import { Section } from "../../parts/section.tsx";
+import { verify } from "../../text/verify.ts";
+import { visible } from "../../text/visible.ts";
+import { chooseKeys, type TrustedKeys } from "../../verification/choose-keys.ts";
+import { ReceiptResult } from "../../verification/receipt-result.tsx";
+import { StatementView, whatItIs } from "../../verification/statement-view.tsx";
+import { type Keys, type VerdictHere, verifyHere } from "../../verification/verify-here.ts";
+
+interface ReceiptVerdictProps {
+  name: string;
+  receipt: Receipt;
+  trusted: TrustedKeys;
+  ciphertextSha256: string | undefined;
+}
+
+/** One receipt of a file, verified anew with each key that is added. */
+export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: ReceiptVerdictProps) {
+  const [result, setResult] = useState<{ verdict: VerdictHere; keys: Keys } | null>(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const keys = chooseKeys(receipt, trusted);
+    void verifyHere(receipt, keys, ciphertextSha256).then((verdict) => {
+      if (isCurrent) setResult({ verdict, keys });
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [receipt, trusted, ciphertextSha256]);
+  if (result === null) return <PageSkeleton />;
+  const { verdict, keys } = result;
+  const { statement } = verdict;
+  return (
+    <Stack>
+      <Section title={visible(name, 100)}>
+        <ReceiptResult verdict={verdict} keys={keys} />
+      </Section>
+      {statement !== undefined && (
+        <>
+          <Text fw={600}>
+            {whatItIs(statement)}
+            {verdict.verdict !== "true" && `. ${verify.explanation.claims}`}
+          </Text>
+          <StatementView statement={statement} />
+        </>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,132 @@
+import { Alert, Anchor, Button, Container, Group, Stack, Text, Title } from "@mantine/core";
+import { useEffect, useMemo, useState } from "react";
+import { Section } from "../../parts/section.tsx";
+import { verify as text } from "../../text/verify.ts";
+import { KeyFields } from "../../verification/key-fields.tsx";
+import { NO_TEXTS, readTexts } from "../../verification/key-texts.ts";
+import { MalformedResult } from "../../verification/receipt-result.tsx";
+import { type TakenFile, takeFile } from "../../verification/take-file.ts";
+import { DropZone } from "./drop-zone.tsx";
+import { FileList } from "./file-list.tsx";
+import { ReceiptVerdict } from "./receipt-verdict.tsx";
+
+const MAX_FILES = 100;
+
+/**
+ * Verifies files without the service: for whoever was sent a receipt, signed in or not, with the network on or off. It is served with a policy of
+ * its own, by which the browser sends nothing; so other pages are reached by loading them, not by the router.
+ */
+export function VerifyPage() {
+  const [files, setFiles] = useState<readonly TakenFile[]>([]);
+  const [tooMany, setTooMany] = useState(false);
+  const [texts, setTexts] = useState(NO_TEXTS);
+  const { keys, ciphertextSha256, errors } = useMemo(() => readTexts(texts), [texts]);
+  const trusted = useMemo(
+    () => ({
+      agents: [
+        ...(keys.agent === null ? [] : [keys.agent.key]),
+        ...of(files, "agent_key").map(({ key }) => key),
+      ],
+      logs: [...(keys.log === null ? [] : [keys.log.key]), ...of(files, "log_key").map(({ key }) => key)],
+      witnesses: [...keys.witnesses.map(({ key }) => key), ...of(files, "witness_key").map(({ key }) => key)],
+    }),
+    [keys, files],
+  );
+  // A verdict that leaves out what the reader meant to ask would be read as its answer.
+  const hasErrors = Object.keys(errors).length > 0;
+  const digest = ciphertextSha256 ?? of(files, "ciphertext")[0]?.sha256;
+  useEffect(() => {
+    document.title = `${text.title} · Attestore`;
+    // A file that misses the zone would replace the page.
+    const stay = (event: DragEvent): void => event.preventDefault();
+    window.addEventListener("dragover", stay);
+    window.addEventListener("drop", stay);
+    return () => {
+      window.removeEventListener("dragover", stay);
+      window.removeEventListener("drop", stay);
+    };
+  }, []);
+  const take = async (chosen: readonly File[]): Promise<void> => {
+    const room = Math.max(0, MAX_FILES - files.length);
+    setTooMany(chosen.length > room);
+    const taken = await Promise.all(chosen.slice(0, room).map(takeFile));
+    setFiles((before) => [...before, ...taken]);
+  };
+  const startOver = (): void => {
+    setFiles([]);
+    setTexts(NO_TEXTS);
+    setTooMany(false);
+  };
+  const isReceipt = ({ content }: TakenFile): boolean =>
+    content.kind === "receipt" || content.kind === "malformed_receipt";
+  return (
+    <Container component="main" size="lg" py="lg">
+      <Stack gap="lg">
+        <Group justify="space-between" align="flex-start" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" align="flex-start">
+            <img src="/icon.svg" alt="Attestore" width={32} height={32} />
+            <div>
+              <Title order={1} size="h2">
+                {text.title}
+              </Title>
+              <Text c="dimmed">{text.lead}</Text>
+            </div>
+          </Group>
+          <Anchor href="/">{text.home}</Anchor>
+        </Group>
+        <Text size="sm">{text.offline}</Text>
+        <DropZone onFiles={(chosen) => void take(chosen)} />
+        {tooMany && <Alert color="orange" variant="light" title={text.tooMany(MAX_FILES)} />}
+        {files.length > 0 && (
+          <Section title={text.files}>
+            <FileList
+              files={files}
+              onRemove={(id) => setFiles((before) => before.filter((file) => file.id !== id))}
+            />
+            <Group>
+              <Button variant="default" size="xs" onClick={startOver}>
+                {text.startOver}
+              </Button>
+            </Group>
+            {!files.some(isReceipt) && <Text>{text.noReceipt}</Text>}
+          </Section>
+        )}
+        <Section title={text.keys.title}>
+          <Text size="sm">{text.keys.explanation}</Text>
+          <KeyFields texts={texts} errors={errors} onChange={setTexts} />
+        </Section>
+        {hasErrors && files.some(isReceipt) && (
+          <Alert role="alert" color="orange" variant="light" title={text.keys.correctFirst} />
+        )}
+        {files.map(({ id, name, content }) => {
+          if (content.kind === "malformed_receipt")
+            return <MalformedResult key={id} title={name} message={content.message} />;
+          if (content.kind !== "receipt" || hasErrors) return null;
+          return (
+            <ReceiptVerdict
+              key={id}
+              name={name}
+              receipt={content.receipt}
+              trusted={trusted}
+              ciphertextSha256={digest}
+            />
+          );
+        })}
+        <Text size="sm" c="dimmed">
+          {text.trust}
+        </Text>
+      </Stack>
+    </Container>
+  );
+}
+
+type Kind = TakenFile["content"]["kind"];
+
+function of<Wanted extends Kind>(
+  files: readonly TakenFile[],
+  kind: Wanted,
+): Extract<TakenFile["content"], { kind: Wanted }>[] {
+  return files
+    .map(({ content }) => content)
+    .filter((content): content is Extract<TakenFile["content"], { kind: Wanted }> => content.kind === kind);
+}

@@ -1,0 +1,143 @@
+import type { ContradictionReason } from "../verification/held-head.ts";
+
+/** What the pages about events and the log say. */
+export const eventText = {
+  navigation: "Events",
+  list: {
+    title: "Events",
+    lead: "What happened and is no receipt: failures, what did not happen, who let whom in. All of it is in the log.",
+    empty: "No events yet.",
+    noMatch: "No event matches the filter.",
+    clear: "Show all",
+    columns: { what: "Event", source: "Source", actor: "By", when: "Happened", index: "In the log at" },
+  },
+  filter: { kind: "Kind", allKinds: "All kinds" },
+  kind: {
+    backup_failed: "Backup failed",
+    restore_failed: "Restore test could not run",
+    attestation_failed: "Receipt could not be made",
+    backup_missed: "Backup missed",
+    restore_test_missed: "Restore test missed",
+    agent_silent: "Agent silent",
+    agent_attached: "Agent attached",
+    agent_revoked: "Agent revoked",
+    backup_expired: "Backup expired",
+    source_configured: "Source configured",
+    source_removed: "Source removed",
+    impersonation_call: "Operator acted as a user",
+    auditor_link_created: "Auditor's link made",
+    auditor_link_opened: "Auditor's link opened",
+    auditor_link_revoked: "Auditor's link revoked",
+  } as Readonly<Record<string, string>>,
+  actor: {
+    agent: "agent",
+    user: "user",
+    auth_key: "auth key",
+    auditor_link: "auditor's link",
+    service: "the service",
+  } as Readonly<Record<string, string>>,
+  page: {
+    facts: "What happened",
+    kind: "Kind",
+    source: "Source",
+    backup: "Backup",
+    command: "Command",
+    actor: "By",
+    occurred: "Happened",
+    recorded: "Recorded by the service",
+    index: "In the log at",
+    leafHash: "Leaf hash",
+    detail: "Detail",
+    noDetail: "No detail.",
+    here: "Verify here",
+    hereExplanation:
+      "Builds the log's entry anew from what this page shows, fetches the proof, and verifies it in this browser.",
+    button: "Verify here",
+  },
+} as const;
+
+export const logText = {
+  navigation: "Log",
+  title: "Transparency log",
+  lead: "Every receipt and event of the organisation, in a tree that can only grow. What it once said it cannot take back unnoticed.",
+  head: {
+    title: "Head",
+    size: "Leaves",
+    root: "Root hash",
+    at: "Signed",
+    name: "Name of the log",
+    key: "Verifier key",
+    keyHint: "Compare it with keys/log.vkey on an agent's host.",
+    time: "Time of the head",
+    timeSeen: (name: string, at: string) => `cosigned by ${name} on ${at}`,
+    timeNone: "not cosigned since it grew: the hourly head will be",
+    checkpoint: "Checkpoint, as it is signed",
+    access: "Who may read it",
+    public: "everybody: it is public",
+    private: "the organisation and its agents",
+  },
+  browser: {
+    title: "What this browser saw",
+    explanation:
+      "This browser keeps the last head that it saw, and has the log prove that the next one only added to it. Nobody can take a receipt out of the log, or slip another in, without being noticed here.",
+    first: "This is the first head that this browser sees of this log. From now on it watches.",
+    same: (size: string) => `Still the head that this browser saw before: ${size}, the same root.`,
+    grown: (from: string, to: string, hashes: string) =>
+      `Only grown: ${from} then, ${to} now. Proven in this browser with ${hashes}.`,
+    overtaken: (from: string, to: string) =>
+      `An older answer, with ${from}; it is part of the ${to} that this browser holds.`,
+    key: "Key known since",
+    seen: "Head kept",
+    check: "Check now",
+    storage: "This browser keeps nothing of this page, so that there is nothing to compare with.",
+    damaged: "What this browser kept of the log was changed or damaged, and proves nothing any more:",
+  },
+  alarm: {
+    title: "The log contradicts itself",
+    reason: {
+      key_changed: "The service now names another key for this log than before.",
+      head_unsigned: "The head that the service shows is not signed by the log's key.",
+      head_forked: "The service showed this browser two different histories.",
+      head_rolled_back: "The log is shorter than it was: leaves that it once had are gone.",
+      head_inconsistent: "The log did not just grow: what it said before is not part of what it says now.",
+    } satisfies Record<ContradictionReason, string>,
+    means:
+      "An honest log cannot do this. Either the service lost or changed records, or somebody else answers in its place. What this browser saw before is kept. Download both heads, ask an agent's host (attestore doctor), and talk to whoever runs the service.",
+    seen: "Noticed",
+    evidence: "What shows it",
+    kept: "What this browser held",
+    offered: "What it was shown",
+    download: "Download both heads",
+    forget: "Forget what this browser saw",
+    forgetTitle: "Forget this log?",
+    forgetWhat: (name: string) =>
+      `This browser forgets the head and the key that it holds of ${name}, and the contradiction. It then believes what it is shown next. Download both heads before.`,
+    forgetAction: "Forget it",
+  },
+  witnesses: {
+    title: "Witnesses",
+    explanation:
+      "Each agent checks every head against the last one that it kept, and cosigns it. All of that is verified here, with the keys that the service names for its agents.",
+    none: "No agent has cosigned a head yet. Each does with its second heartbeat after it attached.",
+    columns: { agent: "Agent, verifier key", saw: "Saw", when: "Cosigned", verified: "Verified here" },
+    failed: (why: string) => `does NOT hold: ${why}`,
+    held: "holds, and is part of this head",
+    heldAt: "holds, for this very head",
+  },
+  lookup: {
+    title: "Look something up",
+    explanation: "Is it in the log? By the id of a receipt or an event.",
+    label: "Id",
+    hint: "rcpt_… or evt_…",
+    button: "Verify inclusion",
+    notId: "Neither a receipt's id (rcpt_…) nor an event's (evt_…).",
+    open: "Open its page",
+    another: (id: string) => `The service answered with ${id} instead.`,
+  },
+  tools: {
+    title: "With other tools",
+    explanation:
+      "The log as C2SP tlog-tiles, for monitors and for Go's sumdb libraries. A private one needs an agent's token.",
+    commands: "Commands to read the log",
+  },
+} as const;

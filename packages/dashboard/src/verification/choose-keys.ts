@@ -1,0 +1,33 @@
+import {
+  envelopeFromJson,
+  type NoteVerifier,
+  type PublicKey,
+  type Receipt,
+  sshFingerprint,
+} from "@attestore/proof";
+import type { Keys, SourcedKey } from "./verify-here.ts";
+
+/** Keys that the reader trusts, for receipts of several agents and logs. */
+export interface TrustedKeys {
+  agents: readonly PublicKey[];
+  logs: readonly NoteVerifier[];
+  witnesses: readonly NoteVerifier[];
+}
+
+/**
+ * Which of the trusted keys to hold a receipt against: those that it names, else the first ones. What it names is not signed, and only ever
+ * chooses among keys that are trusted anyway.
+ */
+export function chooseKeys(receipt: Receipt, { agents, logs, witnesses }: TrustedKeys): Keys {
+  const { keyid } = "bundle" in receipt ? envelopeFromJson(receipt.bundle.envelope) : receipt.envelope;
+  const origin = "bundle" in receipt ? receipt.bundle.log.origin : null;
+  return {
+    agent: given(agents.find((key) => sshFingerprint(key) === keyid) ?? agents[0]),
+    log: given(logs.find(({ name }) => name === origin) ?? logs[0]),
+    witnesses: witnesses.map((key) => ({ key, origin: "given" as const })),
+  };
+}
+
+function given<Key>(key: Key | undefined): SourcedKey<Key> | null {
+  return key === undefined ? null : { key, origin: "given" };
+}

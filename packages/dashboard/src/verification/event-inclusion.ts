@@ -1,0 +1,128 @@
+import type { Schemas } from "@attestore/contract/client";
+import {
+  canonicalJson,
+  equalBytes,
+  formatLeaf,
+  hashFromHex,
+  leafHash,
+  type NoteVerifier,
+  openCheckpoint,
+  type OpenedCheckpoint,
+  ProofError,
+  sha256,
+  toHex,
+  utf8,
+  verifyInclusion,
+} from "@attestore/proof";
+import type { CheckedLine } from "./checked-line.ts";
+
+const TITLES = {
+  event: "log entry about this event, from what its record says",
+  checkpoint: "checkpoint signed by the log",
+  inclusion: "event in the log",
+} as const;
+type Id = keyof typeof TITLES;
+
+const line = (id: Id, result: CheckedLine["result"], detail: string): CheckedLine => ({
+  id,
+  title: TITLES[id],
+  result,
+  detail,
+});
+
+/**
+ * That an event as it is shown is what the log holds: its leaf is built anew from the record (docs/formats.md, Leaf), and the proof has to lead
+ * from that to a head under the log's signature.
+ */
+export async function checkEvent(
+  record: Schemas["EventRecord"],
+  proof: Schemas["LogProof"],
+  logKey: NoteVerifier,
+): Promise<CheckedLine[]> {
+  const lines: CheckedLine[] = [];
+  const leaf = eventLeaf(record);
+  lines.push(
+    leaf instanceof ProofError
+      ? line("event", "failed", leaf.message)
+      : equalBytes(leaf, hashFromHex(record.leaf_hash))
+        ? line("event", "held", `who, what, when and detail make the leaf hash ${record.leaf_hash}`)
+        : line(
+            "event",
+            "failed",
+            `what the record says makes ${toHex(leaf)}, its leaf hash is ${record.leaf_hash}`,
+          ),
+  );
+  let head: OpenedCheckpoint;
+  try {
+    head = await openCheckpoint(proof.checkpoint, logKey);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    return [
+      ...lines,
+      line("checkpoint", "failed", error.message),
+      line("inclusion", "not_checked", "there is no checkpoint to lead to"),
+    ];
+  }
+  lines.push(line("checkpoint", "held", `signed by ${logKey.name} at ${head.size} leaves`));
+  if (leaf instanceof ProofError)
+    return [...lines, line("inclusion", "not_checked", "there is no leaf to start from")];
+  return [...lines, inclusionLine(record, proof.inclusion, leaf, head)];
+}
+
+function eventLeaf(record: Schemas["EventRecord"]): Uint8Array | ProofError {
+  const { id, org_id, kind, source_id, backup_id, command_id, actor, occurred_at, detail } = record;
+  try {
+    const body = canonicalJson({
+      kind,
+      ...(source_id === undefined ? {} : { source_id }),
+      ...(backup_id === undefined ? {} : { backup_id }),
+      ...(command_id === undefined ? {} : { command_id }),
+      occurred_at,
+      detail,
+    });
+    return leafHash(
+      formatLeaf({
+        kind,
+        org_id,
+        id,
+        actor_id: actor.id,
+        recorded_at: record.created_at,
+        body_sha256: toHex(sha256(utf8(body))),
+      }),
+    );
+  } catch (error) {
+    if (error instanceof ProofError) return error;
+    throw error;
+  }
+}
+
+function inclusionLine(
+  record: Schemas["EventRecord"],
+  { log_index, tree_size, hashes }: Schemas["InclusionProof"],
+  leaf: Uint8Array,
+  { size, rootHash }: OpenedCheckpoint,
+): CheckedLine {
+  try {
+    if (log_index !== record.log_index)
+      throw new ProofError(
+        "inclusion_invalid",
+        `the proof is of leaf ${log_index}, the record says ${record.log_index}`,
+      );
+    if (BigInt(tree_size) !== size)
+      throw new ProofError(
+        "inclusion_invalid",
+        `the proof is for ${tree_size} leaves, the checkpoint for ${size}`,
+      );
+    verifyInclusion({
+      leafIndex: BigInt(log_index),
+      treeSize: size,
+      leafHash: leaf,
+      rootHash,
+      hashes: hashes.map(hashFromHex),
+    });
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    return line("inclusion", "failed", error.message);
+  }
+  return line("inclusion", "held", `leaf ${log_index} of ${size}, root ${toHex(rootHash)}`);
+}

@@ -1,0 +1,101 @@
+import {
+  fromUtf8,
+  MAX_BUNDLE_SIZE,
+  type NoteVerifier,
+  parsePublicKeyFile,
+  parseReceipt,
+  parseVerifierKey,
+  ProofError,
+  type PublicKey,
+  type Receipt,
+} from "@attestore/proof";
+
+export type EvidenceErrorCode =
+  | "too_large"
+  | "empty"
+  | "not_text"
+  | "not_evidence"
+  | "malformed_key"
+  | "tlog_proof"
+  | "sigstore_bundle";
+
+/** What keeps a file from being evidence of anything: about the file, never about a receipt. */
+export class EvidenceError extends Error {
+  readonly code: EvidenceErrorCode;
+
+  constructor(code: EvidenceErrorCode, message: string) {
+    super(message);
+    this.name = "EvidenceError";
+    this.code = code;
+  }
+}
+
+export type Evidence =
+  | { kind: "receipt"; receipt: Receipt }
+  /** It says that it is a receipt, and is none that could be true. */
+  | { kind: "malformed_receipt"; message: string }
+  | { kind: "agent_key"; key: PublicKey }
+  | { kind: "log_key"; key: NoteVerifier }
+  | { kind: "witness_key"; key: NoteVerifier };
+
+/** Larger ones are not read at all. */
+export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
+
+/** What a small file is, told by what is in it: a receipt, or a key. Throws EvidenceError. */
+export function readEvidence(bytes: Uint8Array): Evidence {
+  if (bytes.length > MAX_EVIDENCE_SIZE)
+    throw new EvidenceError("too_large", `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB: no receipt or key is`);
+  const text = textOf(bytes).trim();
+  if (text === "") throw new EvidenceError("empty", "there is nothing in it");
+  if (text.startsWith("c2sp.org/tlog-proof@"))
+    throw new EvidenceError(
+      "tlog_proof",
+      "a tlog-proof has no receipt in it: take the receipt's bundle, rcpt_….json",
+    );
+  if (text.startsWith("{")) return readReceipt(text);
+  return readKey(text);
+}
+
+/** A key as it is pasted, or as a file has it. Throws EvidenceError. */
+export function readKey(source: string): Exclude<Evidence, { kind: "receipt" | "malformed_receipt" }> {
+  const text = source.trim();
+  try {
+    if (!/^[^+\s]+\+[0-9a-f]{8}\+/.test(text)) return { kind: "agent_key", key: parsePublicKeyFile(text) };
+    const key = parseVerifierKey(text);
+    return { kind: key.algorithm === "ed25519" ? "log_key" : "witness_key", key };
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    throw text.includes("PRIVATE KEY") || looksLikeKey(text)
+      ? new EvidenceError("malformed_key", error.message)
+      : new EvidenceError("not_evidence", "neither a receipt nor a public key");
+  }
+}
+
+function readReceipt(text: string): Evidence {
+  try {
+    return { kind: "receipt", receipt: parseReceipt(text) };
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    if (error.code === "not_a_receipt" && text.includes("application/vnd.dev.sigstore.bundle"))
+      throw new EvidenceError(
+        "sigstore_bundle",
+        "a Sigstore bundle has no proof of our log in it: take the receipt's own bundle, rcpt_….json",
+      );
+    if (["not_a_receipt", "malformed_json", "malformed_utf8"].includes(error.code))
+      throw new EvidenceError("not_evidence", error.message);
+    return { kind: "malformed_receipt", message: error.message };
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return fromUtf8(bytes);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    throw new EvidenceError("not_text", "not a text file: neither a receipt nor a key");
+  }
+}
+
+function looksLikeKey(text: string): boolean {
+  return /^(-----BEGIN|ssh-|ecdsa-|[^+\s]+\+[0-9a-f]{8}\+)/.test(text);
+}

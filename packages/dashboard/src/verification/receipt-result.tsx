@@ -1,0 +1,57 @@
+import { Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Section } from "../parts/section.tsx";
+import { verify as text } from "../text/verify.ts";
+import { visible } from "../text/visible.ts";
+import { CheckList } from "./check-list.tsx";
+import { KeySources } from "./key-sources.tsx";
+import { VerdictBanner } from "./verdict-banner.tsx";
+import type { Keys, VerdictHere } from "./verify-here.ts";
+
+/** A verdict with every line that it stands on, and where its keys come from. */
+export function ReceiptResult({
+  verdict,
+  keys,
+  children,
+}: {
+  verdict: VerdictHere;
+  keys: Keys;
+  children?: ReactNode;
+}) {
+  return (
+    <Stack>
+      <VerdictBanner verdict={verdict.verdict}>{explanation(verdict)}</VerdictBanner>
+      {verdict.verdict === "true" && saysFailed(verdict) && (
+        <Text fw={600} c="var(--status-failed)">
+          {text.explanation.trueFailed}
+        </Text>
+      )}
+      <CheckList lines={verdict.checks} />
+      <KeySources keys={keys} />
+      {children}
+    </Stack>
+  );
+}
+
+/** A file that says that it is a receipt, and cannot be one. */
+export function MalformedResult({ title, message }: { title: string; message: string }) {
+  return (
+    <Section title={title}>
+      <VerdictBanner verdict="false">
+        {text.explanation.malformed}
+        {visible(message, 1000)}
+      </VerdictBanner>
+    </Section>
+  );
+}
+
+function explanation({ verdict, independent }: VerdictHere): string {
+  if (verdict !== "true") return text.explanation[verdict];
+  return independent ? text.explanation.true : text.explanation.trueServed;
+}
+
+function saysFailed({ statement }: VerdictHere): boolean {
+  return (
+    statement !== undefined && "result" in statement.predicate && statement.predicate.result === "failed"
+  );
+}

@@ -1,0 +1,152 @@
+import type { CheckOutcome, RestoreTestPredicate, RestoreTestStatement, Statement } from "@attestore/proof";
+import { Code, Group, Stack, Text } from "@mantine/core";
+import type { ReactNode } from "react";
+import { FactList } from "../parts/fact-list.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { type Column, RecordTable } from "../parts/record-table.tsx";
+import { Section } from "../parts/section.tsx";
+import { StatusMark } from "../parts/status-mark.tsx";
+import { formatBytes, formatDuration, formatMilliseconds } from "../text/format.ts";
+import { receipts } from "../text/receipts.ts";
+import { visible } from "../text/visible.ts";
+
+const text = receipts.page;
+
+/** A receipt in two words. */
+export function whatItIs(statement: Statement): string {
+  return isRestoreTest(statement) ? receipts.what[statement.predicate.result] : receipts.what.backup;
+}
+
+type IdView = (id: string) => ReactNode;
+
+/** What a statement says, in plain words: what was done, how long it took, and each check. */
+export function StatementView({
+  statement,
+  id = (plain) => <Code>{plain}</Code>,
+  more = [],
+}: {
+  statement: Statement;
+  /** How an id is shown: as a link where its record has a page. */
+  id?: IdView;
+  /** What is known besides the statement. */
+  more?: readonly (readonly [name: string, value: ReactNode])[];
+}) {
+  return (
+    <>
+      <Section title={text.says}>
+        <Text>{sentence(statement)}</Text>
+        <FactList facts={[...facts(statement, id), ...more]} />
+      </Section>
+      {isRestoreTest(statement) && <RestoreTest predicate={statement.predicate} />}
+    </>
+  );
+}
+
+function isRestoreTest(statement: Statement): statement is RestoreTestStatement {
+  return "result" in statement.predicate;
+}
+
+function sentence(statement: Statement): string {
+  if (!isRestoreTest(statement)) {
+    const { source_metadata, size_bytes } = statement.predicate;
+    return text.backedUp(
+      visible(`${source_metadata.engine} ${source_metadata.engine_version}`, 100),
+      formatBytes(size_bytes),
+    );
+  }
+  const { result, checks } = statement.predicate;
+  const where = runtimeOf(statement.predicate);
+  if (result === "passed") return text.passed(where, text.checksHeld(checks.length));
+  const failed = checks.filter((check) => check.result === "failed").length;
+  return text.failed(where, text.checksFailed(failed, checks.length));
+}
+
+function runtimeOf({ runtime }: RestoreTestPredicate): string {
+  const engine = visible(`${runtime.engine} ${runtime.engine_version}`, 100);
+  return `${engine}, ${text.runtime[runtime.kind]}`;
+}
+
+function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])[] {
+  const { predicate, subject } = statement;
+  const took = (Date.parse(predicate.finished_at) - Date.parse(predicate.started_at)) / 1000;
+  const previous = predicate.previous_receipt_sha256;
+  return [
+    [text.source, id(predicate.source_id)],
+    [text.backup, id(predicate.backup_id)],
+    [text.agent, id(predicate.agent_id)],
+    [
+      text.ran,
+      <>
+        <Moment at={predicate.started_at} />, {formatDuration(took)}
+      </>,
+    ],
+    ...(isRestoreTest(statement)
+      ? ([
+          ...(statement.predicate.reason === undefined
+            ? []
+            : [[text.reason, visible(statement.predicate.reason, 1000)] as const]),
+          [text.runtimeName, runtimeOf(statement.predicate)],
+        ] as const)
+      : ([
+          [text.size, formatBytes(statement.predicate.size_bytes)],
+          [text.recipients, statement.predicate.cipher.recipients.map((key) => visible(key)).join(", ")],
+        ] as const)),
+    [text.ciphertext, <Code>{subject[0].digest.sha256}</Code>],
+    [text.version, visible(predicate.agent_version, 100)],
+    [text.previous, previous === null ? text.first : <Code>{previous}</Code>],
+  ];
+}
+
+const PHASES = ["download_ms", "decrypt_ms", "restore_ms", "checks_ms"] as const;
+
+function RestoreTest({ predicate: { phases, checks } }: { predicate: RestoreTestPredicate }) {
+  return (
+    <>
+      <Section title={text.checks}>
+        {checks.length === 0 ? (
+          <Text>{text.noChecks}</Text>
+        ) : (
+          <RecordTable caption={text.checks} columns={CHECK_COLUMNS} rows={checks} rowKey={({ id }) => id} />
+        )}
+      </Section>
+      {phases !== undefined && (
+        <Section title={text.phases}>
+          <FactList
+            facts={[
+              ...PHASES.map((name) => [text.phase[name], formatMilliseconds(phases[name])] as const),
+              [text.sum, formatMilliseconds(PHASES.reduce((sum, name) => sum + phases[name], 0))] as const,
+            ]}
+          />
+        </Section>
+      )}
+    </>
+  );
+}
+
+const CHECK_COLUMNS: Column<CheckOutcome>[] = [
+  {
+    header: text.column.result,
+    cell: ({ result }) => (
+      <Group gap={6} wrap="nowrap">
+        <StatusMark status={result === "passed" ? "proven" : "failed"} label="" />
+        {text.outcome[result]}
+      </Group>
+    ),
+  },
+  { header: text.column.id, cell: ({ id }) => visible(id, 100) },
+  { header: text.column.expectation, cell: ({ expectation }) => <Code>{visible(expectation)}</Code> },
+  { header: text.column.observed, cell: ({ observed }) => <Observed values={observed} /> },
+  { header: text.column.took, numeric: true, cell: ({ duration_ms }) => formatMilliseconds(duration_ms) },
+];
+
+function Observed({ values }: { values: Record<string, unknown> }) {
+  return (
+    <Stack gap={0} component="span">
+      {Object.entries(values).map(([name, value]) => (
+        <span key={name}>
+          <Code>{visible(`${name} = ${JSON.stringify(value)}`)}</Code>
+        </span>
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,50 @@
+import { toHex } from "@attestore/proof";
+import { formatBytes } from "../text/format.ts";
+import { verify } from "../text/verify.ts";
+import { type Evidence, EvidenceError, MAX_EVIDENCE_SIZE, readEvidence } from "./evidence-file.ts";
+
+/** A file that somebody dropped, and what it is. */
+export interface TakenFile {
+  id: number;
+  name: string;
+  content:
+    | Evidence
+    | { kind: "ciphertext"; sha256: string }
+    /** Why it is of no use. */
+    | { kind: "refused"; reason: string };
+}
+
+/** What a browser hashes in memory. */
+const MAX_CIPHERTEXT_SIZE = 512 * 1024 * 1024;
+const AGE_HEADER = "age-encryption.org/v1\n";
+
+let taken = 0;
+
+/** Looks at a file where it lies: nothing of it goes anywhere. Never throws over what is in it. */
+export async function takeFile(file: File): Promise<TakenFile> {
+  taken += 1;
+  return { id: taken, name: file.name, content: await contentOf(file) };
+}
+
+async function contentOf(file: File): Promise<TakenFile["content"]> {
+  try {
+    const start = await file.slice(0, AGE_HEADER.length).text();
+    if (start === AGE_HEADER) return await ciphertext(file);
+    if (file.size > MAX_EVIDENCE_SIZE)
+      throw new EvidenceError("too_large", `${formatBytes(file.size)}, and no receipt or key has that much`);
+    return readEvidence(new Uint8Array(await file.arrayBuffer()));
+  } catch (error) {
+    if (error instanceof EvidenceError)
+      return { kind: "refused", reason: `${verify.error[error.code]}: ${error.message}` };
+    // It was moved or changed after it was chosen, or may not be read.
+    if (error instanceof DOMException) return { kind: "refused", reason: verify.unreadable };
+    throw error;
+  }
+}
+
+async function ciphertext(file: File): Promise<TakenFile["content"]> {
+  if (file.size > MAX_CIPHERTEXT_SIZE)
+    return { kind: "refused", reason: verify.kind.ciphertextTooLarge(formatBytes(MAX_CIPHERTEXT_SIZE)) };
+  const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
+  return { kind: "ciphertext", sha256: toHex(new Uint8Array(digest)) };
+}

@@ -1,0 +1,581 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  cosignatureLine,
+  cosignatureMessage,
+  noteVerifier,
+  parseNote,
+  parsePublicKeyWire,
+} from "@attestore/proof";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
+import { attachedHost, type Host } from "../harness/host.ts";
+import { attach, type WireAgent } from "../harness/organisation.ts";
+import { run } from "../harness/programs.ts";
+import { accepted, backupStatement, restoreTestStatement } from "../harness/statements.ts";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  screenshotsOf,
+} from "./open-dashboard.ts";
+
+let base: string;
+let dashboard: Dashboard;
+let org: DashboardOrg;
+/** A host with the real agent: its receipts say that invoices was backed up and restored. */
+let host: Host;
+/** An agent that is only its calls: its restore test failed. */
+let wire: WireAgent;
+let failedReceipt: string;
+
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), "attestore-receipts-"));
+  dashboard = await openDashboard();
+  org = await dashboard.addOrg("Invoices & Co");
+  host = await attachedHost(org);
+  const database = join(base, "invoices.db");
+  shell(
+    base,
+    `sqlite3 '${database}' "create table invoices (number integer primary key, cents int);
+     with recursive n (i) as (select 1 union all select i + 1 from n where i < 500) insert into invoices select i, i * 7 from n;"`,
+  );
+  host.addSources(`  invoices:
+    engine: sqlite
+    path: ${database}
+    checks:
+      - { id: has-invoices, query: "select count(*) as n from invoices", expect: "n >= 100" }
+`);
+  for (const command of ["backup", "restore-test"]) {
+    const { code, stderr } = await host.run(command, "--source", "invoices");
+    expect(code, stderr).toBe(0);
+  }
+  wire = await attach(org, { name: "wire-host" });
+  const backup = await makeBackup(wire, await declareSource(wire, "orders"));
+  await accepted(wire, backupStatement(wire, backup));
+  failedReceipt = (await accepted(wire, restoreTestStatement(wire, backup, "failed"))).receipt_id;
+});
+afterAll(async () => {
+  host.remove();
+  await dashboard.close();
+  rmSync(base, { recursive: true, force: true });
+});
+
+/** Runs commands as somebody types them; gives what they print. */
+function shell(directory: string, script: string): string {
+  const { status, stdout, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
+    cwd: directory,
+    encoding: "utf8",
+  });
+  expect(status, `${script}\n${stdout}${stderr}`).toBe(0);
+  return stdout;
+}
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
+const line = (page: Page, check: string) => page.locator(`[data-check="${check}"]`);
+const verdict = (page: Page) => page.locator("[data-verdict]");
+
+async function verdictIs(page: Page, expected: "true" | "false" | "cannot_tell"): Promise<void> {
+  await page.locator(`[data-verdict="${expected}"]`).waitFor();
+}
+
+/** The checks whose line says so. */
+const checksThat = (page: Page, result: string): Promise<(string | null)[]> =>
+  page
+    .locator(`[data-result="${result}"]`)
+    .evaluateAll((found) => found.map((each) => each.getAttribute("data-check")));
+
+const agentKey = (): string => readFileSync(join(host.root, "keys/agent.pub"), "utf8");
+const logKey = (): string => readFileSync(join(host.root, "keys/log.vkey"), "utf8");
+
+interface Listed {
+  id: string;
+  kind: string;
+  result: string | null;
+  backup_id: string;
+}
+
+async function receiptsOf(agentId: string): Promise<Listed[]> {
+  const answer = await wire.call("GET", `/api/orgs/${org.id}/receipts?agent_id=${agentId}`, undefined, {
+    token: org.owner.token,
+  });
+  return answer.json<{ items: Listed[] }>().items;
+}
+
+/** The real agent's receipt of its restore test. */
+async function passed(): Promise<Listed> {
+  const [statement] = host.receipts().map(({ statement: { predicate } }) => predicate);
+  const found = (await receiptsOf(String(statement?.["agent_id"]))).find(({ result }) => result === "passed");
+  if (found === undefined) throw new Error("the agent's restore test has no receipt");
+  return found;
+}
+
+describe("receipts", () => {
+  test("are listed, filtered, and read in plain words", async () => {
+    const page = await dashboard.open(org.owner, "/receipts");
+    await heading(page, "Receipts").waitFor();
+    await page.getByRole("link", { name: "Restore test passed" }).waitFor();
+    expect(await page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(5);
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipts");
+
+    await page.getByLabel("Result").selectOption("failed");
+    await page.getByRole("link", { name: "Restore test FAILED" }).waitFor();
+    expect(await page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get("result")).toBe("failed");
+    await page.getByLabel("Kind").selectOption("backup");
+    await page.getByText("No receipt matches the filter.").waitFor();
+    await page.getByRole("link", { name: "Show all" }).click();
+    await page.getByLabel("Source").selectOption({ label: "invoices" });
+    await page.getByRole("link", { name: "Restore test FAILED" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Restore test passed" }).click();
+
+    await heading(page, "Restore test passed").waitFor();
+    await page.getByText(/restored it into sqlite .*, and all \d+ checks held/).waitFor();
+    const checks = page.getByRole("table", { name: "Checks" });
+    await checks.getByRole("row", { name: /held has-invoices n >= 100 n = 500/ }).waitFor();
+    await page.getByText("Restoring").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipt");
+  });
+
+  test("one that failed says so first, and why", async () => {
+    const page = await dashboard.open(org.owner, `/receipts/${failedReceipt}`);
+    await heading(page, "Restore test FAILED").waitFor();
+    await page.getByText("1 of 1 check did not hold").waitFor();
+    await page.getByText("check has-orders failed").waitFor();
+    await page.getByRole("row", { name: /did NOT hold has-orders/ }).waitFor();
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await verdictIs(page, "true");
+    await page.getByText("It says that the restore test FAILED.").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipt-failed");
+  });
+
+  test("nobody else's, and none that is not there", async () => {
+    const { id } = await passed();
+    const stranger = await dashboard.addOrg();
+    const page = await dashboard.open(stranger.owner, `/receipts/${id}`);
+    await heading(page, "There is nothing here").waitFor();
+    await page.goto(`${dashboard.server.url}/receipts`);
+    await page.getByText("No receipts yet.").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipts-empty");
+  });
+});
+
+describe("verified in the browser", () => {
+  test("with the service's keys, which is said; with the reader's own; and with wrong ones", async () => {
+    const { id } = await passed();
+    const page = await dashboard.open(org.owner, `/receipts/${id}`);
+    const button = page.getByRole("button", { name: "Verify here" });
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await verdictIs(page, "true");
+    await page.getByText("by keys that this service itself gave").waitFor();
+    expect(await checksThat(page, "failed")).toEqual([]);
+    expect(await checksThat(page, "held")).toEqual(
+      expect.arrayContaining(["signature", "statement", "leaf", "checkpoint", "inclusion"]),
+    );
+    await page.getByText(/served by this service with the receipt: compare the fingerprint/).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipt-verified");
+
+    await page.getByRole("button", { name: "Use keys of your own" }).click();
+    await page.getByLabel("Agent's public key").fill(agentKey());
+    await page.getByLabel("Log's verifier key").fill(logKey());
+    await page.getByRole("button", { name: "Verify again" }).click();
+    await page.getByText("Everything that was asked for was checked, and held.").waitFor();
+    expect(await page.getByText("given by you").count()).toBe(2);
+
+    await page.getByLabel("Agent's public key").fill(wire.signer.wire);
+    await page.getByRole("button", { name: "Verify again" }).click();
+    await verdictIs(page, "false");
+    expect(await checksThat(page, "failed")).toEqual(["signature", "keyid", "public_key"]);
+    await line(page, "signature").getByText("signed by another key").waitFor();
+
+    await page.getByLabel("Log's verifier key").fill("nonsense");
+    await page.getByText("Nothing to verify: neither a receipt nor a public key").waitFor();
+    await page.getByRole("button", { name: "Verify again" }).and(page.locator("[aria-disabled]")).waitFor();
+    await expectAccessible(page);
+  });
+
+  test("a receipt that the service changed is false, and it says why", async () => {
+    const { id } = await passed();
+    const page = await dashboard.open(org.owner, `/receipts/${id}`);
+    await page.route("**/bundle", async (route) => {
+      const response = await route.fetch();
+      const bundle = (await response.json()) as { envelope: { payload: string } };
+      bundle.envelope.payload = changed(bundle.envelope.payload);
+      await route.fulfill({ response, json: bundle });
+    });
+    await page.route(`**/api/receipts/${id}`, async (route) => {
+      const response = await route.fetch();
+      const receipt = (await response.json()) as { envelope: { payload: string } };
+      receipt.envelope.payload = changed(receipt.envelope.payload);
+      await route.fulfill({ response, json: receipt });
+    });
+    await page.reload();
+    await page.getByText("n = 900").waitFor();
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await verdictIs(page, "false");
+    expect(await checksThat(page, "failed")).toEqual(["signature", "leaf"]);
+    await line(page, "signature").getByText("is not what the agent signed").waitFor();
+    await line(page, "leaf").getByText("body_sha256 is not the SHA-256 of the payload").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "receipt-false");
+  });
+
+  test("by other tools too, with the very commands that the page shows", async () => {
+    const { id } = await passed();
+    const page = await dashboard.open(org.owner, `/receipts/${id}`);
+    const directory = join(base, "elsewhere");
+    mkdirSync(directory);
+    for (const name of ["Bundle (rcpt_….json)", "C2SP tlog-proof", "Sigstore bundle"]) {
+      const download = page.waitForEvent("download");
+      await page.getByRole("link", { name }).click();
+      const file = await download;
+      expect(file.suggestedFilename()).toContain(id);
+      await file.saveAs(join(directory, file.suggestedFilename()));
+    }
+    writeFileSync(join(directory, "agent.pub"), agentKey());
+    writeFileSync(join(directory, "log.vkey"), logKey());
+    const commands = (name: string) => page.getByLabel(name).first().innerText();
+    const openssl = await commands("With openssl and jq: the agent's signature");
+    expect(shell(directory, openssl)).toContain("Signature Verified Successfully");
+    const [program, ...args] = (await commands("With attestore-verify")).split(" ");
+    expect(program).toBe("attestore-verify");
+    const verified = await run("attestore-verify", args, {}, directory);
+    expect(verified.stdout).toMatch(/^TRUE/);
+    expect(verified.code).toBe(0);
+    expect(await commands("With cosign: the agent's signature, and the ciphertext's digest")).toContain(
+      `--bundle ${id}.sigstore.json`,
+    );
+    expect(readFileSync(join(directory, `${id}.tlog-proof`), "utf8")).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
+  });
+});
+
+/** The same statement about another number of rows. */
+function changed(payload: string): string {
+  const statement = Buffer.from(payload, "base64").toString().replace('"n":500', '"n":900');
+  return Buffer.from(statement).toString("base64");
+}
+
+const file = (name: string, content: string | Buffer) => ({
+  name,
+  mimeType: "application/octet-stream",
+  buffer: Buffer.from(content),
+});
+
+describe("/verify", () => {
+  async function bundleOf(id: string): Promise<string> {
+    const answer = await wire.call("GET", `/api/receipts/${id}/bundle`, undefined, {
+      token: org.owner.token,
+    });
+    return answer.body.toString();
+  }
+
+  test("verifies files of nobody who is signed in, with the network off, and sends nothing", async () => {
+    const { id } = await passed();
+    const bundle = await bundleOf(id);
+    const page = await dashboard.open(null, "/verify");
+    await heading(page, "Verify a receipt").waitFor();
+    await page.context().setOffline(true);
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    const choose = page.getByLabel("Choose files");
+
+    await choose.setInputFiles([file("rcpt.json", bundle)]);
+    await verdictIs(page, "cannot_tell");
+    expect(await checksThat(page, "held")).toContain("leaf");
+    await choose.setInputFiles([file("agent.pub", agentKey()), file("log.vkey", logKey())]);
+    await verdictIs(page, "true");
+    await page.getByText("Everything that was asked for was checked, and held.").waitFor();
+    await page.getByText("Restore test passed").waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "verify-true");
+
+    const backup = readFileSync(await ciphertextOf(id));
+    await choose.setInputFiles([file("backup.age", backup)]);
+    await line(page, "ciphertext").and(page.locator('[data-result="held"]')).waitFor();
+    await page.getByLabel("SHA-256 of the ciphertext").fill("ab".repeat(32));
+    await verdictIs(page, "false");
+    expect(await checksThat(page, "failed")).toEqual(["ciphertext"]);
+    await page.getByLabel("SHA-256 of the ciphertext").fill("ab");
+    await page.getByText("Not 64 hexadecimal digits.").waitFor();
+    expect(await verdict(page).count()).toBe(0);
+
+    await page.getByRole("button", { name: "Start over" }).click();
+    const tampered = JSON.parse(bundle) as { envelope: { payload: string } };
+    tampered.envelope.payload = changed(tampered.envelope.payload);
+    await choose.setInputFiles([
+      file("tampered.json", JSON.stringify(tampered)),
+      file("agent.pub", agentKey()),
+      file("log.vkey", logKey()),
+    ]);
+    await verdictIs(page, "false");
+    expect(await checksThat(page, "failed")).toEqual(["signature", "leaf"]);
+    await expectAccessible(page);
+    await screenshotsOf(page, "verify-false");
+
+    expect(sent).toEqual([]);
+    const policy = (await wire.call("GET", "/verify")).headers["content-security-policy"];
+    expect(policy).toContain("connect-src 'none'");
+  });
+
+  test("says of garbage what it is, and of a malformed receipt that it is false", async () => {
+    const { id } = await passed();
+    const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;
+    const page = await dashboard.open(null, "/verify");
+    await page
+      .getByLabel("Choose files")
+      .setInputFiles([
+        file("empty", ""),
+        file("noise.bin", Buffer.from([0xff, 0xfe, 0x00, 0x80])),
+        file("huge.json", Buffer.alloc(600 * 1024, "x")),
+        file("notes.txt", "milk, bread"),
+        file("other.json", '{"a": 1}'),
+        file("proof.tlog-proof", "c2sp.org/tlog-proof@v1\nindex 1\n\n"),
+        file("sigstore.json", '{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json"}'),
+        file("private.pem", "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n-----END PRIVATE KEY-----\n"),
+        file("malformed.json", JSON.stringify({ ...bundle, checkpoint: "" })),
+      ]);
+    const files = page.getByRole("list", { name: "Files" });
+    for (const words of [
+      /^empty: Empty: there is nothing in it/,
+      /^noise\.bin: Not a text file/,
+      /^huge\.json: Too large: 600 KiB/,
+      /^notes\.txt: Nothing to verify/,
+      /^other\.json: Nothing to verify/,
+      /^proof\.tlog-proof: A proof without its receipt/,
+      /^sigstore\.json: A bundle for other tools/,
+      /^private\.pem: Not a key to trust: this is a private key/,
+      /^malformed\.json: malformed receipt/,
+    ])
+      await files.getByRole("listitem").filter({ hasText: words }).waitFor();
+    await verdictIs(page, "false");
+    expect(await verdict(page).count()).toBe(1);
+    await expectAccessible(page);
+    await screenshotsOf(page, "verify-garbage");
+  });
+
+  /** Fetched by the very steps that the backup's page shows, see below. */
+  async function ciphertextOf(id: string): Promise<string> {
+    const { backup_id } = JSON.parse(
+      (await wire.call("GET", `/api/receipts/${id}`, undefined, { token: org.owner.token })).body.toString(),
+    ) as Listed;
+    const directory = mkdtempSync(join(base, "ciphertext-"));
+    const page = await dashboard.open(org.owner, `/backups/${backup_id}`);
+    await page.getByRole("button", { name: "Make a download link" }).click();
+    const fetch = await page.getByLabel("Fetch the ciphertext").innerText();
+    shell(directory, withAuthority(fetch));
+    return join(directory, "backup.age");
+  }
+});
+
+const withAuthority = (commands: string): string =>
+  commands.replace("curl ", `curl --silent --cacert ${dashboard.server.caFile} `);
+
+describe("backups", () => {
+  test("are listed, explained, and recovered by the commands that the page shows", async () => {
+    const { backup_id } = await passed();
+    const page = await dashboard.open(org.owner, "/backups");
+    await heading(page, "Backups").waitFor();
+    const table = page.getByRole("table", { name: "Backups" });
+    await table.getByRole("row").nth(2).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "backups");
+    await page.getByLabel("Ciphertext").selectOption("expired");
+    await page.getByText("No backup matches the filter.").waitFor();
+
+    await page.goto(`${dashboard.server.url}/backups/${backup_id}`);
+    await heading(page, /^Backup of /).waitFor();
+    await page.getByText("the source has no retention rules, so everything is kept").waitFor();
+    await page.getByRole("link", { name: "Restore test passed" }).waitFor();
+    await page.getByText("Make a download link first").waitFor();
+    await page.getByRole("button", { name: "Make a download link" }).click();
+    await page.getByText(/^The link works until/).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "backup");
+
+    const directory = mkdtempSync(join(base, "recovery-"));
+    shell(directory, `cp ${join(host.root, "keys/age.key")} age.key`);
+    const step = (name: string) => page.getByLabel(name, { exact: true }).innerText();
+    const commands = [
+      withAuthority(await step("Fetch the ciphertext")),
+      await step("Check that it is this backup"),
+      await step("Decrypt and decompress"),
+      await step("Put the database in place"),
+    ].join("\n");
+    expect(shell(directory, commands)).toMatch(/backup\.age: OK\n(.*\n)*ok\n/);
+    expect(shell(directory, "sqlite3 restored.sqlite 'select count(*) from invoices'")).toBe("500\n");
+  });
+
+  test("an auditor may download, and sees why a backup goes", async () => {
+    const { backup_id } = await passed();
+    const auditor = await dashboard.addPerson(org, "auditor");
+    const page = await dashboard.open(auditor, `/backups/${backup_id}`);
+    await page.getByRole("button", { name: "Make a download link" }).click();
+    await page.getByRole("link", { name: "Download the ciphertext" }).waitFor();
+  });
+});
+
+describe("events", () => {
+  test("are listed by kind and verified in the browser", async () => {
+    await wire.call("POST", "/v1/events", {
+      kind: "backup_failed",
+      occurred_at: new Date().toISOString(),
+      detail: { code: "dump_failed", message: "pg_dump: connection refused", ratio: 0.25 },
+    });
+    const page = await dashboard.open(org.owner, "/events");
+    await heading(page, "Events").waitFor();
+    await page.getByRole("link", { name: "Agent attached" }).first().waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "events");
+    await page.getByLabel("Kind").selectOption("backup_failed");
+    await page.getByRole("link", { name: "Agent attached" }).first().waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Backup failed" }).click();
+    await heading(page, "Backup failed").waitFor();
+    await page.getByText("pg_dump: connection refused").waitFor();
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await verdictIs(page, "true");
+    expect(await checksThat(page, "held")).toEqual(["event", "checkpoint", "inclusion"]);
+    await expectAccessible(page);
+    await screenshotsOf(page, "event");
+  });
+
+  test("one that the service changed is false", async () => {
+    const page = await dashboard.open(org.owner, "/events?kind=backup_failed");
+    await page.route("**/api/events/evt_*", async (route) => {
+      const response = await route.fetch();
+      const event = (await response.json()) as { detail: object };
+      await route.fulfill({ response, json: { ...event, detail: { code: "nothing_happened" } } });
+    });
+    await page.getByRole("link", { name: "Backup failed" }).click();
+    await page.getByText("nothing_happened").waitFor();
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await verdictIs(page, "false");
+    expect(await checksThat(page, "failed")).toEqual(["event", "inclusion"]);
+  });
+});
+
+describe("the log", () => {
+  const observation = (page: Page, outcome: string) => page.locator(`[data-observation="${outcome}"]`);
+  const event = () =>
+    wire.call("POST", "/v1/events", {
+      kind: "restore_failed",
+      occurred_at: new Date().toISOString(),
+      detail: {},
+    });
+
+  /** As an agent does: keeps the head that it is shown, and cosigns it with its next heartbeat. */
+  async function witness(): Promise<void> {
+    const beat = (more: object) => wire.call("POST", "/v1/heartbeat", heartbeatBody({ ...more }));
+    const { log_head } = (await beat({})).json<{ log_head: string }>();
+    const key = noteVerifier(wire.id, "cosignature/v1", parsePublicKeyWire(wire.signer.wire).bytes);
+    const now = Math.floor(Date.now() / 1000);
+    const signature = wire.signer.sign(cosignatureMessage(now, parseNote(log_head).text));
+    const answer = await beat({
+      log_head,
+      cosignature: cosignatureLine(key, now, new Uint8Array(signature)),
+    });
+    expect(answer.status).toBe(200);
+  }
+
+  const heldCheckpoint = (page: Page): Promise<string> =>
+    page.evaluate(() => {
+      const name = Object.keys(localStorage).find((key) => key.startsWith("attestore.log-head."));
+      const held = JSON.parse(localStorage.getItem(name ?? "") ?? "{}") as { checkpoint?: string };
+      return held.checkpoint ?? "";
+    });
+
+  test("is watched by the browser: first seen, the same, only grown; its witnesses are verified", async () => {
+    const page = await dashboard.open(org.owner, "/log");
+    await observation(page, "first").waitFor();
+    await page.getByText("No agent has cosigned a head yet.").waitFor();
+    await page.getByRole("button", { name: "Check now" }).click();
+    await observation(page, "same").waitFor();
+    await witness();
+    await event();
+    await page.reload();
+    await observation(page, "grown")
+      .getByText(/^Only grown: \d+ leaves then, \d+ leaves now/)
+      .waitFor();
+    await page.locator('[data-witness="held"]').waitFor();
+    await page.getByRole("row", { name: /wire-host .* holds, and is part of this head/ }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "log");
+
+    const { id } = await passed();
+    await page.getByLabel("Id").fill(id);
+    await page.getByRole("button", { name: "Verify inclusion" }).click();
+    await verdictIs(page, "true");
+    expect(await checksThat(page, "held")).toContain("cosignatures");
+    await page.getByText("known to this browser from an earlier visit").first().waitFor();
+    await page.getByLabel("Id").fill("bkp_1");
+    await page.getByText("Neither a receipt's id").waitFor();
+  });
+
+  test("that contradicts itself is said loudly, and the old head stays", async () => {
+    const page = await dashboard.open(org.owner, "/log");
+    await observation(page, "first").waitFor();
+    const held = await heldCheckpoint(page);
+    await event();
+    await page.route("**/log/proof?**", async (route) => {
+      const response = await route.fetch();
+      const proof = (await response.json()) as { consistency: { hashes: string[] } | null };
+      if (proof.consistency !== null) proof.consistency.hashes[0] = "ab".repeat(32);
+      await route.fulfill({ response, json: proof });
+    });
+    await page.reload();
+    const alarm = page.locator('[data-alarm="head_inconsistent"]');
+    await alarm.getByText("The log did not just grow").waitFor();
+    expect(await heldCheckpoint(page)).toBe(held);
+    await expectAccessible(page);
+    await screenshotsOf(page, "log-contradiction");
+    // The service mends its answer: what was seen was seen.
+    await page.unrouteAll();
+    await page.reload();
+    await alarm.waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download both heads" }).click();
+    const saved = join(base, "contradiction.json");
+    await (await download).saveAs(saved);
+    const evidence = JSON.parse(readFileSync(saved, "utf8")) as Record<string, { checkpoint: string }>;
+    expect(evidence["kept"]?.checkpoint).toBe(held);
+    expect(evidence["offered"]?.checkpoint).not.toBe(held);
+    await page.getByRole("button", { name: "Forget what this browser saw" }).click();
+    await page.getByRole("button", { name: "Forget it" }).click();
+    await observation(page, "first").waitFor();
+  });
+
+  test("under another key than before is a contradiction; a failed call is not", async () => {
+    const page = await dashboard.open(org.owner, "/log");
+    await observation(page, "first").waitFor();
+    await page.route("**/log/head", (route) =>
+      route.fulfill({
+        status: 500,
+        json: { error: "internal", message: "It broke.", request_id: "req_1", details: {} },
+      }),
+    );
+    await page.getByRole("button", { name: "Check now" }).click();
+    await page.getByText("It broke.").waitFor();
+    await page.unrouteAll();
+    const other = await dashboard.addOrg();
+    const answer = await wire.call("GET", `/api/orgs/${other.id}/log`, undefined, {
+      token: other.owner.token,
+    });
+    await page.route(`**/api/orgs/${org.id}/log`, async (route) => {
+      const response = await route.fetch();
+      const keys = (await response.json()) as object;
+      const { verifier_key } = answer.json<{ verifier_key: string }>();
+      await route.fulfill({ response, json: { ...keys, verifier_key } });
+    });
+    await page.reload();
+    await page.locator('[data-alarm="key_changed"]').waitFor();
+  });
+});
