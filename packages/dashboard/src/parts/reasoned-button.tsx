@@ -15,7 +15,12 @@ export function ReasonedButton({ disabledReason, onClick, children, ...props }: 
       </Button>
     );
   return (
-    <Tooltip label={disabledReason} events={{ hover: true, focus: true, touch: true }}>
+    <Tooltip
+      label={disabledReason}
+      events={{ hover: true, focus: true, touch: true }}
+      // In the page's own landmark, for those who go by them.
+      withinPortal={false}
+    >
       <Button
         {...props}
         aria-disabled="true"

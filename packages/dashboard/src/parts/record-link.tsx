@@ -14,11 +14,24 @@ const PAGES = {
 } as const;
 
 /** A link to a record's own page; its id in plain text where it has none. */
-export function RecordLink({ id, children = id }: { id: string; children?: ReactNode }) {
+export function RecordLink({
+  id,
+  children = id,
+  inText = false,
+}: {
+  id: string;
+  children?: ReactNode;
+  /** Among other words: told apart from them by more than its colour. */
+  inText?: boolean;
+}) {
   const page = pageOf(id);
   if (page === null) return <>{children}</>;
   return (
-    <Anchor inherit renderRoot={(props) => <Link to={page} {...props} />}>
+    <Anchor
+      inherit
+      underline={inText ? "always" : "hover"}
+      renderRoot={(props) => <Link to={page} {...props} />}
+    >
       {children}
     </Anchor>
   );

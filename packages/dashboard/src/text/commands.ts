@@ -25,8 +25,9 @@ export const commandText = {
   ends: { receipt: "Done", failed: "Failed", withdrawn: "Withdrawn" },
   receipt: {
     backup: "The backup is made and its receipt is in the log",
-    restore_test: "The restore test ran; its receipt has the result",
+    restore_test: "The restore test ran; its receipt says what it found",
   },
+  found: { passed: "Passed", failed: "Failed" },
   by: { schedule: "the schedule", console: "the service's console" } as Readonly<Record<string, string>>,
   page: {
     title: (kind: string, source: string) => `${kind} of ${source}`,

@@ -1,7 +1,15 @@
 import { dayIn } from "../../api/day.ts";
 import { oneOf, present, textIn } from "../../api/search.ts";
 
-export const ACTOR_KINDS = ["user", "agent", "operator", "auth_key", "anonymous", "console", "auditor_link"] as const;
+export const ACTOR_KINDS = [
+  "user",
+  "agent",
+  "operator",
+  "auth_key",
+  "anonymous",
+  "console",
+  "auditor_link",
+] as const;
 export const METHODS = ["GET", "POST", "PATCH", "DELETE", "RUN"] as const;
 
 /** The filter of the list of API calls. */

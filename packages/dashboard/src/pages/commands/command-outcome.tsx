@@ -1,7 +1,11 @@
 import { Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useOrgId } from "../../api/session.ts";
 import { RecordLink } from "../../parts/record-link.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
 import { sourceText } from "../../text/sources.ts";
+import { receiptQuery } from "../receipts/queries.ts";
 import { endOf } from "../sources/command-state.ts";
 import type { Command } from "../sources/queries.ts";
 
@@ -13,9 +17,42 @@ export function CommandOutcome({ command }: { command: Command }) {
   return (
     <Group gap="md">
       <Text size="sm">{wordsOf(command)}</Text>
-      {receipt_id !== undefined && <RecordLink id={receipt_id}>{text.receipt}</RecordLink>}
-      {backup_id !== undefined && <RecordLink id={backup_id}>{text.backupMade}</RecordLink>}
-      {event_id !== undefined && <RecordLink id={event_id}>{text.event}</RecordLink>}
+      {receipt_id !== undefined && <OutcomeLink id={receipt_id}>{text.receipt}</OutcomeLink>}
+      {backup_id !== undefined && <OutcomeLink id={backup_id}>{text.backupMade}</OutcomeLink>}
+      {event_id !== undefined && <OutcomeLink id={event_id}>{text.event}</OutcomeLink>}
+    </Group>
+  );
+}
+
+function OutcomeLink({ id, children }: { id: string; children: string }) {
+  return (
+    <Text size="sm" component="span">
+      <RecordLink id={id}>{children}</RecordLink>
+    </Text>
+  );
+}
+
+/** The same, and what a restore test found. */
+export function CommandResult({ command }: { command: Command }) {
+  const { receipt_id } = command.outcome;
+  return (
+    <Group gap="md">
+      {command.kind === "restore_test" && receipt_id !== undefined && <TestFound receiptId={receipt_id} />}
+      <CommandOutcome command={command} />
+    </Group>
+  );
+}
+
+function TestFound({ receiptId }: { receiptId: string }) {
+  const { data: receipt } = useQuery(receiptQuery(useOrgId(), receiptId));
+  const result = receipt?.result;
+  if (result === undefined || result === null) return null;
+  return (
+    <Group gap={6} wrap="nowrap">
+      <StatusMark status={result === "passed" ? "proven" : "failed"} label="" />
+      <Text fw={600} size="sm">
+        {commandText.found[result]}
+      </Text>
     </Group>
   );
 }

@@ -11,7 +11,7 @@ import { Section } from "../../parts/section.tsx";
 import { commandText } from "../../text/commands.ts";
 import { type Command, sourceListQuery } from "../sources/queries.ts";
 import { useAgents } from "../sources/use-agents.ts";
-import { CommandOutcome } from "./command-outcome.tsx";
+import { CommandResult } from "./command-outcome.tsx";
 import { CommandSteps } from "./command-steps.tsx";
 import { Issuer } from "./issuer.tsx";
 import { commandQuery } from "./queries.ts";
@@ -43,7 +43,7 @@ function CommandFrame({ command }: { command: Command }) {
       <Section title={commandText.steps}>
         <CommandSteps command={command} />
         <div role="status">
-          <CommandOutcome command={command} />
+          <CommandResult command={command} />
         </div>
       </Section>
       <FactList

@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { sourceText } from "../../text/sources.ts";
-import { CommandOutcome } from "../commands/command-outcome.tsx";
+import { CommandResult } from "../commands/command-outcome.tsx";
 import { CommandSteps } from "../commands/command-steps.tsx";
 import { endOf } from "./command-state.ts";
 import type { FollowedCommands } from "./use-followed-commands.ts";
@@ -36,7 +36,7 @@ export function CommandsUnderWay({ commands }: { commands: FollowedCommands }) {
             </Group>
             <CommandSteps command={command} />
             <div role="status">
-              <CommandOutcome command={command} />
+              <CommandResult command={command} />
             </div>
           </Stack>
         </Paper>

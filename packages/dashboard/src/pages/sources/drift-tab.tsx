@@ -33,7 +33,7 @@ export function DriftTab({ source }: { source: SourceDetail }) {
               <Stack gap="sm">
                 <Text fw={600} component="h3">
                   <Age at={first.since} />, {text.between}{" "}
-                  <RecordLink id={first.backup_id}>
+                  <RecordLink id={first.backup_id} inText>
                     <Moment at={first.since} />
                   </RecordLink>
                 </Text>

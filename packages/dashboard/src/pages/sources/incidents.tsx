@@ -1,6 +1,7 @@
-import { Alert, List, Text } from "@mantine/core";
+import { Group, List, Paper, Text } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { sourceText } from "../../text/sources.ts";
 import type { Incident, SourceDetail } from "./queries.ts";
 import { type Agents, useAgents } from "./use-agents.ts";
@@ -12,17 +13,31 @@ export function Incidents({ source }: { source: SourceDetail }) {
   const agents = useAgents();
   if (source.incidents.length === 0) return null;
   return (
-    <Alert color="orange" variant="light" title={text.heading} component="section" aria-label={text.heading}>
+    <Paper
+      withBorder
+      p="md"
+      component="section"
+      aria-label={text.heading}
+      bd="1px solid var(--status-missed)"
+    >
+      <Group gap="xs" mb="xs">
+        <StatusMark status="missed" label="" />
+        <Text fw={600} component="h2">
+          {text.heading}
+        </Text>
+      </Group>
       <List size="sm" spacing={4}>
         {source.incidents.map((incident) => (
           <List.Item key={incident.id}>
             {wordsOf(incident, agents)}, {text.since} <Age at={incident.began_at} />.{" "}
-            <RecordLink id={incident.id}>{text.record}</RecordLink>
+            <RecordLink id={incident.id} inText>
+              {text.record}
+            </RecordLink>
             {incident.kind === "agent_silent" && <Text size="sm">{text.silentHint}</Text>}
           </List.Item>
         ))}
       </List>
-    </Alert>
+    </Paper>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button, Group, Paper, Stack, Text } from "@mantine/core";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMayManage } from "../../api/session.ts";
 import { sourceText } from "../../text/sources.ts";
 
@@ -20,11 +20,12 @@ export function SettingSection({ heading, editLabel, children, editor }: Setting
   const mayManage = useMayManage();
   const [state, setState] = useState<"shown" | "edited" | "saved">("shown");
   const button = useRef<HTMLButtonElement>(null);
-  const close = (saved: boolean): void => {
-    setState(saved ? "saved" : "shown");
+  const wasEdited = useRef(false);
+  useEffect(() => {
     // Back to where the editor was opened from, once that is there again.
-    requestAnimationFrame(() => button.current?.focus());
-  };
+    if (wasEdited.current && state !== "edited") button.current?.focus();
+    wasEdited.current = state === "edited";
+  }, [state]);
   return (
     <Paper withBorder p="md" component="section" aria-label={heading}>
       <Stack gap="sm">
@@ -49,7 +50,7 @@ export function SettingSection({ heading, editLabel, children, editor }: Setting
             )}
           </Group>
         </Group>
-        {state === "edited" ? editor(close) : children}
+        {state === "edited" ? editor((saved) => setState(saved ? "saved" : "shown")) : children}
       </Stack>
     </Paper>
   );

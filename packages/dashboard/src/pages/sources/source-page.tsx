@@ -46,7 +46,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       lead={
         <>
           {source.slug} · {source.engine} ·{" "}
-          <Anchor inherit renderRoot={(props) => <Link to="/sources" {...props} />}>
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/sources" {...props} />}>
             {sourceText.page.backLink}
           </Anchor>
         </>

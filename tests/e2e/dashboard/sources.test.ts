@@ -1,0 +1,497 @@
+/** Sources, what was asked for of them, and who called: in the browser, against the real service and agents. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CIPHER, declareSource, put, SOURCE_METADATA, uploadUrl } from "../harness/backups.ts";
+import type { BackupRecord } from "../harness/backups.ts";
+import { attachedHost, type Host } from "../harness/host.ts";
+import { api } from "../harness/https.ts";
+import { attach, type WireAgent } from "../harness/organisation.ts";
+import type { Running } from "../harness/programs.ts";
+import { accepted, backupStatement, restoreTestStatement } from "../harness/statements.ts";
+import { until } from "../harness/wait.ts";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  type Person,
+  screenshotsOf,
+} from "./open-dashboard.ts";
+
+let dashboard: Dashboard;
+beforeAll(async () => {
+  dashboard = await openDashboard({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
+});
+afterAll(() => dashboard.close());
+
+const call = async <T>(person: Person, method: string, path: string, json?: unknown): Promise<T> => {
+  const answer = await api(dashboard.server, { method, path, token: person.token, json });
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
+  return answer.json<T>();
+};
+/** As long as a busy machine may take for a page. */
+const eventually = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 20_000 });
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole("heading", { name, level: 1 }).waitFor();
+const descriptionOf = (page: Page, name: string) =>
+  page.getByRole("button", { name }).getAttribute("aria-description");
+
+interface HistoryOptions {
+  /** Days ago that each backup was made. */
+  days: readonly number[];
+  result?: "passed" | "failed";
+  summary?: (backup: number) => object;
+}
+
+/** Backups of the past with their receipts, and a restore test of the newest. */
+async function history(agent: WireAgent, sourceId: string, options: HistoryOptions): Promise<BackupRecord[]> {
+  const made: BackupRecord[] = [];
+  for (const [index, days] of options.days.entries()) {
+    const bytes = randomBytes(1500 + index);
+    const upload = await uploadUrl(agent, sourceId, bytes);
+    await put(agent, upload, bytes);
+    const summary = options.summary?.(index);
+    const answer = await agent.call("POST", "/v1/backups", {
+      upload_id: upload.upload_id,
+      source_id: sourceId,
+      created_at: new Date(Date.now() - days * 86_400_000).toISOString(),
+      cipher: CIPHER,
+      source_metadata:
+        summary === undefined
+          ? SOURCE_METADATA
+          : {
+              ...SOURCE_METADATA,
+              schema_hash: index.toString(16).padStart(2, "0").repeat(32),
+              schema_summary: summary,
+            },
+    });
+    if (answer.status !== 201) throw new Error(`register: ${answer.body.toString()}`);
+    const backup = answer.json<BackupRecord>();
+    await accepted(agent, backupStatement(agent, backup));
+    made.push(backup);
+  }
+  const newest = made.at(-1);
+  if (newest !== undefined && options.result !== undefined)
+    await accepted(agent, restoreTestStatement(agent, newest, options.result));
+  return made;
+}
+
+const table = (name: string, parts: Record<string, string>) => ({ kind: "table", name, parts });
+
+describe("with a real agent", () => {
+  let org: DashboardOrg;
+  let host: Host;
+  let agent: Running;
+  let data: string;
+  let page: Page;
+
+  const ledger = () => join(data, "ledger.db");
+  const change = (sql: string): void => {
+    const database = new DatabaseSync(ledger());
+    database.exec(sql);
+    database.close();
+  };
+
+  beforeAll(async () => {
+    org = await dashboard.addOrg("Harbour Records");
+    data = mkdtempSync(join(tmpdir(), "attestore-e2e-ledger-"));
+    change(`create table entries (id integer primary key, cents integer not null);
+      create table drafts (id integer primary key);
+      insert into entries (cents) values (100), (250), (7)`);
+    host = await attachedHost(org);
+    host.addSources(`  ledger:
+    engine: sqlite
+    path: ${ledger()}
+    checks:
+      - { id: has-entries, query: "select count(*) as n from entries", expect: "n >= 3" }
+`);
+    agent = host.start("run");
+    await until("the source is registered", async () => {
+      const { items } = await call<{ items: unknown[] }>(org.owner, "GET", `/api/orgs/${org.id}/sources`);
+      return items.length > 0;
+    });
+    page = await dashboard.open(org.owner, "/sources");
+  });
+  afterAll(async () => {
+    agent.child.kill("SIGTERM");
+    await agent.finished;
+    host.remove();
+    rmSync(data, { recursive: true, force: true });
+  });
+
+  test("a source that was never backed up is among the list's first, and says what to do", async () => {
+    await heading(page, "Sources");
+    await page.getByRole("row", { name: /ledger.*No backup yet/ }).waitFor();
+    await page.getByRole("link", { name: "ledger" }).click();
+    await heading(page, "ledger");
+    await page.getByText("Nothing was recorded yet.").waitFor();
+    expect(await descriptionOf(page, "Test a restore now")).toBe("There is no backup to restore yet.");
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-new");
+  });
+
+  test("back up now: step by step to the receipt", async () => {
+    await page.getByRole("button", { name: "Back up now" }).click();
+    const underWay = page.getByRole("region", { name: "Under way" });
+    await underWay.getByRole("list", { name: "How far it is" }).waitFor();
+    await underWay.getByText("The backup is made and its receipt is in the log").waitFor({ timeout: 60_000 });
+    await underWay.getByRole("link", { name: "Receipt" }).waitFor();
+    await page.getByRole("list", { name: "Everything" }).getByRole("link", { name: "Backup made" }).waitFor();
+    expect(await page.getByRole("button", { name: "Back up now" }).getAttribute("aria-disabled")).toBeNull();
+    await expectAccessible(page);
+  });
+
+  test("test a restore now: the proof, its checks and where the time went", async () => {
+    await page.getByRole("button", { name: "Test a restore now" }).click();
+    const underWay = page.getByRole("region", { name: "Under way" });
+    await underWay
+      .getByText("The restore test ran; its receipt says what it found")
+      .waitFor({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Hide: Backup" }).click();
+    await page.getByRole("list", { name: "Everything" }).getByText("Restore test passed").waitFor();
+    await page.getByRole("tab", { name: "Restore tests" }).click();
+    const checks = page.getByRole("table", { name: "Checks of the last restore test" });
+    await checks.getByRole("row", { name: /has-entries.*n >= 3.*n = 3.*passed/ }).waitFor();
+    await page.getByRole("table", { name: "Restore tests, newest first" }).getByRole("row").nth(1).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-tests");
+  });
+
+  test("a changed schema is drift that can be read", async () => {
+    change("alter table entries add column note text; drop table drafts; create table tags (name text)");
+    await page.getByRole("button", { name: "Back up now" }).click();
+    await page.getByRole("tab", { name: "Drift" }).click();
+    await page.getByRole("button", { name: "Show the difference" }).click({ timeout: 60_000 });
+    const difference = page.getByRole("region", { name: "Difference of the schemas" });
+    await difference
+      .getByRole("region", { name: "table entries, altered" })
+      .getByText("+ column note")
+      .waitFor();
+    await difference.getByRole("region", { name: "table drafts, removed" }).waitFor();
+    await difference.getByRole("region", { name: "table tags, added" }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-drift");
+  });
+
+  test("what was asked for is on the page of commands, and each has a page of its own", async () => {
+    await page.goto(`${dashboard.server.url}/commands`);
+    await heading(page, "Commands");
+    const rows = page.getByRole("table", { name: "Commands, newest first" }).getByRole("row");
+    await rows.filter({ hasText: org.owner.email }).nth(2).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "commands");
+    await page.getByRole("combobox", { name: "What" }).selectOption({ label: "Restore test" });
+    await eventually(() => rows.count()).toBe(2);
+    expect(new URL(page.url()).search).toBe("?kind=restore_test");
+    await rows.getByRole("link", { name: "Restore test" }).click();
+    await heading(page, "Restore test of ledger");
+    await page.getByText("its receipt says what it found").waitFor();
+    await page.getByText(org.owner.email).last().waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "command");
+    await page.goto(`${dashboard.server.url}/commands?status=queued`);
+    await page.getByText("No command matches the filter.").waitFor();
+  });
+});
+
+describe("editors", () => {
+  let org: DashboardOrg;
+  let wire: WireAgent;
+  let sourceId: string;
+  let page: Page;
+  const settings = async (): Promise<void> => {
+    await page.goto(`${dashboard.server.url}/sources/${sourceId}?tab=settings`);
+    await page.getByRole("tabpanel", { name: "Settings" }).waitFor();
+  };
+  const configured = () =>
+    call<Record<string, unknown>>(org.owner, "GET", `/api/orgs/${org.id}/sources/${sourceId}`);
+
+  beforeAll(async () => {
+    org = await dashboard.addOrg("Editors");
+    wire = await attach(org, { name: "host-1" });
+    sourceId = await declareSource(wire, "orders");
+    await history(wire, sourceId, { days: [40, 30, 20, 10, 0], result: "passed" });
+    page = await dashboard.open(org.owner, `/sources/${sourceId}?tab=settings`);
+  });
+
+  test("a schedule: what is wrong as it is typed, in words, the next five, and the days of the clocks", async () => {
+    await page.getByRole("button", { name: "Change the schedule" }).click();
+    const form = page.getByRole("form", { name: "Change the schedule" });
+    const backups = form.getByRole("textbox", { name: "Backups: cron fields" });
+    const save = form.getByRole("button", { name: "Save" });
+    await backups.fill("30 25 * * *");
+    await form.getByText("The hour, “25”, goes from 0 to 23.").waitFor();
+    expect(await save.getAttribute("aria-description")).toBe("Put the fields right first.");
+    // Well-formed, and names no time: that the service knows.
+    await backups.fill("0 2 31 feb *");
+    await form.getByText(/five cron fields that name a time/).waitFor();
+    await expectAccessible(page);
+
+    await backups.fill("30 2 * * *");
+    await form.getByText("At 02:30, every day").waitFor();
+    await form.getByRole("combobox", { name: "Time zone" }).selectOption("Europe/Berlin");
+    await form
+      .getByRole("combobox", { name: "Often used, for Restore tests" })
+      .selectOption({ label: "Every Sunday at 04:00" });
+    await form.getByText("At 04:00, only on Sunday").waitFor();
+    const next = form.getByRole("list", { name: "The next five backups" }).getByRole("listitem");
+    await eventually(() => next.count()).toBe(5);
+    expect(await next.first().textContent()).toMatch(/, 02:30 \(Europe\/Berlin, UTC\+0[12]:00\)/);
+    const changes = form.getByRole("list", { name: "When the clocks change" });
+    await changes.getByText(/leave this time out/).waitFor();
+    await changes.getByText(/show this time twice/).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-schedule");
+
+    await save.click();
+    await page.getByRole("status").getByText("Saved").waitFor();
+    await eventually(configured).toMatchObject({
+      schedule: { backup_cron: "30 2 * * *", restore_test_cron: "0 4 * * sun", timezone: "Europe/Berlin" },
+    });
+    // The keyboard is where the editor was opened.
+    await eventually(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+      "Change the schedule",
+    );
+    await page.getByText("At 02:30, every day").waitFor();
+  });
+
+  test("retention: what would go and why, before it is saved", async () => {
+    await settings();
+    await page.getByText("No rule: every backup is kept.").waitFor();
+    await page.getByRole("button", { name: "Change what is kept" }).click();
+    const form = page.getByRole("form", { name: "Change what is kept" });
+    const newest = form.getByRole("textbox", { name: "The newest", exact: true });
+    await newest.fill("two");
+    await form.getByText("A whole number from 0 to 100,000").first().waitFor();
+    await newest.fill("2");
+    await form.getByText("3 backups would go").waitFor();
+    const rows = form.getByRole("table", { name: "What the rules would do" }).getByRole("row");
+    await rows.filter({ hasText: "stays: among the newest, the newest proven one" }).waitFor();
+    expect(await rows.filter({ hasText: "goes" }).count()).toBe(3);
+    await form.getByRole("checkbox", { name: "Only what goes" }).check();
+    await eventually(() => rows.count()).toBe(4);
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-retention");
+    // Nothing has gone, and cancelling changes nothing.
+    await page.keyboard.press("Escape");
+    expect((await configured())["retention"]).toBeNull();
+
+    await page.getByRole("button", { name: "Change what is kept" }).click();
+    await newest.fill("2");
+    await form.getByRole("textbox", { name: "One of each month" }).fill("12");
+    await form.getByRole("button", { name: /^Save; \d backups? will go$/ }).click();
+    await eventually(configured).toMatchObject({ retention: { keep_last: 2, keep_monthly: 12 } });
+    await page.getByText("one a month for 12 months").waitFor();
+  });
+
+  test("objectives, and what the page then says", async () => {
+    await settings();
+    await page.getByRole("button", { name: "Change the objectives" }).click();
+    const form = page.getByRole("form", { name: "Change the objectives" });
+    await form.getByRole("textbox", { name: /RPO/ }).fill("26");
+    await form.getByRole("textbox", { name: /RTO/ }).fill("0");
+    await form.getByText("A whole number from 1 on, up to ten years").waitFor();
+    await form.getByRole("textbox", { name: /RTO/ }).fill("2");
+    await form.getByRole("combobox", { name: /RTO/ }).selectOption("minutes");
+    await expectAccessible(page);
+    await page.keyboard.press("Enter");
+    await eventually(configured).toMatchObject({ objectives: { rpo_s: 26 * 3600, rto_s: 120 } });
+    await page.getByText("within the objective of 1 day").waitFor();
+    await page.getByRole("tab", { name: "Restore tests" }).click();
+    await page.getByText("The objective is to have the data back within 2 min.").waitFor();
+    await page.getByRole("cell", { name: "within", exact: true }).waitFor();
+  });
+
+  test("a name, and a second agent that tests", async () => {
+    const tester = await attach(org, { name: "host-2" });
+    await settings();
+    await page.getByRole("button", { name: "Change name and agents" }).click();
+    const form = page.getByRole("form", { name: "Change name and agents" });
+    await form.getByRole("textbox", { name: "Name" }).fill("  ");
+    await form.getByText("A name of 1 to 100 characters").waitFor();
+    await form.getByRole("textbox", { name: "Name" }).fill("Orders of the shop");
+    await form.getByRole("combobox", { name: "Agent that tests restores" }).selectOption(tester.id);
+    await expectAccessible(page);
+    await form.getByRole("button", { name: "Save" }).click();
+    await heading(page, "Orders of the shop");
+    expect(await configured()).toMatchObject({ test_agent_id: tester.id, agent_id: wire.id });
+    await screenshotsOf(page, "source-settings");
+  });
+
+  test("what cannot be asked for says why: asked for already, or the agent is revoked", async () => {
+    await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
+    await page.getByRole("button", { name: "Back up now" }).click();
+    await page.getByText("waits for the agent's next heartbeat").waitFor();
+    await eventually(() => descriptionOf(page, "Back up now")).toContain("has not ended");
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-under-way");
+    const other = await attach(org, { name: "gone-host" });
+    const lost = await declareSource(other, "lost");
+    await call(org.owner, "POST", `/api/orgs/${org.id}/agents/${other.id}/revoke`, {});
+    await page.goto(`${dashboard.server.url}/sources/${lost}`);
+    await eventually(() => descriptionOf(page, "Back up now")).toContain("The agent gone-host is revoked");
+  });
+
+  test("an auditor reads all of it and changes nothing", async () => {
+    const auditor = await dashboard.addPerson(org, "auditor");
+    const reading = await dashboard.open(auditor, `/sources/${sourceId}?tab=settings`);
+    await reading.getByText("Your role only reads").waitFor();
+    await reading.getByText("At 02:30, every day").waitFor();
+    expect(await reading.getByRole("button", { name: /^(Change|Remove)/ }).count()).toBe(0);
+    expect(await descriptionOf(reading, "Back up now")).toContain("Your role only reads");
+    await expectAccessible(reading);
+  });
+
+  test("removing says what goes and what stays, and happens only when it is confirmed", async () => {
+    await settings();
+    await page.getByRole("button", { name: "Remove this source" }).click();
+    const dialog = page.getByRole("dialog", { name: "Remove Orders of the shop?" });
+    await dialog.getByText("the source orders, with its schedule, retention and objectives").waitFor();
+    await dialog.getByText(/its backups: nothing is deleted/).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "source-remove");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    expect((await configured())["id"]).toBe(sourceId);
+    await page.getByRole("button", { name: "Remove this source" }).click();
+    await dialog.getByRole("button", { name: "Remove Orders of the shop" }).click();
+    await heading(page, "Sources");
+    await page.getByRole("row", { name: /lost/ }).waitFor();
+    expect(await page.getByRole("row", { name: /Orders of the shop/ }).count()).toBe(0);
+    await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
+    await heading(page, "There is nothing here");
+  });
+});
+
+describe("lists", () => {
+  let org: DashboardOrg;
+  let wire: WireAgent;
+  let page: Page;
+  let orders: string;
+
+  beforeAll(async () => {
+    org = await dashboard.addOrg("Lists");
+    wire = await attach(org, { name: "host-1" });
+    orders = await declareSource(wire, "orders");
+    await history(wire, orders, {
+      days: Array.from({ length: 30 }, (_, index) => 30 - index),
+      result: "failed",
+      summary: (index) => ({
+        objects: [
+          table("orders", { "column id": "bigint", ...(index > 27 ? { "column note": "text" } : {}) }),
+        ],
+        omitted: 0,
+      }),
+    });
+    await wire.call("POST", "/v1/events", {
+      kind: "restore_failed",
+      source_id: orders,
+      occurred_at: new Date().toISOString(),
+      detail: { reason: "no_key", message: "There is no key that decrypts this backup." },
+    });
+    await history(wire, await declareSource(wire, "billing"), { days: [0], result: "passed" });
+    await history(wire, await declareSource(wire, "archive"), { days: [3] });
+    page = await dashboard.open(org.owner, "/sources");
+  });
+
+  test("sources: the worst first, by state, by name; the address keeps the filter", async () => {
+    await heading(page, "Sources");
+    const names = () =>
+      page
+        .getByRole("table", { name: "Sources" })
+        .getByRole("link", { name: /^(orders|billing|archive)$/ })
+        .allTextContents();
+    await eventually(names).toEqual(["orders", "archive", "billing"]);
+    await page.getByRole("row", { name: /orders.*Failed.*could not run/ }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "sources");
+    await page.getByRole("combobox", { name: "Order" }).selectOption({ label: "By name" });
+    await eventually(names).toEqual(["archive", "billing", "orders"]);
+    await page.getByRole("combobox", { name: "State" }).selectOption({ label: "Proven" });
+    await eventually(names).toEqual(["billing"]);
+    await page.getByText("1 of 3 sources").waitFor();
+    await page.reload();
+    await eventually(names).toEqual(["billing"]);
+    await page.getByRole("searchbox", { name: "Filter by name" }).fill("nothing like it");
+    await page.getByText("No source matches the filter.").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("a timeline goes on where the page ends, and shows what one asks for", async () => {
+    await page.goto(`${dashboard.server.url}/sources/${orders}`);
+    const list = page.getByRole("list", { name: "Everything" });
+    await list.getByText("There is no key that decrypts this backup.").waitFor();
+    const before = await list.getByRole("listitem").count();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await eventually(() => list.getByRole("listitem").count()).toBeGreaterThan(before);
+    await list.getByRole("link", { name: "1 change since the backup before" }).first().waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "source");
+    await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Failed and missed" });
+    const trouble = page.getByRole("list", { name: "Failed and missed" });
+    await eventually(() => trouble.getByRole("listitem").count()).toBe(2);
+    await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Commands" });
+    await page.getByText("There is nothing of this kind.").waitFor();
+  });
+
+  test("a failed test says which check did not hold, and that the restore was slow enough to be seen", async () => {
+    await page.goto(`${dashboard.server.url}/sources/${orders}?tab=tests`);
+    await page.getByText("check has-orders failed").waitFor();
+    await page.getByRole("row", { name: /has-orders.*n = 3.*failed/ }).waitFor();
+    await expectAccessible(page);
+  });
+
+  test("API calls: by who, method and answer; each has a page", async () => {
+    const auditor = await dashboard.addPerson(org, "auditor");
+    await expect(call(auditor, "POST", `/api/orgs/${org.id}/sources`, {})).rejects.toThrow("403");
+    await page.goto(`${dashboard.server.url}/api-logs`);
+    await heading(page, "API logs");
+    const rows = page.getByRole("table", { name: "API calls, newest first" }).getByRole("row");
+    await rows.nth(49).waitFor();
+    const before = await rows.count();
+    await page.getByRole("button", { name: "Show more" }).click();
+    await eventually(() => rows.count()).toBeGreaterThan(before);
+    await screenshotsOf(page, "api-logs");
+    await expectAccessible(page);
+    await page.getByRole("combobox", { name: "One person or agent" }).selectOption({ label: auditor.email });
+    await page.getByRole("combobox", { name: "Method" }).selectOption("POST");
+    await page.getByRole("textbox", { name: "Answer" }).fill("403");
+    await eventually(() => rows.count()).toBe(2);
+    await rows.filter({ hasText: "sources" }).getByRole("link").click();
+    await heading(page, "POST /api/orgs/:orgID/sources");
+    await page.getByText("not allowed to them").waitFor();
+    await page.getByText(/^req_/).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "api-log");
+    await page.goBack();
+    await heading(page, "API logs");
+    await page.getByRole("textbox", { name: "Answer" }).fill("999");
+    await page.getByText("A status is three digits, such as 403.").waitFor();
+  });
+
+  test("nothing yet, nothing there, no answer: each says so", async () => {
+    const empty = await dashboard.addOrg("Empty");
+    const own = await dashboard.open(empty.owner, "/sources");
+    await own.getByText(/^No sources yet\./).waitFor();
+    await expectAccessible(own);
+    await screenshotsOf(own, "sources-empty");
+    await own.goto(`${dashboard.server.url}/commands`);
+    await own.getByText(/^Nothing was asked for yet\./).waitFor();
+    // Another organisation's source is not there.
+    for (const path of [`/sources/${orders}`, "/commands/cmd_nothing", "/api-logs/log_nothing"]) {
+      await own.goto(dashboard.server.url + path);
+      await heading(own, "There is nothing here");
+    }
+    await own.route("**/api/orgs/*/overview*", (route) => route.abort());
+    await own.goto(`${dashboard.server.url}/sources`);
+    await own.getByText("The service does not answer.").waitFor({ timeout: 30_000 });
+    await own.unroute("**/api/orgs/*/overview*");
+    await own.getByRole("button", { name: "Try again" }).click();
+    await own.getByText(/^No sources yet\./).waitFor();
+  });
+});
