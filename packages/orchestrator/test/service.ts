@@ -215,7 +215,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       }),
     );
     app.register(objectRoutes(objects));
-    app.register(tlogTilesRoutes({ pool: database.pool, signer }));
+    app.register(tlogTilesRoutes({ db: access.database, pool: database.pool, signer }));
     let held = 0;
     app.addHook("onRequest", (_request, _reply, done) => {
       held += 1;

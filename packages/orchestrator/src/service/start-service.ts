@@ -170,7 +170,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     }),
   );
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
-  app.register(tlogTilesRoutes({ pool, signer }));
+  app.register(tlogTilesRoutes({ db, pool, signer }));
   app.register(downloadRoutes({ directory: config.downloads ?? BUILT_HERE, caPem }));
   app.register(dashboardPages());
   if (objectRoutes !== null) app.register(objectRoutes);

@@ -1,34 +1,60 @@
 import { AGENT_TOKEN, isId } from "@attestore/contract";
-import type { SqlSession, Statement } from "../../log/sql-session.ts";
+import type { FastifyRequest } from "fastify";
+import type { Database } from "../../platform/database/schema.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
-import { notFound } from "../../platform/http/errors.ts";
-
-const ACCESS: Statement = {
-  name: "log_access",
-  text: `select orgs.public_log,
-      (select agents.org_id from agents where token_sha256 = $2 and status = 'active') as agent_org_id
-    from (select $1::text as id) as wanted left join orgs on orgs.id = wanted.id`,
-};
+import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { mayDo } from "../../platform/http/policy.ts";
+import { subjectOf } from "../../platform/http/principal.ts";
+import { sessionCookie } from "../../platform/http/session-cookie.ts";
+import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
 
 /**
- * Lets pass whoever may read this log: anybody if the organisation made it public, else its own agents. Without a valid credential a
- * private log and one that does not exist look the same, and so they do with one of another organisation. Throws ApiError
- * `unauthenticated`, `not_found`.
+ * Lets pass whoever may read this log: anybody if the organisation made it public, else its own agents and the sessions of its people. Without a
+ * valid credential a private log and one that does not exist look the same, and so they do with one of another organisation.
+ * Throws ApiError `unauthenticated`, `session_expired`, `forbidden`, `not_found`.
  */
 export async function requireReader(
-  session: SqlSession,
+  db: Database,
   orgId: string,
-  authorization: string | undefined,
+  request: FastifyRequest,
 ): Promise<{ isPublic: boolean }> {
   if (!isId("org", orgId)) throw notFound("log");
+  const { authorization } = request.headers;
   const bearer = bearerOf(authorization);
   const token = bearer !== null && AGENT_TOKEN.test(bearer) ? credentialHash(bearer) : null;
-  const [row] = await session.run<{ public_log: boolean | null; agent_org_id: string | null }>(ACCESS, [
-    orgId,
-    token,
-  ]);
+  const row = await db
+    .selectNoFrom((access) => [
+      access.selectFrom("orgs").select("public_log").where("id", "=", orgId).as("public_log"),
+      access
+        .selectFrom("agents")
+        .select("org_id")
+        .where("token_sha256", "=", token)
+        .where("status", "=", "active")
+        .as("agent_org_id"),
+    ])
+    .executeTakeFirst();
   if (row?.public_log === true) return { isPublic: true };
-  if (row === undefined || row.agent_org_id === null) throw unauthenticated();
-  if (row.agent_org_id !== orgId || row.public_log === null) throw notFound("log");
+  const readable =
+    token === null
+      ? await orgOfSession(db, request, authorization === undefined ? sessionCookie(request) : bearer)
+      : row?.agent_org_id;
+  if (row === undefined || readable === undefined || readable === null) throw unauthenticated();
+  if (readable !== orgId || row.public_log === null) throw notFound("log");
   return { isPublic: false };
+}
+
+/** Whose log a person reads. From here on the request is theirs: its record names them, and an operator who acts as them is logged. */
+async function orgOfSession(
+  db: Database,
+  { state }: FastifyRequest,
+  token: string | null,
+): Promise<string | null> {
+  if (token === null) return null;
+  const found = await lookUpSession(db, token);
+  state.subject = subjectOf(found.principal);
+  assertLive(found);
+  state.principal = found.principal;
+  if (!mayDo(found.principal, "org_log.read"))
+    throw new ApiError("forbidden", `Your role, ${found.principal.role}, does not allow this.`);
+  return found.principal.orgId;
 }

@@ -54,6 +54,35 @@ test("a private log: 401 for nobody, 404 for another organisation's agent, and n
       expect((await get(`/log/${id}/${path}`, token)).status, `${id} ${path}`).toBe(status);
 });
 
+test("people of the organisation read it with their session, as token and as cookie, and nobody else", async () => {
+  const path = `/log/${org.id}/tile/entries/000.p/1`;
+  const auditor = await service.signIn(org, "auditor");
+  expect((await auditor.get(path)).status).toBe(200);
+  const cookie = `__Host-attestore_session=${auditor.token}`;
+  expect((await service.call({ method: "GET", path, headers: { cookie } })).status).toBe(200);
+  const stranger = await service.signIn(await service.addOrg());
+  expect((await stranger.get(path)).status).toBe(404);
+  expect((await get(path, `atss_${"A".repeat(43)}`)).status).toBe(401);
+  const operator = await service.signIn(null);
+  expect((await operator.get(path)).status).toBe(403);
+  await auditor.post("/api/auth/logout");
+  expect((await auditor.get(path)).json["error"]).toBe("session_expired");
+});
+
+test("an operator who reads it as one of them is told of in it", async () => {
+  const other = await service.addOrg();
+  const user = await service.signIn(other, "auditor");
+  const operator = await service.signIn(null);
+  const acting = await operator.post("/api/auth/impersonate", { user_id: user.id, reason: "ticket 1" });
+  const path = `/log/${other.id}/checkpoint`;
+  expect((await get(path, String(acting.json["session_token"]))).status).toBe(200);
+  const { rows } = await service.pool.query<{ body: Buffer }>(
+    "select body from events where org_id = $1 and kind = 'impersonation_call' order by log_index desc limit 1",
+    [other.id],
+  );
+  expect(JSON.parse(rows[0]?.body.toString() ?? "{}")).toMatchObject({ detail: { path, user_id: user.id } });
+});
+
 test("a public log needs no credential, and its tiles may be kept", async () => {
   const open = await service.addOrg();
   await service.attach(open);

@@ -5,11 +5,18 @@ import type { HeadSigner } from "../../log/head-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { readTile } from "../../log/read-tile.ts";
 import { withSession } from "../../log/sql-session.ts";
+import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
 import { requireReader } from "./reader.ts";
 
+export interface TilesDeps {
+  db: Database;
+  pool: Pool;
+  signer: HeadSigner;
+}
+
 /** The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`, `/tile/entries/<N>[.p/<W>]`. */
-export function tlogTilesRoutes(deps: { pool: Pool; signer: HeadSigner }): FastifyPluginAsync {
+export function tlogTilesRoutes(deps: TilesDeps): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     app.get("/log/:org/checkpoint", (request, reply) => checkpoint(deps, request, reply));
     app.get("/log/:org/tile/*", (request, reply) => tile(deps, request, reply));
@@ -17,28 +24,25 @@ export function tlogTilesRoutes(deps: { pool: Pool; signer: HeadSigner }): Fasti
 }
 
 async function checkpoint(
-  { pool, signer }: { pool: Pool; signer: HeadSigner },
+  { db, pool, signer }: TilesDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { org } = request.params as { org: string };
-  const head = await withSession(pool, async (session) => {
-    await requireReader(session, org, request.headers.authorization);
-    return readNewestHead(session, signer, org);
-  });
+  await requireReader(db, org, request);
+  const head = await withSession(pool, (session) => readNewestHead(session, signer, org));
   return reply.type("text/plain; charset=utf-8").send(head.checkpoint);
 }
 
 async function tile(
-  { pool }: { pool: Pool },
+  { db, pool }: TilesDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { org, "*": path } = request.params as { org: string; "*": string };
-  const { bytes, isPublic } = await withSession(pool, async (session) => {
-    const reader = await requireReader(session, org, request.headers.authorization);
-    return { ...reader, bytes: await readTile(session, org, readPath(path)) };
-  });
+  const { isPublic } = await requireReader(db, org, request);
+  const wanted = readPath(path);
+  const bytes = await withSession(pool, (session) => readTile(session, org, wanted));
   if (bytes === null) throw notFound("tile");
   // A tile of some width never changes.
   if (isPublic) reply.header("cache-control", "public, max-age=31536000, immutable");
