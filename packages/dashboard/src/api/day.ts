@@ -1,7 +1,8 @@
 /** Days of a filter, as the address and the browser's own date fields have them (`2026-11-21`), in the reader's zone. */
 export function dayIn(value: unknown): string | undefined {
   if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(value)) return undefined;
-  return Number.isNaN(startOf(value).getTime()) ? undefined : value;
+  // A day that the month does not have rolls over into the next one.
+  return startOf(value).getDate() === Number(value.slice(8)) ? value : undefined;
 }
 
 /** The period of a call: from the first moment of the one day until after the last of the other. */

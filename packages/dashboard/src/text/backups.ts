@@ -89,6 +89,7 @@ export const backups = {
         postgresql: "Restore into PostgreSQL",
         "pg_dump-set": "Restore the databases of the server",
         mariadb: "Restore into MariaDB or MySQL",
+        mongodb: "Restore into MongoDB",
         sqlite: "Put the database in place",
         files: "Unpack the files",
         reference: "Take the original that it names",

@@ -50,6 +50,8 @@ function restoreStep({ source_metadata: metadata }: Backup): RecoveryStep {
       return { title: restore["pg_dump-set"], commands: setCommands(metadata) };
     case "mysqldump-sql":
       return { title: restore.mariadb, commands: "mariadb --binary-mode < backup.dump" };
+    case "mongodump-archive":
+      return { title: restore.mongodb, commands: "mongorestore --archive=backup.dump" };
     case "sqlite3-file":
       return {
         title: restore.sqlite,

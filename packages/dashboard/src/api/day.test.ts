@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { dayIn, periodOf } from "./day.ts";
+
+describe("days of a filter", () => {
+  test.each([
+    ["2026-11-21", "2026-11-21"],
+    ["2026-13-01", undefined],
+    ["2026-02-31", undefined],
+    ["21.11.2026", undefined],
+    ["", undefined],
+    [7, undefined],
+  ])("%s", (value, expected) => {
+    expect(dayIn(value)).toBe(expected);
+  });
+
+  test("are a period from midnight to midnight where the reader is, also when the clocks change", () => {
+    const local = (text: string): string => new Date(text).toISOString();
+    expect(periodOf({ from: "2026-10-25", to: "2026-10-25" })).toEqual({
+      from: local("2026-10-25T00:00:00"),
+      to: local("2026-10-26T00:00:00"),
+    });
+    expect(periodOf({ to: "2026-12-31" })).toEqual({ to: local("2027-01-01T00:00:00") });
+    expect(periodOf({})).toEqual({});
+  });
+});

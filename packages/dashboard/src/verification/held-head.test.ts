@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import {
+  type Contradiction,
+  forgetLog,
+  type HeldHead,
+  keepHead,
+  raiseContradiction,
+  readContradiction,
+  readHeldHead,
+} from "./held-head.ts";
+
+const ORIGIN = "log.example.com/org_1";
+const head: HeldHead = { checkpoint: "c", verifier_key: "k", since: "s", seen_at: "t" };
+const contradiction: Contradiction = {
+  raised_at: "t",
+  reason: "head_forked",
+  detail: "two roots",
+  kept: head,
+  offered: { checkpoint: "d", verifier_key: "k" },
+};
+
+function storage() {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => void kept.set(name, value),
+    removeItem: (name: string) => void kept.delete(name),
+  };
+}
+
+test("each log has a head of its own", () => {
+  const place = storage();
+  keepHead(place, ORIGIN, head);
+  expect(readHeldHead(place, ORIGIN)).toEqual(head);
+  expect(readHeldHead(place, "log.example.com/org_2")).toBeNull();
+});
+
+test("a contradiction stays the first one until the log is forgotten", () => {
+  const place = storage();
+  keepHead(place, ORIGIN, head);
+  raiseContradiction(place, ORIGIN, contradiction);
+  raiseContradiction(place, ORIGIN, { ...contradiction, detail: "what follows from it" });
+  expect(readContradiction(place, ORIGIN)).toEqual(contradiction);
+  forgetLog(place, ORIGIN);
+  expect(readContradiction(place, ORIGIN)).toBeNull();
+  expect(readHeldHead(place, ORIGIN)).toBeNull();
+});
+
+test.each(["", "{", "null", "[]", "{}", '{"checkpoint":1}', '"text"'])("garbage is nothing: %s", (text) => {
+  const place = storage();
+  for (const name of ["head", "alarm"]) place.setItem(`attestore.log-${name}.${ORIGIN}`, text);
+  expect(readHeldHead(place, ORIGIN)).toBeNull();
+  expect(readContradiction(place, ORIGIN)).toBeNull();
+});
