@@ -39,7 +39,7 @@ export function notProven(
     ...when(waiting, `${waiting} scheduled runs could still be done in time when the pack was made.`),
     ...when(
       missedUntold,
-      `${missedUntold} missed runs have no entry of their own in the log: only the first of each incident has one. They are counted here, under the service's signature.`,
+      `${missedUntold} missed runs have no entry of their own in the log: only the first of each incident has one. attestore-verify makes their times again from the schedules that the log tells of.`,
     ),
     ...when(
       scheduled_restore_tests.omitted,

@@ -1,4 +1,11 @@
-import type { EventBundle, Manifest, PackPolicy, ScheduledRun, SourcePolicy } from "@attestore/proof";
+import {
+  canonicalJson,
+  type EventBundle,
+  type Manifest,
+  type PackPolicy,
+  type ScheduledRun,
+  type SourcePolicy,
+} from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import { cronTimes, NotUnderstood } from "./cron-times.ts";
 import type { Findings } from "./findings.ts";
@@ -17,6 +24,8 @@ interface InForce {
 
 interface Packed {
   manifest: Manifest;
+  /** Whether nothing can have changed after the entries in the pack. */
+  endsWithExport: boolean;
   policy: PackPolicy;
   entries: CheckedEntries;
   runs: readonly ScheduledRun[];
@@ -34,6 +43,7 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
   let expected = 0;
   const unknown: string[] = [];
   for (const source of policy.sources) {
+    if (packed.endsWithExport) requireLastChange(findings, source, packed);
     const { inForce, isWhole } = schedulesOf(source, packed);
     if (!isWhole) unknown.push(source.slug);
     try {
@@ -76,6 +86,24 @@ function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InFo
   const isKnownBefore = entries.otherEvents.has(first.leaf.id);
   const scheduleBefore = scheduleIn("schedule" in before ? before : memberOf(first, "after"));
   return { inForce, isWhole: isKnownBefore || scheduleBefore === null };
+}
+
+const LOGGED = ["agent_id", "test_agent_id", "name", "schedule", "retention", "objectives"] as const;
+
+/** The policy is what the log's last change of it says. */
+function requireLastChange(findings: Findings, source: SourcePolicy, { entries }: Packed): void {
+  const last = [...entries.events.values()]
+    .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
+    .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index)
+    .at(-1);
+  if (last === undefined) return;
+  const after = memberOf(last, "after");
+  for (const name of LOGGED)
+    if (canonicalJson(after[name] ?? null) !== canonicalJson(source[name]))
+      findings.fail(
+        "schedules",
+        `policy.json has another ${name} of ${source.slug} than ${last.leaf.id} tells of`,
+      );
 }
 
 function memberOf({ event }: EventBundle, name: string): Record<string, unknown> {

@@ -28,20 +28,32 @@ export async function checkSummary(
   runs: readonly ScheduledRun[],
 ): Promise<EvidenceSummary> {
   const tally = new EvidenceTally(files.manifest, policy);
-  for (const receipt of receipts)
-    if (receipt.isEarlier) tally.addBackupBefore(receipt.statement);
-    else if (tally.isInPeriod(receipt.recordedAt)) tally.addReceipt(receipt);
-  const inOrder = [...events.values()].toSorted(
-    (a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index,
-  );
-  for (const { leaf, event } of inOrder)
-    if (!otherEvents.has(leaf.id) && tally.isInPeriod(leaf.recorded_at))
-      tally.addEvent({ id: leaf.id, recordedAt: leaf.recorded_at, actorId: leaf.actor_id, event });
+  for (const { statement, isEarlier } of receipts) if (isEarlier) tally.addBackupBefore(statement);
+  for (const { add } of inOrder(tally, receipts, events, otherEvents)) add();
   for (const run of runs) tally.addRun(run);
   const counted = tally.finish();
   await compareSummary(files, findings, counted);
   await comparePage(files, findings, counted);
   return counted;
+}
+
+/** What is of the period, in the order of the log. */
+function inOrder(
+  tally: EvidenceTally,
+  receipts: CheckedEntries["receipts"],
+  events: CheckedEntries["events"],
+  otherEvents: ReadonlySet<string>,
+): { logIndex: number; add: () => void }[] {
+  const ofReceipts = receipts
+    .filter(({ isEarlier, recordedAt }) => !isEarlier && tally.isInPeriod(recordedAt))
+    .map((receipt) => ({ logIndex: receipt.logIndex, add: () => tally.addReceipt(receipt) }));
+  const ofEvents = [...events.values()]
+    .filter(({ leaf }) => !otherEvents.has(leaf.id) && tally.isInPeriod(leaf.recorded_at))
+    .map(({ leaf: { id, recorded_at: recordedAt, actor_id: actorId }, event, inclusion_proof }) => ({
+      logIndex: inclusion_proof.log_index,
+      add: () => tally.addEvent({ id, recordedAt, actorId, event }),
+    }));
+  return [...ofReceipts, ...ofEvents].toSorted((a, b) => a.logIndex - b.logIndex);
 }
 
 async function compareSummary(files: PackFiles, findings: Findings, counted: EvidenceSummary): Promise<void> {

@@ -14,7 +14,7 @@ const TITLES = {
   agents: "agents' keys as the log tells of them",
   chains: "agents' chains of receipts without a gap",
   runs: "scheduled runs as receipts and events decide them",
-  schedules: "no scheduled time left out",
+  schedules: "policy as the log tells of it, no scheduled time left out",
   summary: "numbers of the summary counted again",
   page: "index.html says what the summary says",
 } as const;

@@ -133,6 +133,12 @@ async function count(
   if (policy.org.id !== files.manifest.org_id)
     findings.fail("summary", `the policy is of ${policy.org.id}, the pack of ${files.manifest.org_id}`);
   const runs = await checkRuns(files, findings, entries, policy, range.range.bodies_until);
-  checkSchedules(findings, { manifest: files.manifest, policy, entries, runs });
+  checkSchedules(findings, {
+    manifest: files.manifest,
+    endsWithExport: range.range.end === null,
+    policy,
+    entries,
+    runs,
+  });
   return checkSummary(files, findings, entries, policy, runs);
 }

@@ -1,0 +1,473 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  decodeEntryBundle,
+  encodeEntryBundle,
+  formatPublicKeyPem,
+  parsePublicKeyWire,
+  parseVerifierKey,
+  type EventBundle,
+  type LogRange,
+  type Manifest,
+  type NoteVerifier,
+  type PackAgents,
+  type PackPolicy,
+  type ReceiptBundle,
+  type ScheduledRun,
+  sshFingerprint,
+} from "@attestore/proof";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifyPack, type PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
+import { newKeyPair } from "../../packages/orchestrator/test/service.ts";
+import {
+  editJson,
+  emit,
+  type Files,
+  filesOf,
+  makeOrganisation,
+  type Organisation,
+  save,
+  withManifest,
+  writeZip,
+} from "./harness/packs.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "attestore-packs-"));
+const file = (name: string): string => join(directory, name);
+let organisation: Organisation;
+let good: Files;
+let logKey: NoteVerifier;
+let vkey: string;
+
+beforeAll(async () => {
+  organisation = await makeOrganisation('Example <script>alert("1")</script> & Sons');
+  await save(file("good.zip"), await organisation.pack());
+  good = await filesOf(file("good.zip"));
+  vkey = organisation.agent.log.verifier_key;
+  logKey = parseVerifierKey(vkey);
+});
+afterAll(async () => {
+  await organisation.close();
+  rmSync(directory, { recursive: true });
+});
+
+const verify = (path: string, key: NoteVerifier | null = logKey): Promise<PackOutcome> =>
+  verifyPack(path, { logKey: key ?? undefined, keys: [] });
+
+const idsOf = ({ checks }: PackOutcome, result: string): string[] =>
+  checks.filter((check) => check.result === result).map(({ id }) => id);
+
+/** As somebody who has only the file: with a manifest that agrees, or without. */
+async function verifyChanged(files: Files): Promise<PackOutcome> {
+  await writeZip(file("changed.zip"), files);
+  return verify(file("changed.zip"));
+}
+
+/** As the service, whose key signs what was changed. */
+async function verifyForged(files: Files): Promise<PackOutcome> {
+  const { signer } = organisation.service;
+  return verifyChanged(await withManifest(files, (origin, text) => signer.signText(origin, text)));
+}
+
+describe("a pack as it is", () => {
+  test("is true, everything checked, and its numbers are those of what happened", async () => {
+    const outcome = await verify(file("good.zip"));
+    expect(idsOf(outcome, "failed")).toEqual([]);
+    expect(idsOf(outcome, "not_checked")).toEqual([]);
+    expect(outcome.verdict).toBe("true");
+    const { totals, sources, exceptions, policy_changes } = outcome.summary ?? expect.unreachable();
+    expect(totals).toMatchObject({ receipts: 8, backups: 4, restore_tests: { passed: 3, failed: 1 } });
+    const { total, passed, missed, failed } = totals.scheduled_restore_tests;
+    expect([total, failed]).toEqual([passed + missed, 0]);
+    expect(missed).toBeGreaterThan(15);
+    expect(passed).toBeGreaterThan(0);
+    expect(sources[0]).toMatchObject({
+      restore_failed: 1,
+      rpo: { met: true },
+      rto: { achieved_s: 42, met: true },
+    });
+    expect(exceptions.items.filter(({ what }) => what === "restore_test_missed")).toHaveLength(missed);
+    expect(policy_changes.items.map(({ changed }) => changed)).toEqual([
+      ["objectives", "schedule"],
+      ["retention"],
+    ]);
+  });
+
+  test("cannot be told without the log's key, and is false under another", async () => {
+    const without = await verify(file("good.zip"), null);
+    expect([without.verdict, idsOf(without, "not_checked")]).toEqual(["cannot_tell", ["log_key"]]);
+    const stranger = await organisation.service.attach(await organisation.service.addOrg());
+    const other = await verify(file("good.zip"), parseVerifierKey(stranger.log.verifier_key));
+    expect(other.verdict).toBe("false");
+    expect(idsOf(other, "failed")).toEqual(
+      expect.arrayContaining(["log_key", "checkpoint", "manifest_signature"]),
+    );
+  });
+
+  test("keys from hosts are compared with those in it", async () => {
+    const key = parsePublicKeyWire(organisation.agent.publicKeyWire);
+    const other = parsePublicKeyWire(newKeyPair().publicKeyWire);
+    const compared = await verifyPack(file("good.zip"), { logKey, keys: [key] });
+    expect(compared.verdict).toBe("true");
+    expect(compared.checks.find(({ id }) => id === "agents")?.detail).toContain(
+      "1 compared with keys that you gave",
+    );
+    const forged = await verifyPack(file("good.zip"), { logKey, keys: [key, other] });
+    expect([forged.verdict, idsOf(forged, "failed")]).toEqual(["false", ["agents"]]);
+  });
+
+  test("says what an organisation's name says, and does nothing of it", () => {
+    const page = String(good.get("index.html"));
+    expect(page).toContain("Example &lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; Sons");
+    expect(page).not.toMatch(/<script|javascript:|<(img|link|iframe)|(src|href)=|@import|url\(/i);
+  });
+
+  test("a period before the last entries is provable too, between two hourly checkpoints", async () => {
+    const { service, org, agent, pack } = organisation;
+    const report = (n: number) =>
+      agent.post("/v1/events", {
+        kind: "backup_failed",
+        occurred_at: new Date().toISOString(),
+        detail: { n },
+      });
+    for (let n = 0; n < 260; n += 20) await Promise.all(Array.from({ length: 20 }, (_, m) => report(n + m)));
+    const hour = (hours: number) => new Date(Math.floor(Date.now() / 3_600_000 + hours) * 3_600_000);
+    await emit(service, hour(0));
+    const from = new Date();
+    await report(1000);
+    await report(1001);
+    const to = new Date();
+    await emit(service, hour(1));
+    await report(1002);
+    await save(file("between.zip"), await pack(`from=${from.toISOString()}&to=${to.toISOString()}`));
+    const outcome = await verify(file("between.zip"));
+    expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+    expect(outcome.summary?.totals).toMatchObject({ receipts: 0, events: 2 });
+    const files = await filesOf(file("between.zip"));
+    const range = JSON.parse(String(files.get("log/range.json"))) as LogRange;
+    expect(range.from_index).toBe(256);
+    expect([range.start, range.end]).toEqual([expect.anything(), expect.anything()]);
+    // The last backup from before the period is there, and the agents' entries.
+    expect([...files.keys()].filter((path) => path.startsWith("receipts/"))).toHaveLength(1);
+    expect([...files.keys()].filter((path) => path.startsWith("events/")).length).toBeGreaterThan(4);
+
+    const widened = new Map(files);
+    editJson<Manifest>(widened, "manifest.json", ({ period }) => {
+      period.from = new Date(from.getTime() - 5000).toISOString();
+    });
+    expect(idsOf(await verifyForged(widened), "failed")).toContain("period");
+    editJson<LogRange>(files, "log/range.json", (each) => {
+      each.start = null;
+    });
+    expect(idsOf(await verifyForged(files), "failed")).toEqual(["period"]);
+    const { rows } = await service.pool.query("select 1 from log_leaves where org_id = $1", [org.id]);
+    expect(rows.length).toBeGreaterThan(260);
+  });
+});
+
+describe("changed by somebody who has only the file", () => {
+  test("any byte of any file: it says which", async () => {
+    for (const [path, bytes] of good) {
+      const changed = Buffer.from(bytes);
+      const at = Math.floor(bytes.length / 2);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      const outcome = await verifyChanged(new Map(good).set(path, changed));
+      expect(outcome.verdict, path).toBe("false");
+      const detail = outcome.checks.find(({ id }) => id === "manifest")?.detail ?? "";
+      if (!path.startsWith("manifest")) expect(detail, path).toContain(`${path} is not the file`);
+      else expect(idsOf(outcome, "failed"), path).toContainEqual(expect.stringMatching(/^manifest/));
+    }
+  });
+
+  test("a file taken out, put in, or given twice", async () => {
+    for (const path of good.keys()) {
+      const files = new Map(good);
+      files.delete(path);
+      const outcome = await verifyChanged(files);
+      expect(outcome.verdict, path).toBe("false");
+      expect(
+        outcome.checks
+          .filter(({ result }) => result === "failed")
+          .map(({ detail }) => detail)
+          .join(),
+        path,
+      ).toContain(path);
+    }
+    const outcome = await verifyChanged(new Map(good).set("receipts/more.txt", Buffer.from("x")));
+    expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["manifest"]]);
+  });
+
+  test("with a manifest that agrees: the signature over it does not", async () => {
+    const files = new Map(good);
+    files.set("README.txt", Buffer.from("all is well"));
+    const outcome = await verifyChanged(await withManifest(files));
+    expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["manifest_signature"]]);
+  });
+});
+
+const receiptsOf = (files: Files): string[] =>
+  [...files.keys()].filter((path) => path.startsWith("receipts/"));
+const eventOf = (files: Files, kind: string): string => {
+  const found = [...files].find(
+    ([path, bytes]) =>
+      path.startsWith("events/") && (JSON.parse(String(bytes)) as EventBundle).leaf.kind === kind,
+  );
+  return found?.[0] ?? "";
+};
+const runsOf = (files: Files): ScheduledRun[] =>
+  String(files.get("runs/000000.jsonl"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as ScheduledRun);
+const setRuns = (files: Files, runs: readonly ScheduledRun[]): void => {
+  files.set("runs/000000.jsonl", Buffer.from(runs.map((run) => `${JSON.stringify(run)}\n`).join("")));
+};
+const tileOf = (files: Files): { path: string; leaves: Uint8Array[] } => {
+  const path = [...files.keys()].find((each) => each.startsWith("log/tile/")) ?? "";
+  const count = Number(path.split(".p/")[1]);
+  return { path, leaves: decodeEntryBundle(files.get(path) ?? Buffer.alloc(0), count) };
+};
+
+/** What the service itself could try: it signs the manifest again after each. */
+const FORGERIES: [string, string[], (files: Files) => void][] = [
+  [
+    "a failed test is left out",
+    ["complete", "summary", "page"],
+    (files) => {
+      const failed = receiptsOf(files).find((path) => {
+        const { envelope } = JSON.parse(String(files.get(path))) as ReceiptBundle;
+        return Buffer.from(envelope.payload, "base64").toString().includes('"result":"failed"');
+      });
+      files.delete(failed ?? "");
+    },
+  ],
+  [
+    "an event is left out",
+    ["complete", "summary", "page"],
+    (files) => files.delete(eventOf(files, "restore_failed")),
+  ],
+  [
+    "a receipt says something else",
+    ["receipts", "runs", "summary", "page"],
+    (files) =>
+      editJson<ReceiptBundle>(files, receiptsOf(files)[1] ?? "", ({ envelope }) => {
+        const payload = Buffer.from(envelope.payload, "base64").toString();
+        envelope.payload = Buffer.from(payload.replace('"n":1234', '"n":9999')).toString("base64");
+      }),
+  ],
+  [
+    "a receipt's proof is another",
+    ["receipts", "summary", "page"],
+    (files) =>
+      editJson<ReceiptBundle>(files, receiptsOf(files)[0] ?? "", ({ inclusion_proof }) => {
+        inclusion_proof.hashes[0] = "ab".repeat(32);
+      }),
+  ],
+  [
+    "an event says something else",
+    ["events", "summary", "page"],
+    (files) =>
+      editJson<EventBundle>(files, eventOf(files, "restore_failed"), ({ event }) => {
+        event.detail["reason"] = "nothing to worry about";
+      }),
+  ],
+  [
+    "the last leaf is dropped",
+    ["range"],
+    (files) => {
+      const { path, leaves } = tileOf(files);
+      files.delete(path);
+      const fewer = leaves.slice(0, -1);
+      files.set(path.replace(/\d+$/, String(fewer.length)), Buffer.from(encodeEntryBundle(fewer)));
+      editJson<LogRange>(files, "log/range.json", (range) => {
+        range.to_index -= 1;
+      });
+    },
+  ],
+  [
+    "two leaves change places",
+    ["range"],
+    (files) => {
+      const { path, leaves } = tileOf(files);
+      const [a, b, ...rest] = leaves;
+      files.set(path, Buffer.from(encodeEntryBundle([b, a, ...rest].filter((leaf) => leaf !== undefined))));
+    },
+  ],
+  [
+    "an agent has another key",
+    ["receipts", "agents", "runs", "summary", "page"],
+    (files) => {
+      const publicKey = parsePublicKeyWire(newKeyPair().publicKeyWire);
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        const [agent = expect.unreachable()] = agents;
+        agent.public_key = Buffer.from(publicKey.bytes).toString("base64");
+        agent.key_fingerprint = sshFingerprint(publicKey);
+        files.set(`keys/${agent.id}.pub`, Buffer.from(formatPublicKeyPem(publicKey)));
+      });
+    },
+  ],
+  [
+    "a revoked agent is said to be good",
+    ["agents"],
+    (files) =>
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        for (const agent of agents) [agent.valid_until, agent.revoked_event_id] = [null, null];
+      }),
+  ],
+  [
+    "a missed run that the log tells of is left out",
+    ["runs", "schedules", "summary", "page"],
+    (files) =>
+      setRuns(
+        files,
+        runsOf(files).filter(({ event_id }) => event_id === null),
+      ),
+  ],
+  [
+    "a missed run that has no entry of its own is left out",
+    ["runs", "schedules", "summary", "page"],
+    (files) => setRuns(files, runsOf(files).toSpliced(5, 1)),
+  ],
+  [
+    "a missed run is said to have passed",
+    ["runs", "summary", "page"],
+    (files) => {
+      const runs = runsOf(files);
+      const passed = runs.find(({ status }) => status === "passed")?.receipt_id ?? "";
+      setRuns(
+        files,
+        runs.map((run, n) => (n === 5 ? { ...run, status: "passed", receipt_id: passed } : run)),
+      );
+    },
+  ],
+  [
+    "missed runs are said to be withdrawn",
+    ["runs", "summary", "page"],
+    (files) =>
+      setRuns(
+        files,
+        runsOf(files).map((run) =>
+          run.status === "missed" && run.event_id === null ? { ...run, status: "withdrawn" } : run,
+        ),
+      ),
+  ],
+  [
+    "a number of the summary is another",
+    ["summary"],
+    (files) =>
+      editJson<{ totals: { restore_tests: { failed: number } } }>(files, "summary.json", ({ totals }) => {
+        totals.restore_tests.failed = 0;
+      }),
+  ],
+  [
+    "the page says something else",
+    ["page"],
+    (files) =>
+      files.set("index.html", Buffer.from(String(files.get("index.html")).replace("1 failed", "0 failed"))),
+  ],
+  [
+    "an objective is another than the log tells of",
+    ["schedules", "summary", "page"],
+    (files) =>
+      editJson<PackPolicy>(files, "policy.json", ({ sources }) => {
+        for (const source of sources) source.objectives = { rpo_s: 864_000, rto_s: 60 };
+      }),
+  ],
+  [
+    "the log's key is another",
+    ["log_key"],
+    (files) => files.set("keys/log.vkey", Buffer.from(`${vkey.replace(/.{6}$/, "AAAAAA")}\n`)),
+  ],
+  [
+    "the checkpoint is of another size",
+    ["checkpoint"],
+    (files) => {
+      const [origin, size, ...rest] = String(files.get("log/checkpoint")).split("\n");
+      files.set("log/checkpoint", Buffer.from([origin, Number(size) - 1, ...rest].join("\n")));
+    },
+  ],
+];
+
+describe("changed and signed again by the service", () => {
+  test.each(FORGERIES)("%s: %j", async (_what, failing, forge) => {
+    const files = new Map(good);
+    forge(files);
+    const outcome = await verifyForged(files);
+    expect(outcome.verdict).toBe("false");
+    expect(idsOf(outcome, "failed")).toEqual(failing);
+  });
+});
+
+describe("attestore-verify", () => {
+  const run = (...args: string[]) => {
+    const main = join(import.meta.dirname, "../../packages/verifier/src/main.ts");
+    return spawnSync(process.execPath, [main, ...args], { encoding: "utf8" });
+  };
+
+  test("answers for people, and exits 0, 1, 2", async () => {
+    const { status, stdout } = run(file("good.zip"), "--log-key", vkey);
+    expect(stdout).toMatch(/^TRUE {2}.*good\.zip\n/);
+    expect(stdout).toContain("not proven:");
+    expect(status).toBe(0);
+    expect(run(file("good.zip")).status).toBe(2);
+    await save(file("cut.zip"), readFileSync(file("good.zip")).subarray(0, -1));
+    const cut = run(file("cut.zip"), "--log-key", vkey);
+    expect([cut.status, cut.stdout.slice(0, 5)]).toEqual([1, "FALSE"]);
+  });
+
+  test("answers for programs; tests that failed or were missed count where that is asked", () => {
+    const { status, stdout } = run(file("good.zip"), "--log-key", vkey, "--json", "--expect-passed");
+    const answer = JSON.parse(stdout) as { packs: object[] };
+    expect(answer).toMatchObject({ verdict: "true", exit_code: 1, expect_passed: "not_met" });
+    expect(answer.packs[0]).toMatchObject({
+      org_id: organisation.org.id,
+      totals: { receipts: 8 },
+      error: null,
+    });
+    expect(status).toBe(1);
+  });
+
+  test("refuses options that say nothing of a pack", () => {
+    for (const option of [["--ciphertext", file("good.zip")], ["--require-log"], [file("no-pack.json")]])
+      expect(run(file("good.zip"), ...option).status, option.join(" ")).toBe(2);
+  });
+});
+
+describe("with nothing of ours", () => {
+  test("unzip and Python's zipfile open it and find nothing wrong", () => {
+    expect(execFileSync("unzip", ["-tq", file("good.zip")], { encoding: "utf8" })).toContain(
+      "No errors detected",
+    );
+    const script =
+      "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()))";
+    expect(execFileSync("python3", ["-c", script, file("good.zip")], { encoding: "utf8" })).toBe(
+      `None ${good.size}\n`,
+    );
+  });
+
+  test("the commands of its README.txt do what they say, and refuse what was changed", () => {
+    const unpacked = file("unpacked");
+    execFileSync("unzip", ["-q", file("good.zip"), "-d", unpacked]);
+    const commands = [...String(good.get("README.txt")).matchAll(/^ {4}(\S.*)$/gm)]
+      .map(([, command]) => command ?? "")
+      .filter((command) => !command.startsWith("attestore-verify"));
+    expect(commands).toHaveLength(6);
+    const shell = () =>
+      spawnSync("bash", ["-euo", "pipefail", "-c", ["cp keys/log.vkey .", ...commands].join("\n")], {
+        cwd: unpacked,
+        encoding: "utf8",
+      });
+    const { status, stdout, stderr } = shell();
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(stdout).toContain("Signature Verified Successfully");
+    const [digest] = /[0-9a-f]{64}/.exec(stdout) ?? [];
+    expect(stdout.split(digest ?? "none")).toHaveLength(3);
+    execFileSync("sed", ["-i", "s/passed/PASSED/", join(unpacked, "summary.json")]);
+    expect(shell()).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("summary.json: FAILED") as string,
+    });
+  });
+});
