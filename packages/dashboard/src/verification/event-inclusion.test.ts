@@ -54,9 +54,9 @@ const proof = {
   checkpoint: await signedCheckpoint(log, 5, range.root()),
 };
 
-const results = async (
-  ...[event, given, key = logKey]: Parameters<typeof checkEvent> | [typeof record, typeof proof]
-) =>
+type Given = Parameters<typeof checkEvent>;
+
+const results = async (event: Given[0], given: Given[1], key = logKey) =>
   Object.fromEntries((await checkEvent(event, given, key)).map(({ id: check, result }) => [check, result]));
 
 const held = { event: "held", checkpoint: "held", inclusion: "held" };
