@@ -47,6 +47,19 @@ export const peopleRoutes = [
   }),
   createRoute({
     ...under,
+    path: "/notifications",
+    component: lazyRouteComponent(
+      () => import("../pages/notifications/notifications-page.tsx"),
+      "NotificationsPage",
+    ),
+  }),
+  createRoute({
+    ...under,
+    path: "/evidence",
+    component: lazyRouteComponent(() => import("../pages/evidence/evidence-page.tsx"), "EvidencePage"),
+  }),
+  createRoute({
+    ...under,
     path: "/operator",
     component: lazyRouteComponent(
       () => import("../pages/operators/organisations-page.tsx"),

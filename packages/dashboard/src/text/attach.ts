@@ -14,6 +14,7 @@ export const attach = {
     make: "Make an auth key",
     shownOnce:
       "This is the only time that the key is shown. Copy it now; lost keys are replaced, not recovered.",
+    made: "The key is made",
     secret: "Auth key",
     copySecret: "Copy the key",
     command: "Run this on the host, then type the key",

@@ -14,7 +14,7 @@ const text = attach.key;
 export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"]; onDone: () => void }) {
   return (
     <Stack>
-      <Section title={text.secret}>
+      <Section title={text.made}>
         <Alert color="orange" variant="light" role="status">
           {text.shownOnce}
         </Alert>

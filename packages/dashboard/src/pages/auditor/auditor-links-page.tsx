@@ -11,7 +11,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { auditor as text } from "../../text/auditor.ts";
-import { dayBefore, dayOf } from "./days.ts";
+import { dayBefore, dayOf } from "../../text/days.ts";
 import { linkState } from "./link-state.ts";
 import { MadeLink } from "./made-link.tsx";
 import { MakeLink } from "./make-link.tsx";

@@ -9,7 +9,7 @@ import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { auditor } from "../../text/auditor.ts";
 import { people } from "../../text/people.ts";
 import { strings } from "../../text/strings.ts";
-import { dayOf, periodOfDays } from "./days.ts";
+import { dayOf, periodOfDays } from "../../text/days.ts";
 
 const text = auditor.make;
 const DAY_S = 86_400;

@@ -214,8 +214,9 @@ describe("its session", () => {
     "GET /api/backups/:backupID",
     "GET /api/orgs/:orgID/events",
     "GET /api/events/:eventID",
+    "GET /api/orgs/:orgID/evidence",
     "GET /api/orgs/:orgID/log",
-  "GET /api/orgs/:orgID/log/head",
+    "GET /api/orgs/:orgID/log/head",
     "GET /api/orgs/:orgID/log/proof",
   ];
 
@@ -320,6 +321,18 @@ describe("what it shows", () => {
     expect((await get(`/api/orgs/${org.id}/sources`, before)).json["items"]).toMatchObject([
       { last_backup_at: null },
     ]);
+  });
+
+  test("is of its period: the evidence, also where more is asked for", async () => {
+    const link = { from: "2026-01-10T00:00:00Z", to: "2026-02-01T00:00:00Z" };
+    const { token } = await reading(link);
+    const path = `/api/orgs/${org.id}/evidence`;
+    for (const query of ["", "?from=2025-12-01T00:00:00Z&to=2026-06-01T00:00:00Z"]) {
+      const pack = await get(path + query, token);
+      expect(pack.status, pack.body.toString()).toBe(200);
+      expect(pack.headers["content-disposition"]).toContain("-2026-01-10-2026-02-01.zip");
+    }
+    expect((await get(`${path}?from=2026-03-01T00:00:00Z`, token)).json["error"]).toBe("invalid_request");
   });
 
   test("is of its organisation alone", async () => {

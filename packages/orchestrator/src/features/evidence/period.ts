@@ -1,6 +1,7 @@
 import { Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "../../platform/http/errors.ts";
 import { periodOf } from "../../platform/http/listing.ts";
+import { ALWAYS, type Period } from "../../platform/http/principal.ts";
 
 const DAY_MS = 86_400_000;
 /** A year and a month: a whole year, and what of the next one passed before somebody asked. */
@@ -32,8 +33,12 @@ export interface EvidencePeriod {
 }
 
 /** Throws `invalid_request` for no moments, a period that has not begun, is empty, or too long. */
-export function evidencePeriod(query: { from?: string; to?: string }, now: Date): EvidencePeriod {
-  const asked = periodOf(query);
+export function evidencePeriod(
+  query: { from?: string; to?: string },
+  now: Date,
+  within: Period = ALWAYS,
+): EvidencePeriod {
+  const asked = periodOf(query, within);
   const to = asked.to === null || asked.to > now ? now : asked.to;
   const from = asked.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   if (from >= now)

@@ -25,10 +25,11 @@ export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: 
       query: evidenceQuery,
       answers: { 200: "application/zip" },
       rateLimits: ["default", "evidence"],
-      async handle({ orgId, query }) {
+      forAuditorLinks: true,
+      async handle({ orgId, query, within }) {
         if (orgId === null) throw notFound("organisation");
         const now = clock();
-        const period = evidencePeriod(query, now);
+        const period = evidencePeriod(query, now, within);
         const snapshot = await readInOrg(db, orgId, (tx) => readSnapshot(tx, signer, { orgId, period, now }));
         const day = (moment: Date): string => moment.toISOString().slice(0, 10);
         const name = `evidence-${orgId}-${day(period.from)}-${day(period.to)}.zip`;

@@ -1,0 +1,64 @@
+import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Age } from "../../parts/age.tsx";
+import { Awaited } from "../../parts/awaited.tsx";
+import { MoreButton } from "../../parts/more-button.tsx";
+import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { Section } from "../../parts/section.tsx";
+import { notifications, TYPE_WORDS } from "../../text/notifications.ts";
+import { DeliveryDetails } from "./delivery-details.tsx";
+import { type Channel, deliveriesQuery, type Delivery, type DeliveryFilter, nameOf } from "./queries.ts";
+
+const text = notifications.deliveries;
+const FILTERS = ["all", "pending", "delivered", "failed"] as const;
+
+/** What became of each message to each channel. */
+export function DeliveryLog({ orgId, channels }: { orgId: string; channels: readonly Channel[] }) {
+  const [filter, setFilter] = useState<DeliveryFilter>("all");
+  const list = useInfiniteQuery(deliveriesQuery(orgId, filter));
+  const names = new Map(channels.map((channel) => [channel.id, nameOf(channel)]));
+  const columns: Column<Delivery>[] = [
+    { header: text.column.what, cell: ({ type }) => TYPE_WORDS[type] },
+    { header: text.column.to, cell: ({ channel_id }) => names.get(channel_id) ?? text.removed },
+    { header: text.column.when, cell: ({ created_at }) => <Age at={created_at} /> },
+    {
+      header: text.column.status,
+      cell: ({ status, next_attempt_at }) => (
+        <span>
+          {text.status[status]}
+          {next_attempt_at !== null && (
+            <>
+              , {text.next} <Age at={next_attempt_at} />
+            </>
+          )}
+        </span>
+      ),
+    },
+    { header: text.column.attempts, cell: ({ attempts }) => attempts, numeric: true },
+    { header: text.column.action, cell: (delivery) => <DeliveryDetails delivery={delivery} /> },
+  ];
+  return (
+    <Section title={text.title}>
+      <SegmentedControl
+        aria-label={text.show}
+        w="fit-content"
+        value={filter}
+        onChange={(value) => setFilter(value as DeliveryFilter)}
+        data={FILTERS.map((value) => ({ value, label: value === "all" ? text.all : text.status[value] }))}
+      />
+      <Awaited query={list}>
+        {({ pages }) => {
+          const found = pages.flatMap(({ items }) => items);
+          if (found.length === 0) return <Text size="sm">{text.empty}</Text>;
+          return (
+            <Stack>
+              <RecordTable caption={text.title} columns={columns} rows={found} rowKey={({ id }) => id} />
+              <MoreButton list={list} />
+            </Stack>
+          );
+        }}
+      </Awaited>
+    </Section>
+  );
+}

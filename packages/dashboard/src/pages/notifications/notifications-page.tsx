@@ -1,0 +1,49 @@
+import type { Schemas } from "@attestore/contract/client";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useOrgId } from "../../api/session.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { Page } from "../../parts/page.tsx";
+import { notifications as text } from "../../text/notifications.ts";
+import { AddChannel } from "./add-channel.tsx";
+import { ChannelTable } from "./channel-table.tsx";
+import { DeliveryLog } from "./delivery-log.tsx";
+import { channelsQuery } from "./queries.ts";
+import type { ShownSecret } from "./shown-secret.ts";
+import { WebhookSecret } from "./webhook-secret.tsx";
+
+/** Who is told what, and what became of it. */
+export function NotificationsPage() {
+  const orgId = useOrgId();
+  const query = useQuery(channelsQuery(orgId));
+  const [shown, setShown] = useState<ShownSecret | null>(null);
+  const added = ({ secret }: Schemas["ChannelWithSecret"]): void =>
+    setShown(secret === null ? null : { title: text.secret.title, secret });
+  return (
+    <Page
+      title={text.title}
+      lead={text.lead}
+      actions={
+        <>
+          <AddChannel kind="email" orgId={orgId} onAdded={added} />
+          <AddChannel kind="webhook" orgId={orgId} onAdded={added} />
+        </>
+      }
+    >
+      {shown !== null && <WebhookSecret shown={shown} onDone={() => setShown(null)} />}
+      <Awaited query={query}>
+        {(channels) => (
+          <>
+            {channels.length === 0 ? (
+              <EmptyState>{text.empty}</EmptyState>
+            ) : (
+              <ChannelTable channels={channels} onSecret={setShown} />
+            )}
+            <DeliveryLog orgId={orgId} channels={channels} />
+          </>
+        )}
+      </Awaited>
+    </Page>
+  );
+}

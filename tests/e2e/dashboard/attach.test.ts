@@ -1,0 +1,218 @@
+/** From a signup to a proven backup with the real agent, and machines at the door: in the browser. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Host, newHost } from "../harness/host.ts";
+import { run, type Running } from "../harness/programs.ts";
+import { until } from "../harness/wait.ts";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  screenshotsOf,
+} from "./open-dashboard.ts";
+
+let dashboard: Dashboard;
+let data: string;
+const hosts: Host[] = [];
+beforeAll(async () => {
+  dashboard = await openDashboard({ ATTESTORE_HEARTBEAT_INTERVAL_S: "1" });
+  data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
+  const ledger = new DatabaseSync(join(data, "ledger.db"));
+  ledger.exec("create table entries (id integer primary key, cents integer not null)");
+  ledger.exec("insert into entries (cents) values (100), (250), (4711)");
+  ledger.close();
+});
+afterAll(async () => {
+  for (const host of hosts) host.remove();
+  rmSync(data, { recursive: true, force: true });
+  await dashboard.close();
+});
+
+function host(): Host {
+  const made = newHost();
+  hosts.push(made);
+  return made;
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+
+/** `attestore init` without a key, up to the code that it prints. */
+async function knock(
+  at: Host,
+  name: string,
+): Promise<{ machine: Running; code: string; fingerprint: string }> {
+  const { server } = dashboard;
+  const machine = at.start("init", "--service", server.url, "--ca-file", server.caFile, "--name", name);
+  const code = await until("the host prints a code", () => /code {2}(\S{4}-\S{4})/.exec(machine.talk())?.[1]);
+  const fingerprint = /SHA256:\S{43}/.exec(machine.talk())?.[0] ?? "";
+  return { machine, code, fingerprint };
+}
+
+test("signup, one line, an agent, a source, a backup, a restore test: and its receipt is there", async () => {
+  const page = await dashboard.open(null, "/signup");
+  await page.getByLabel("E-mail address").fill("ada@example.org");
+  await page.getByLabel("Name of your organisation").fill("Ledger Works");
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByLabel("Code").fill(await dashboard.codeFor("ada@example.org"));
+  await page.getByRole("button", { name: "Create the organisation" }).click();
+  await page.getByRole("banner").getByText("Ledger Works").waitFor();
+
+  await page.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
+  await page.getByText("No agent is attached yet").waitFor();
+  await expectAccessible(page);
+  await page.getByRole("main").getByRole("link", { name: "Attach an agent" }).first().click();
+  await heading(page, "Attach an agent");
+  await expectAccessible(page);
+  await page.getByLabel("What the key is for (optional)").fill("ledger host");
+  await page.getByRole("button", { name: "Make an auth key" }).click();
+  await page.getByText("the only time that the key is shown").waitFor();
+  const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
+  expect(authKey).toMatch(/^atk_[0-9a-z]{10}_\S{32}$/);
+  const line = (await page.getByLabel("Run this on the host").textContent()) ?? "";
+  expect(line).toContain(`${dashboard.server.url}/install.sh`);
+  expect(line).not.toContain(authKey);
+  await page.getByText("Waiting for an agent to attach").waitFor();
+  await expectAccessible(page);
+
+  // What the installer does at its end; the whole line is run by the packages' own tests.
+  const ledger = host();
+  const { url, caFile } = dashboard.server;
+  const init = await run(
+    "attestore",
+    ["init", "--service", url, "--ca-file", caFile, "--name", "ledger-1"],
+    { ...ledger.env, ATTESTORE_AUTH_KEY: authKey },
+    ledger.base,
+  );
+  expect(init.code, init.stderr).toBe(0);
+  await page.getByRole("link", { name: "Open ledger-1" }).waitFor();
+  await screenshotsOf(page, "attach");
+
+  // Shown once: it is nowhere after a reload.
+  await page.reload();
+  await heading(page, "Attach an agent");
+  expect(await page.content()).not.toContain(authKey);
+
+  ledger.addSources(`  ledger:
+    engine: sqlite
+    path: ${join(data, "ledger.db")}
+    checks:
+      - { id: has-entries, query: "select count(*) as n from entries", expect: "n >= 3" }
+`);
+  for (const command of [
+    ["backup", "--source", "ledger"],
+    ["restore-test", "--source", "ledger"],
+    ["keys", "recovery-kit", "--output", "kit.txt"],
+  ]) {
+    const done = await ledger.run(...command);
+    expect(done.code, done.stdout + done.stderr).toBe(0);
+  }
+  const running = ledger.start("run");
+  try {
+    await page.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
+    await page.getByRole("row", { name: /ledger-1.*active.*nothing.*never tested/ }).waitFor();
+    await expectAccessible(page);
+    await screenshotsOf(page, "agents");
+    await page.getByRole("link", { name: "ledger-1" }).click();
+    await heading(page, "ledger-1");
+    await page.getByText("nobody knows whether it can be read").waitFor();
+    await page.getByRole("row", { name: /ledger.*sqlite/ }).waitFor();
+    const doctor = await ledger.run("doctor");
+    const shown = /SHA256:\S{43}/.exec((await page.getByText(/^SHA256:/).textContent()) ?? "")?.[0] ?? "?";
+    expect(doctor.stdout + doctor.stderr + init.stdout).toContain(shown);
+    await expectAccessible(page);
+    await screenshotsOf(page, "agent");
+
+    await page.getByRole("button", { name: "Rename" }).click();
+    await page.getByLabel("Name of the agent").fill("ledger-1 (Rotterdam)");
+    await page.getByRole("button", { name: "Save" }).click();
+    await heading(page, "ledger-1 (Rotterdam)");
+
+    await page.getByRole("button", { name: "Revoke" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/No longer backed up.*ledger/).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Revoke ledger-1 (Rotterdam)" }).click();
+    await page.getByText("revoked", { exact: true }).first().waitFor();
+    await until("the agent is told", () => running.talk().includes("revoked"), 20);
+  } finally {
+    running.child.kill("SIGTERM");
+    await running.finished;
+  }
+});
+
+test("a machine that waits is approved by its fingerprint, and another turned away", async () => {
+  const org: DashboardOrg = await dashboard.addOrg("Night Watch");
+  const page = await dashboard.open(org.owner, "/attach");
+  const friend = await knock(host(), "archive-2");
+
+  await page.getByText("By its code", { exact: true }).click();
+  await page.getByLabel("Code that the host shows").fill("ABCD-EFGH");
+  await page.getByRole("button", { name: "Look it up" }).click();
+  await page.getByRole("alert").getByText("No machine waits").waitFor();
+  await expectAccessible(page);
+  // As people type it.
+  await page.getByLabel("Code that the host shows").fill(friend.code.toLowerCase().replace("-", ""));
+  await page.getByRole("button", { name: "Look it up" }).click();
+  await page.getByText(friend.fingerprint).waitFor();
+  const approve = page.getByRole("button", { name: "Approve" });
+  expect(await approve.getAttribute("aria-description")).toContain("compare the fingerprint");
+  await expectAccessible(page);
+  await screenshotsOf(page, "attach-review");
+  await page.getByLabel("The host shows this very fingerprint").check();
+  await approve.click();
+  await page.getByText("archive-2 is attached.").waitFor();
+  expect((await friend.machine.finished).code).toBe(0);
+  await expectAccessible(page);
+
+  // The address that the host prints leads straight to it.
+  const stranger = await knock(host(), "who-knows");
+  await page.goto(`${dashboard.server.url}/attach?code=${stranger.code}`);
+  await page.getByText(stranger.fingerprint).waitFor();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Turn who-knows away" }).click();
+  await page.getByText("who-knows was turned away.").waitFor();
+  expect((await stranger.machine.finished).code).not.toBe(0);
+
+  const auditor = await dashboard.addPerson(org, "auditor");
+  const third = await knock(host(), "archive-3");
+  const looksOn = await dashboard.open(auditor, `/attach?code=${third.code}`);
+  await looksOn.getByText(third.fingerprint).waitFor();
+  for (const name of ["Approve", "Deny"])
+    expect(await looksOn.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
+  await expectAccessible(looksOn);
+  third.machine.child.kill("SIGINT");
+  await third.machine.finished;
+});
+
+test("auth keys are listed without their secrets, and revoked after a question", async () => {
+  const org = await dashboard.addOrg("Key Keepers");
+  const page = await dashboard.open(org.owner, "/auth-keys");
+  await heading(page, "Auth keys");
+  await page.getByRole("row", { name: /unnamed.*0, no limit.*console/ }).waitFor();
+  expect(await page.content()).not.toContain(org.authKey);
+  await expectAccessible(page);
+  await screenshotsOf(page, "auth-keys");
+  await page.getByRole("button", { name: "Revoke unnamed" }).click();
+  await page.getByRole("dialog").getByText("Agents that attached with it stay").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke unnamed" }).click();
+  await page.getByText("No key lets an agent in right now.").waitFor();
+  await expectAccessible(page);
+});
+
+test("a service that does not answer is said so, and asked again", async () => {
+  const org = await dashboard.addOrg("Offline Test");
+  const page = await dashboard.open(org.owner, "/members");
+  await heading(page, "Members");
+  await page.route("**/api/orgs/*/agents**", (route) => route.abort());
+  await page.route("**/api/orgs/*/incidents**", (route) => route.abort());
+  await page.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("alert").getByText("The service does not answer").waitFor();
+  await page.unroute("**/api/orgs/*/agents**");
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("No agent is attached yet").waitFor();
+});
