@@ -3,6 +3,7 @@ import type { BackupRecord } from "../e2e/harness/backups.ts";
 import { seal } from "../e2e/harness/dsse.ts";
 import { exchange } from "../e2e/harness/https.ts";
 import type { WireAgent } from "../e2e/harness/organisation.ts";
+import type { Server } from "../e2e/harness/server.ts";
 import { restoreTestStatement, type ReceiptAccepted } from "../e2e/harness/statements.ts";
 
 /** A receipt that the service has answered 201 for. */
@@ -23,8 +24,16 @@ export class ReceiptStream {
   disturbed = 0;
   #stopping = false;
   readonly #workers: Promise<void>[];
+  readonly #replicas: readonly Server[] | null;
+  #turn = 0;
 
-  constructor(agents: readonly { agent: WireAgent; backup: BackupRecord }[], workersEach: number) {
+  /** Each attempt goes to another one of `replicas`, where there are some. */
+  constructor(
+    agents: readonly { agent: WireAgent; backup: BackupRecord }[],
+    workersEach: number,
+    replicas: readonly Server[] | null = null,
+  ) {
+    this.#replicas = replicas;
     this.#workers = agents.flatMap(({ agent, backup }) =>
       Array.from({ length: workersEach }, () => this.#work(agent, backup)),
     );
@@ -70,7 +79,8 @@ export class ReceiptStream {
 
   async #submit(agent: WireAgent, body: string, idempotencyKey: string): Promise<ReceiptAccepted> {
     for (;;) {
-      const answer = await exchange(agent.server, {
+      const replica = this.#replicas?.[this.#turn++ % this.#replicas.length];
+      const answer = await exchange(replica ?? agent.server, {
         method: "POST",
         path: "/v1/receipts",
         token: agent.token,

@@ -11,6 +11,8 @@ export interface Call {
   idempotencyKey?: string;
   /** Where the call comes from: an address of 127.0.0.0/8. */
   from?: string;
+  /** Of a stream that goes on for ever: its first bytes are the answer, and end it. */
+  isEndless?: boolean;
 }
 
 export interface Answer {
@@ -57,7 +59,7 @@ export async function send(server: { port: number; ca: string }, call: Call): Pr
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
         incoming.on("error", reject);
-        incoming.on("end", () => {
+        const answered = (): void => {
           const bytes = Buffer.concat(chunks);
           resolve({
             status: incoming.statusCode ?? 0,
@@ -65,7 +67,13 @@ export async function send(server: { port: number; ca: string }, call: Call): Pr
             body: bytes,
             json: parsed(bytes),
           });
-        });
+        };
+        incoming.on("end", answered);
+        if (call.isEndless === true && incoming.statusCode === 200)
+          incoming.once("data", () => {
+            outgoing.destroy();
+            answered();
+          });
       },
     );
     outgoing.on("error", reject);

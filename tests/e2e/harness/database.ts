@@ -9,6 +9,8 @@ import { until } from "./wait.ts";
 const PROGRAMS = "/usr/lib/postgresql/15/bin";
 
 export interface DatabaseServer {
+  /** Where its socket is. */
+  home: string;
   /** A connection URL for a database of the server. */
   url: (database: string, user?: string, password?: string) => string;
   /** Runs SQL, throws if it fails, answers what psql prints. */
@@ -28,8 +30,11 @@ function account(name: string): Account {
   return { uid, gid };
 }
 
-/** Starts a server on a socket of its own; PostgreSQL refuses root, so root runs it as postgres. */
-export async function startDatabaseServer(): Promise<DatabaseServer> {
+/**
+ * Starts a server on a socket of its own; PostgreSQL refuses root, so root runs it as postgres. It forgets what it was told when the machine
+ * does, unless it is to be `durable`.
+ */
+export async function startDatabaseServer({ durable = false } = {}): Promise<DatabaseServer> {
   const home = mkdtempSync(join(tmpdir(), "attestore-e2e-database-"));
   const unprivileged = process.getuid?.() === 0 ? account("postgres") : undefined;
   if (unprivileged) chownSync(home, unprivileged.uid, unprivileged.gid);
@@ -42,7 +47,8 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
     encoding: "utf8",
   });
   if (made.status !== 0) throw new Error(`initdb: ${made.error?.message ?? made.stderr}`);
-  const settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-c", "synchronous_commit=off"];
+  const settings = ["-c", "listen_addresses="];
+  if (!durable) settings.push("-c", "fsync=off", "-c", "synchronous_commit=off");
   const server = spawn(join(PROGRAMS, "postgres"), ["-D", data, "-k", home, ...settings], {
     ...as,
     cwd: home,
@@ -67,6 +73,7 @@ export async function startDatabaseServer(): Promise<DatabaseServer> {
     throw error;
   }
   return {
+    home,
     url,
     sql: (database, text) => {
       const { status, stdout, stderr } = psql(database, text);

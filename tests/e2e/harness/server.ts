@@ -26,8 +26,13 @@ export interface Server {
   remove: () => Promise<void>;
 }
 
-export async function startServer(settings: Environment = {}): Promise<Server> {
+/** `prepare` puts into the data directory what has to be there before the first start. */
+export async function startServer(
+  settings: Environment = {},
+  prepare: (data: string) => void = () => undefined,
+): Promise<Server> {
   const data = mkdtempSync(join(tmpdir(), "attestore-e2e-server-"));
+  prepare(data);
   // Its database's user may enter, so the database runs in place, where processesUnder sees it.
   chmodSync(data, 0o711);
   const port = await freePort();

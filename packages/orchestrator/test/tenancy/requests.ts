@@ -65,7 +65,7 @@ export function requestAbout(
   route: Route,
   { about, by, pick }: { about: World; by: World; pick: Pick },
 ): Filled {
-  const filled = fill(route, pick);
+  const filled = withAnswer(route, fill(route, pick));
   const raw = RAW[nameOf(route)]?.(about, by);
   if (raw !== undefined) {
     const { json: _, ...call } = filled.call;
@@ -78,4 +78,9 @@ export function requestAbout(
   if (adjust === undefined) return filled;
   const json = adjust((filled.call.json ?? {}) as Body, about, by);
   return { ...filled, call: { ...filled.call, json } };
+}
+
+function withAnswer(route: Route, { call, ...rest }: Filled): Filled {
+  const isEndless = route.answers[200] === "text/event-stream";
+  return { ...rest, call: { ...call, isEndless } };
 }

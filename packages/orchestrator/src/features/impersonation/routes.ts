@@ -48,6 +48,7 @@ export function impersonationRoutes(): Route[] {
     path: "/api/auth/end-impersonate",
     summary: "Be the operator again",
     action: "impersonation.end",
+    beyondOrg: true,
     credential: "user",
     answers: { 200: SessionStarted },
     errors: ["conflict"],

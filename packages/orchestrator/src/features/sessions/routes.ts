@@ -94,6 +94,7 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     path: "/api/auth/logout",
     summary: "Sign out; an impersonation and the operator's own session end together",
     action: "session.end",
+    beyondOrg: true,
     credential: "user",
     answers: { 200: SignedOut },
     rateLimits: ["default"],

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import pg from "pg";
+import { setTimeout as delay } from "node:timers/promises";
+import { errorCode, errorMessage } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
@@ -24,6 +26,14 @@ const DIRECTORY = new URL("./migrations/", import.meta.url);
 const FILE_NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 /** Any constant that nobody else uses: "atst" as a number. */
 const ADVISORY_LOCK = 0x61747374;
+/** Less than the second after which PostgreSQL looks for deadlocks, and undoes whoever looked. */
+const LOCK_TIMEOUT_MS = 800;
+const RETRY_MS = 250;
+const GIVE_UP_AFTER_MS = 120_000;
+/** Lock not available in time, deadlock, a time that a migration sets itself. */
+const LOCKED_OUT = new Set(["55P03", "40P01", "57014"]);
+/** What migration 0020 raises where the role may not do what it has to. Its message says what to run. */
+const NO_ROLE = "AT001";
 
 /** The migrations of this version of the code, in order of their numbers, each of which is there once. */
 export async function readMigrations(directory: URL = DIRECTORY): Promise<Migration[]> {
@@ -64,13 +74,30 @@ export async function migrate(
   try {
     const done: number[] = [];
     for (;;) {
-      const version = await applyNext(client, known);
+      const version = await applyPatiently(client, known, log);
       if (version === null) return done;
       done.push(version);
       log.info({ migration: known.find((each) => each.version === version)?.name }, "migrated the database");
     }
   } finally {
     await client.end();
+  }
+}
+
+/**
+ * A replica of before may be serving all the while. Its transactions are short, but whoever waits for a lock on a table holds up all who come
+ * after: so no wait is long, and what did not get its locks, or was undone for a deadlock, is tried again.
+ */
+async function applyPatiently(client: pg.Client, known: Migration[], log: Logger): Promise<number | null> {
+  for (const until = Date.now() + GIVE_UP_AFTER_MS; ; await delay(RETRY_MS)) {
+    try {
+      return await applyNext(client, known);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code === NO_ROLE) throw new UserError("database_unusable", errorMessage(error), { cause: error });
+      if (!LOCKED_OUT.has(code ?? "") || Date.now() > until) throw error;
+      log.warn({ reason: errorMessage(error) }, "a migration waits for tables that are in use");
+    }
   }
 }
 
@@ -87,6 +114,8 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
     );
     const next = nextMigration(known, applied.rows);
     if (next !== null) {
+      // Not before: another replica that migrates may take as long as it takes.
+      await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
       await client.query(next.sql);
       await client.query("insert into schema_migrations (version, name, sha256) values ($1, $2, $3)", [
         next.version,

@@ -1,5 +1,5 @@
 import { isId } from "@attestore/contract";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { FastifyRequest } from "fastify";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { notFound } from "./errors.ts";
@@ -25,9 +25,29 @@ export async function orgOfCall(
   return row.id;
 }
 
-/** From here on the transaction is about one organisation, which the database's row-level security goes by. */
+/**
+ * From here on the transaction is about one organisation: it runs as a role that sees that organisation's rows only (migration 0020), so
+ * that a query which forgets its organisation finds nothing of others'. Ends with the transaction, with a rollback to an earlier
+ * savepoint, or with `endScope`.
+ */
 export async function scopeToOrg(tx: DatabaseTransaction, orgId: string): Promise<void> {
-  await sql`select set_config('attestore.org_id', ${orgId}, true)`.execute(tx);
+  await sql`select ${settings(orgId)}`.execute(tx);
+}
+
+/** The same with a savepoint after it, in one round trip. */
+export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string): Promise<void> {
+  // Two statements at once take no parameters. An id has nothing in it that would have to be quoted.
+  if (!isId("org", orgId)) throw new Error("only an organisation's id makes a scope");
+  await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
+}
+
+/** The transaction is about all of the service again. */
+export async function endScope(tx: DatabaseTransaction): Promise<void> {
+  await sql`set local role none`.execute(tx);
+}
+
+function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`set_config('attestore.org_id', ${orgId}, true), set_config('role', 'attestore_tenant', true)`;
 }
 
 /** Runs a reading handler on one snapshot that holds one organisation. */

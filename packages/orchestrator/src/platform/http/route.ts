@@ -135,6 +135,11 @@ export interface WriteRoute<
   mode: "write";
   /** The answer holds a secret: it is sealed where it is remembered. */
   secret?: boolean;
+  /**
+   * The handler has to reach what belongs to no organisation, such as the session of an operator who acts as a user: row-level security
+   * does not hold it. All others see what the call's organisation has.
+   */
+  beyondOrg?: true;
   prepare?(call: Call<Kind, Static<B>, Static<Q>, Static<P>>): Promise<Prepared>;
   handle(
     call: Call<Kind, Static<B>, Static<Q>, Static<P>>,

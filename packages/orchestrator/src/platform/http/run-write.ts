@@ -4,7 +4,7 @@ import { errorCode } from "../errors/errno.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { ApiError, errorBody } from "./errors.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
-import { scopeToOrg } from "./org-scope.ts";
+import { endScope, scopeWithSavepoint } from "./org-scope.ts";
 import { claimKey, rememberAnswer } from "./remembered-answers.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
@@ -41,7 +41,7 @@ export async function runWrite(
     }
   }
   const run = async (tx: DatabaseTransaction): Promise<Answered> =>
-    refusal === null ? attempt(tx, call, () => route.handle(call, tx, prepared)) : refused(refusal, call);
+    refusal === null ? attempt(tx, route, call, prepared) : refused(refusal, call);
   return retried(() => commit(deps, route.secret === true, record, run, logImpersonation));
 }
 
@@ -67,17 +67,21 @@ function refused(error: ApiError, call: Call): Answered {
 
 async function attempt(
   tx: DatabaseTransaction,
+  route: WriteRoute,
   call: Call,
-  handle: () => Promise<Parameters<typeof toWire>[0]>,
+  prepared: unknown,
 ): Promise<Answered> {
   if (call.principal.kind === "agent") await lockActiveAgent(tx, call.principal.id);
-  else if (call.principal.kind === "user" && call.orgId !== null) await scopeToOrg(tx, call.orgId);
-  await sql`savepoint handler`.execute(tx);
+  if (call.orgId === null || route.beyondOrg === true) await sql`savepoint handler`.execute(tx);
+  else await scopeWithSavepoint(tx, call.orgId);
   try {
-    return { answer: toWire(await handle()), error: null };
+    const answer = toWire(await route.handle(call, tx, prepared));
+    // What follows is the service's own: remembered answers, the audit row.
+    await endScope(tx);
+    return { answer, error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    await sql`rollback to savepoint handler`.execute(tx);
+    await sql`rollback to savepoint handler; set local role none`.execute(tx);
     return refused(error, call);
   }
 }

@@ -1,0 +1,159 @@
+/** Migration 0020 on servers where the service's role is no superuser, and while a replica of before goes on serving. */
+import { appendFile, chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { RecordingLogger } from "../../../test/recording-logger.ts";
+import { silentLogger } from "../logging/logger.ts";
+import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import { clusterDirectory } from "../postgres/cluster.ts";
+import { openDatabase, type OpenDatabase } from "../postgres/open-database.ts";
+import { migrate, readMigrations } from "./migrate.ts";
+import { typeParsers } from "./type-parsers.ts";
+
+let directory: string;
+let server: OpenDatabase;
+let superuser: pg.Pool;
+let count = 0;
+/** Who owns the test's own database, and nothing else. */
+let role: string;
+let database: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "attestore-test-"));
+  await chmod(directory, 0o711);
+  server = await openDatabase({ dataDirectory: directory, role: "serve", log: silentLogger });
+  superuser = new pg.Pool({ ...server.connection, types: typeParsers });
+  superuser.on("error", () => undefined);
+  // The embedded server lets its one role in; here the same person of the system may come as any.
+  const identities = join(clusterDirectory(join(directory, "postgres")), "pg_ident.conf");
+  await appendFile(identities, `service "${userInfo().username}" all\n`);
+  await superuser.query("select pg_reload_conf()");
+  await superuser.query("create role visitor login");
+  await vi.waitFor(() => run({ ...server.connection, user: "visitor" }, "select"), { timeout: 10_000 });
+});
+afterAll(async () => {
+  await superuser.end();
+  await server.close();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  count += 1;
+  role = `service_${count}`;
+  database = `database_${count}`;
+});
+
+async function createRole(options: string): Promise<void> {
+  await superuser.query(`create role ${role} login ${options}`);
+  await superuser.query(`create database ${database} owner ${role}`);
+}
+
+function as(user: string): ConnectionSettings {
+  return { ...server.connection, database, user };
+}
+
+async function run(connection: ConnectionSettings, ...statements: string[]): Promise<pg.QueryResult[]> {
+  const client = new pg.Client({ ...connection, types: typeParsers });
+  await client.connect();
+  try {
+    const results: pg.QueryResult[] = [];
+    for (const statement of statements) results.push(await client.query(statement));
+    return results;
+  } finally {
+    await client.end();
+  }
+}
+
+const isTenant = "select current_user as name";
+
+test("a role that may not create roles is told what to run, and after that it works", async () => {
+  await superuser.query("drop role if exists attestore_tenant");
+  await createRole("nosuperuser nocreaterole");
+  const refused = await migrate(as(role), silentLogger).then(
+    () => null,
+    (error: unknown) => error as Error & { code: string },
+  );
+  expect(refused?.code).toBe("database_unusable");
+  const remedy = /try again: (.*)$/.exec(refused?.message ?? "")?.[1] ?? "";
+  expect(remedy).toBe(`create role attestore_tenant nologin; grant attestore_tenant to ${role};`);
+  await superuser.query(remedy);
+  await migrate(as(role), silentLogger);
+  const [, , became] = await run(as(role), "begin", "set local role attestore_tenant", isTenant);
+  expect(became?.rows).toEqual([{ name: "attestore_tenant" }]);
+});
+
+test("a second service of the same server, whose role is not in it yet, is told to have it granted", async () => {
+  await createRole("nosuperuser nocreaterole");
+  const migrating = migrate(as(role), silentLogger);
+  await expect(migrating).rejects.toThrow(`try again: grant attestore_tenant to ${role};`);
+  await superuser.query(`grant attestore_tenant to ${role}`);
+  await migrate(as(role), silentLogger);
+});
+
+test("a role that may create roles makes it and joins it by itself", async () => {
+  // Roles are of the whole server: another database's rights would keep it.
+  for (const other of ["database_1", "database_2"]) await superuser.query(`drop database ${other}`);
+  await superuser.query("drop role attestore_tenant");
+  await createRole("nosuperuser createrole");
+  await migrate(as(role), silentLogger);
+  const [, , became] = await run(as(role), "begin", "set local role attestore_tenant", isTenant);
+  expect(became?.rows).toEqual([{ name: "attestore_tenant" }]);
+});
+
+test("databases of one server that migrate at once do not get into each other's way", async () => {
+  const databases = ["a", "b", "c"].map((name) => `${database}_${name}`);
+  for (const name of databases) await superuser.query(`create database ${name}`);
+  const each = await Promise.all(
+    databases.map((name) => migrate({ ...server.connection, database: name }, silentLogger)),
+  );
+  const all = (await readMigrations()).map(({ version }) => version);
+  expect(each).toEqual([all, all, all]);
+});
+
+test("a replica of before goes on while a new one migrates, and a long transaction of it is waited for", async () => {
+  await createRole("nosuperuser");
+  await superuser.query(`grant attestore_tenant to ${role}`);
+  const all = await readMigrations();
+  await migrate(
+    as(role),
+    silentLogger,
+    all.filter(({ version }) => version < 20),
+  );
+  await run(as(role), "insert into orgs (id, name, slug) values ('org_1', 'One', 'one')");
+  const replica = new pg.Pool({ ...as(role), max: 4 });
+  replica.on("error", () => undefined);
+  let isServing = true;
+  /** As before migration 0020: the organisation is set, and nobody becomes another role. */
+  const serve = async (): Promise<number> => {
+    for (let served = 0; ; served += 1) {
+      if (!isServing) return served;
+      const client = await replica.connect();
+      try {
+        await client.query("begin");
+        await client.query("select set_config('attestore.org_id', 'org_1', true)");
+        await client.query("update agents set name = 'x' where org_id = 'org_1'");
+        expect((await client.query("select name from orgs for update")).rows).toEqual([{ name: "One" }]);
+        await client.query("commit");
+      } finally {
+        client.release();
+      }
+    }
+  };
+  const served = Promise.all([serve(), serve(), serve()]);
+  const held = await replica.connect();
+  await held.query("begin");
+  await held.query("select from receipts");
+  const logger = new RecordingLogger();
+  const migrating = migrate(as(role), logger);
+  try {
+    await expect.poll(() => logger.has("a migration waits for tables that are in use")).toBe(true);
+    await held.query("commit");
+    expect(await migrating).toContain(20);
+  } finally {
+    held.release();
+    isServing = false;
+    await Promise.allSettled([migrating, served]);
+    await replica.end();
+  }
+  for (const count of await served) expect(count).toBeGreaterThan(0);
+});
