@@ -69,7 +69,7 @@ export const verify = {
   explanation: {
     true: "Everything that was asked for was checked, and held.",
     trueServed:
-      "Everything held, by keys that this service itself gave. That shows that nothing was changed since, and no more: a service that lies would lie about the keys, too. Give the agent's key below to be sure.",
+      "Everything held, by keys that this service itself gave. That shows that nothing was changed since, and no more: a service that lies would lie about the keys, too. Use keys of your own to be sure.",
     trueServedLog:
       "Everything held, by a key of the log that this service itself gave. Visit the log's page: from then on this browser knows the key, and watches that the log only grows.",
     false: "Something was checked and did not hold: the lines marked as failed say what.",

@@ -7,7 +7,7 @@ export function ActorView({ actor: { kind, id } }: { actor: LogEvent["actor"] })
   if (kind === "service") return <>{actorWords(kind)}</>;
   return (
     <>
-      {actorWords(kind)} <RecordLink id={id}>{`…${id.slice(-6)}`}</RecordLink>
+      {actorWords(kind)} <RecordLink id={id} inText>{`…${id.slice(-6)}`}</RecordLink>
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Stack, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
@@ -10,6 +10,7 @@ import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
 import { type Contradiction, forgetLog } from "../../verification/held-head.ts";
+import classes from "./contradiction-alarm.module.css";
 import { logWatchQuery } from "./watch-log.ts";
 
 const text = logText.alarm;
@@ -25,8 +26,11 @@ export function ContradictionAlarm({
   const { reason, detail, raised_at, kept, offered } = contradiction;
   return (
     <Stack gap="sm" data-alarm={reason}>
-      <Alert role="alert" color="red.9" variant="filled" title={text.title}>
+      <div role="alert" className={classes["alarm"]}>
         <Stack gap="sm">
+          <Text fw={700} size="lg">
+            {text.title}
+          </Text>
           <Text fw={600}>{text.reason[reason]}</Text>
           <Text>{visible(detail, 2000)}</Text>
           <Text>{text.means}</Text>
@@ -34,7 +38,7 @@ export function ContradictionAlarm({
             {text.seen}: <Moment at={raised_at} />
           </Text>
         </Stack>
-      </Alert>
+      </div>
       <Section title={text.evidence}>
         {kept !== null && <Head title={text.kept} checkpoint={kept.checkpoint} />}
         <Head title={text.offered} checkpoint={offered.checkpoint} />

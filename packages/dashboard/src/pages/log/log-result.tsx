@@ -1,5 +1,6 @@
 import { formatVerifierKey } from "@attestore/proof";
 import { Code, Stack, Text } from "@mantine/core";
+import { FactList } from "../../parts/fact-list.tsx";
 import { verify } from "../../text/verify.ts";
 import { CheckList } from "../../verification/check-list.tsx";
 import type { CheckedLine } from "../../verification/checked-line.ts";
@@ -17,15 +18,19 @@ export function LogResult({ lines, logKey }: VerifiedEvent) {
           : verify.explanation[verdict]}
       </VerdictBanner>
       <CheckList lines={lines} />
-      <div>
-        <Text size="sm" fw={600}>
-          {verify.source.log}
-        </Text>
-        <Code>{formatVerifierKey(logKey.key)}</Code>
-        <Text size="sm" c="dimmed">
-          {verify.logOrigin[logKey.origin]}
-        </Text>
-      </div>
+      <FactList
+        facts={[
+          [
+            verify.source.log,
+            <>
+              <Code>{formatVerifierKey(logKey.key)}</Code>
+              <Text size="sm" c="dimmed">
+                {verify.logOrigin[logKey.origin]}
+              </Text>
+            </>,
+          ],
+        ]}
+      />
     </Stack>
   );
 }

@@ -37,7 +37,6 @@ function Receipt({ receipt }: { receipt: ReceiptDetail }) {
   );
   return (
     <Page title={text.what[receipt.result ?? "backup"]} lead={lead}>
-      <VerifyHere key={receipt.id} receipt={receipt} />
       {parsed.ok ? (
         <StatementView
           statement={parsed.statement}
@@ -52,6 +51,7 @@ function Receipt({ receipt }: { receipt: ReceiptDetail }) {
           {parsed.issues.map(({ path, message }) => visible(`${path} ${message}`)).join("; ")}
         </Alert>
       )}
+      <VerifyHere key={receipt.id} receipt={receipt} />
       {parsed.ok && (
         <CheckElsewhere receipt={receipt} ciphertextSha256={parsed.statement.subject[0].digest.sha256} />
       )}

@@ -20,7 +20,8 @@ export function FileList({
         return (
           <Group key={id} component="li" justify="space-between" wrap="nowrap" gap="sm">
             <Group gap="xs" wrap="nowrap" align="flex-start">
-              <StatusMark status={isRefused ? "failed" : "proven"} label="" />
+              {/* That a file was taken says nothing of whether it is true. */}
+              <StatusMark status={isRefused ? "failed" : "none"} label="" />
               <Text size="sm" style={{ overflowWrap: "anywhere" }}>
                 <strong>{visible(name, 100)}</strong>: {visible(what(content), 600)}
               </Text>
