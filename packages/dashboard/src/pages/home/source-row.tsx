@@ -1,4 +1,3 @@
-import { Text, VisuallyHidden } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { Age } from "../../parts/age.tsx";
@@ -9,7 +8,7 @@ import { DayStrip } from "./day-strip.tsx";
 import classes from "./source-table.module.css";
 import { TrendLine } from "./trend-line.tsx";
 
-/** One source: what is known of it, its two clocks, its days and its trends. */
+/** One source: what is known of it, its two clocks, its days and its trends. There are many of them: plain elements, no components of the library. */
 export const SourceRow = memo(function SourceRow({ source, firstDay }: { source: Source; firstDay: string }) {
   const { id, name, state, concerns, running, days } = source;
   const { columns } = home.sources;
@@ -21,14 +20,12 @@ export const SourceRow = memo(function SourceRow({ source, firstDay }: { source:
           <div>
             <Link to={`/sources/${id}` as string}>{name}</Link>
             {concerns.length > 0 && (
-              <Text size="sm" c="dimmed">
+              <div className={classes["dimmed"]}>
                 {concerns.map((concern) => CONCERNS[concern]).join("; ")}
-              </Text>
+              </div>
             )}
             {running.map((kind) => (
-              <Text size="sm" key={kind}>
-                {home.clock.running[kind]}
-              </Text>
+              <div key={kind}>{home.clock.running[kind]}</div>
             ))}
           </div>
         </div>
@@ -130,7 +127,7 @@ function Trend({
     <>
       <div className={classes["trend"]}>
         <span aria-hidden="true">{last === undefined ? home.clock.unmeasured : format(last)}</span>
-        <VisuallyHidden>{describeTrend(values, format)}</VisuallyHidden>
+        <span className={classes["unseen"]}>{describeTrend(values, format)}</span>
         <TrendLine values={values} />
       </div>
       {children}
@@ -139,18 +136,10 @@ function Trend({
 }
 
 function Note({ children }: { children: ReactNode }) {
-  return (
-    <Text size="xs" c="dimmed">
-      {children}
-    </Text>
-  );
+  return <div className={classes["note"]}>{children}</div>;
 }
 
 /** An objective that is not met; its words say so, too. */
 function Over({ children }: { children: ReactNode }) {
-  return (
-    <Text size="xs" fw={600} className={classes["over"]}>
-      {children}
-    </Text>
-  );
+  return <div className={classes["over"]}>{children}</div>;
 }

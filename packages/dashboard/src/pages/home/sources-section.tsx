@@ -1,11 +1,12 @@
 import { Button, Group, SegmentedControl, Text, TextInput } from "@mantine/core";
-import { startTransition, useDeferredValue, useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { Section } from "../../parts/section.tsx";
 import { DAY_LETTERS, dayWord, home, type Source } from "../../text/home.ts";
 import { DayShape } from "./day-strip.tsx";
 import type { DaysShown } from "./queries.ts";
 import { SourceRow } from "./source-row.tsx";
 import classes from "./source-table.module.css";
+import { useGrowingRoom } from "./use-growing-room.ts";
 import { useKeptOrder } from "./use-kept-order.ts";
 
 interface SourcesSectionProps {
@@ -16,18 +17,19 @@ interface SourcesSectionProps {
 }
 
 /** As many as anybody reads at first; the worst are among them. */
-const FIRST = 50;
+const FIRST = 40;
 
 export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSectionProps) {
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
+  const room = useGrowingRoom(FIRST, all ? sources.length : FIRST);
   const { ordered, isOther, sortAgain } = useKeptOrder(sources);
   const wanted = useDeferredValue(text.trim().toLowerCase());
   const found =
     wanted === ""
       ? ordered
       : ordered.filter(({ name, slug }) => `${name}\n${slug}`.toLowerCase().includes(wanted));
-  const shown = all ? found : found.slice(0, FIRST);
+  const shown = found.slice(0, room);
   const words = home.sources;
   return (
     <Section title={words.heading}>
@@ -74,9 +76,9 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
           </tbody>
         </table>
       )}
-      {found.length > shown.length && (
+      {!all && found.length > shown.length && (
         <Group justify="center">
-          <Button variant="default" onClick={() => startTransition(() => setAll(true))}>
+          <Button variant="default" onClick={() => setAll(true)}>
             {words.showAll(found.length - shown.length)}
           </Button>
         </Group>

@@ -11,11 +11,11 @@ const DAY_MS = 86_400_000;
 
 /**
  * A letter a day with the worst that is known of it: f failed, m missed, p proven, b backed up only, - nothing. What a day's receipts
- * say comes as `0b4p`: how many days after the first.
+ * say comes as SourceDays' marks.
  */
 export function stripOf(
   strip: Strip,
-  receipts: string,
+  marks: string,
   missed: readonly string[],
   failures: readonly Failure[],
 ): string {
@@ -24,7 +24,7 @@ export function stripOf(
     // An agent's clock that is ahead, or what happens while this is read.
     if (index >= 0 && index < strip.days) letters[index] = letter;
   };
-  for (const [, index, letter] of receipts.matchAll(/(\d+)([fpb])/g)) set(Number(index), letter ?? "");
+  for (let at = 0; at < marks.length; at += 2) set(marks.charCodeAt(at) - 48, marks.charAt(at + 1));
   const indexOf = (day: string): number => Math.round((Date.parse(day) - Date.parse(strip.first)) / DAY_MS);
   for (const day of missed) if (letters[indexOf(day)] !== "f") set(indexOf(day), "m");
   for (const { day } of failures) set(indexOf(day), "f");

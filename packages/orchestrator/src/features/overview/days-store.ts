@@ -25,7 +25,7 @@ const ADD: Statement = {
       environment_digest, schema_changed, environment_changed, restore_ms, own_checks)
     select * from unnest($1::text[], $2::text[], $3::date[], $4::int[], $5::int[], $6::int[], $7::bigint[], $8::text[],
       $9::text[], $10::boolean[], $11::boolean[], $12::bigint[], $13::int[])
-    on conflict (org_id, source_id, day) do update set
+    on conflict (org_id, day, source_id) do update set
       backups = known.backups + excluded.backups,
       passed = known.passed + excluded.passed,
       failed = known.failed + excluded.failed,

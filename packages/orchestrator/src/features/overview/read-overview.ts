@@ -7,6 +7,7 @@ import { judgeSource, worstFirst } from "./source-state.ts";
 import {
   readAgents,
   readDays,
+  readDrift,
   readFailures,
   readIncidents,
   readLogHealth,
@@ -29,7 +30,8 @@ export async function readOverview(
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const strip: Strip = { first: new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10), days };
   const sources = await readSources(tx, orgId);
-  const known = await readDays(tx, orgId, strip.first);
+  const known = await readDays(tx, orgId, strip);
+  const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
   const failures = await readFailures(
     tx,
@@ -51,8 +53,8 @@ export async function readOverview(
       {
         failures: failed,
         open: incidents.filter(({ source_id }) => source_id === source.id).map(({ kind }) => kind),
-        schemaDrift: seen?.schema_drift ?? false,
-        environmentDrift: seen?.environment_drift ?? false,
+        schemaDrift: drift.get(source.id)?.schema ?? false,
+        environmentDrift: drift.get(source.id)?.environment ?? false,
         restore_ms: lastOf(seen?.restore_times),
         agents: [source.agent_id, ...(source.test_agent_id === null ? [] : [source.test_agent_id])].map(
           (id) => (silent.has(id) ? "silent" : activeIds.has(id) ? "active" : "revoked"),
@@ -65,7 +67,7 @@ export async function readOverview(
       state,
       concerns,
       failed_at: failedAt?.toISOString() ?? null,
-      days: stripOf(strip, seen?.days ?? "", missed.get(source.id) ?? [], failed),
+      days: stripOf(strip, seen?.marks ?? "", missed.get(source.id) ?? [], failed),
     };
   });
   const ordered = shown.toSorted(worstFirst);

@@ -167,7 +167,17 @@ describe("the state of a source", () => {
 
 test("a day shows the worst of it, and nothing outside of the strip", () => {
   const strip = { first: "2026-10-23", days: 30 };
-  const receipts = "0b1p2f3p4b29p31p";
+  const receipts = [
+    [0, "b"],
+    [1, "p"],
+    [2, "f"],
+    [3, "p"],
+    [4, "b"],
+    [29, "p"],
+    [31, "p"],
+  ]
+    .map(([day, letter]) => String.fromCharCode(48 + Number(day)) + letter)
+    .join("");
   const missed = ["2026-10-24", "2026-10-25", "2026-10-28", "2026-10-22"];
   const failures = [
     failure("backup_failed", 24),

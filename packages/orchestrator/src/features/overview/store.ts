@@ -49,74 +49,76 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
   }));
 }
 
+/** What the receipts of a source say of its days. */
 export interface SourceDays {
-  /** `0b4p5f…`: how many days after the first, and what the receipts of that day say. */
-  days: string;
+  /** Two characters a day: the one whose code is 48 and how many days after the first it was, and f, p or b. */
+  marks: string;
+  /** Of the last days that have one, oldest first. */
   sizes: number[];
   restore_times: number[];
+  /** Checks that somebody wrote for the newest restore test. */
   own_checks: number | null;
-  schema_drift: boolean;
-  environment_drift: boolean;
+}
+
+/** So many days go into the trends. */
+const TREND_DAYS = 30;
+
+/**
+ * What receipts say of the days from the first on. The database puts them together, a row a source and not a row a day, and nothing is
+ * sorted there: of all that home reads this is the most.
+ */
+export async function readDays(
+  tx: DatabaseTransaction,
+  orgId: string,
+  { first, days }: { first: string; days: number },
+): Promise<Map<string, SourceDays>> {
+  const { rows } = await sql<{ source_id: string; marks: string; trend: string | null }>`
+    select source_id,
+      string_agg(chr(48 + (day - ${first}::date)) || case when failed > 0 then 'f' when passed > 0 then 'p' else 'b' end, '') as marks,
+      string_agg(day - ${first}::date || ':' || coalesce(size_bytes::text, '') || ':' || coalesce(restore_ms::text, '') || ':'
+        || coalesce(own_checks::text, ''), ' ') filter (where day >= ${first}::date + ${days - TREND_DAYS}::int) as trend
+    from source_days
+    where org_id = ${orgId} and day >= ${first}::date
+    group by source_id`.execute(tx);
+  return new Map(rows.map(({ source_id, marks, trend }) => [source_id, { marks, ...trendsOf(trend ?? "") }]));
+}
+
+/** `3:1000:250:2 2:990::`: the day, and what is known of it; in any order. */
+function trendsOf(text: string): Omit<SourceDays, "marks"> {
+  const days = text
+    .split(" ")
+    .map((day) => day.split(":"))
+    .toSorted(([a], [b]) => Number(a) - Number(b));
+  const known = (column: number): number[] =>
+    days.flatMap((day) => {
+      const value = day[column] ?? "";
+      return value === "" ? [] : [Number(value)];
+    });
+  return { sizes: known(1), restore_times: known(2), own_checks: known(3).at(-1) ?? null };
 }
 
 /** A change is shown for so many days. */
 const DRIFT_DAYS = 7;
-/** So many days go into the trends. */
-const TREND_DAYS = 30;
 
-interface DaysRow {
-  source_id: string;
-  days: string;
-  sizes: string | null;
-  restore_times: string | null;
-  own_checks: string | null;
-  schema_drift: boolean;
-  environment_drift: boolean;
+export interface Drift {
+  schema: boolean;
+  environment: boolean;
 }
 
-/** What the receipts of each source say of its days. The database puts them together: a row a source, not a row a day. */
-export async function readDays(
+/** Sources whose backups are not made as they were a week ago, or were not in between. */
+export async function readDrift(
   tx: DatabaseTransaction,
   orgId: string,
-  first: string,
-): Promise<Map<string, SourceDays>> {
-  const { rows } = await sql<DaysRow>`
-    select source_id,
-      string_agg((day - ${first}::date)::text || case when failed > 0 then 'f' when passed > 0 then 'p' else 'b' end, ''
-        order by day) as days,
-      string_agg(size_bytes::text, ',' order by day) filter (where is_recent) as sizes,
-      string_agg(restore_ms::text, ',' order by day) filter (where is_recent) as restore_times,
-      string_agg(own_checks::text, ',' order by day) filter (where is_recent) as own_checks,
-      bool_or(is_new and (schema_changed or coalesce(schema_digest <> schema_before, false))) as schema_drift,
-      bool_or(is_new and (environment_changed or coalesce(environment_digest <> environment_before, false)))
-        as environment_drift
-    from (
-      select *,
-        day > current_day - ${TREND_DAYS}::int as is_recent,
-        day > current_day - ${DRIFT_DAYS}::int as is_new,
-        lag(schema_digest) over (partition by source_id order by day) as schema_before,
-        lag(environment_digest) over (partition by source_id order by day) as environment_before
-      from source_days, (select (now() at time zone 'UTC')::date as current_day) as today
-      where org_id = ${orgId} and day >= ${first}::date
-    ) as seen
+  today: Date,
+): Promise<Map<string, Drift>> {
+  const first = new Date(today.getTime() - DRIFT_DAYS * 86_400_000).toISOString().slice(0, 10);
+  const { rows } = await sql<Drift & { source_id: string }>`
+    select source_id, min(schema_digest) <> max(schema_digest) or bool_or(schema_changed) as schema,
+      min(environment_digest) <> max(environment_digest) or bool_or(environment_changed) as environment
+    from source_days
+    where org_id = ${orgId} and day >= ${first}::date
     group by source_id`.execute(tx);
-  return new Map(
-    rows.map((row) => [
-      row.source_id,
-      {
-        days: row.days,
-        sizes: numbersOf(row.sizes),
-        restore_times: numbersOf(row.restore_times),
-        own_checks: numbersOf(row.own_checks).at(-1) ?? null,
-        schema_drift: row.schema_drift,
-        environment_drift: row.environment_drift,
-      },
-    ]),
-  );
-}
-
-function numbersOf(text: string | null): number[] {
-  return text === null ? [] : text.split(",").map(Number);
+  return new Map(rows.map(({ source_id, schema, environment }) => [source_id, { schema, environment }]));
 }
 
 /** Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. */

@@ -17,7 +17,8 @@ create table source_days (
   -- of the newest restore test: how long it took to have the data back, and how many checks somebody wrote for it
   restore_ms bigint,
   own_checks integer,
-  primary key (org_id, source_id, day)
+  -- by day: what is read is the last days of all of an organisation's sources
+  primary key (org_id, day, source_id)
 ) with (fillfactor = 50);
 
 insert into source_days (org_id, source_id, day, backups, passed, failed, size_bytes, restore_ms)

@@ -1,0 +1,45 @@
+import { exchange } from "../../../tests/e2e/harness/https.ts";
+import type { Server } from "../../../tests/e2e/harness/server.ts";
+
+export interface RequestFigures {
+  call: string;
+  p50_ms: number;
+  p95_ms: number;
+  bytes: number;
+}
+
+const ROUNDS = 40;
+const WARM_UP = 5;
+
+/** What home asks for, one call at a time on a connection that is open. */
+export async function measureRequests(
+  server: Server,
+  orgId: string,
+  token: string,
+): Promise<RequestFigures[]> {
+  const calls = [
+    `/api/orgs/${orgId}/overview?days=30`,
+    `/api/orgs/${orgId}/overview?days=90`,
+    "/api/auth/me",
+  ];
+  const figures: RequestFigures[] = [];
+  for (const path of calls) {
+    const took: number[] = [];
+    let bytes = 0;
+    for (let round = 0; round < WARM_UP + ROUNDS; round += 1) {
+      const started = performance.now();
+      const answer = await exchange(server, { method: "GET", path, token });
+      if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.body.toString()}`);
+      if (round >= WARM_UP) took.push(performance.now() - started);
+      bytes = answer.body.length;
+    }
+    took.sort((a, b) => a - b);
+    figures.push({
+      call: path.replace(/org_\w+/, "…"),
+      p50_ms: took[ROUNDS >> 1] ?? Number.NaN,
+      p95_ms: took[Math.floor(ROUNDS * 0.95)] ?? Number.NaN,
+      bytes,
+    });
+  }
+  return figures;
+}
