@@ -25,10 +25,18 @@ export function useMe(): Me {
   return data;
 }
 
-/** The organisation that the page is about. Operators have none: their pages don't ask. */
+/** What an operator gets on a page of an organisation: they see one only by acting as one of its people. */
+export class NoOrganisation extends Error {
+  constructor() {
+    super("there is no organisation");
+    this.name = "NoOrganisation";
+  }
+}
+
+/** The organisation that the page is about. Operators have none: their pages don't ask. Throws NoOrganisation. */
 export function useOrgId(): string {
   const { org } = useMe();
-  if (org === null) throw new Error("there is no organisation");
+  if (org === null) throw new NoOrganisation();
   return org.id;
 }
 

@@ -1,5 +1,6 @@
 import { CallRefused } from "@attestore/contract/client";
 import { Alert, Button, Code, Stack, Text } from "@mantine/core";
+import { NoOrganisation } from "../api/session.ts";
 import { strings } from "../text/strings.ts";
 
 /** What went wrong, and what to do: in place of a page, or of a part of one. */
@@ -20,7 +21,7 @@ export function FailurePanel({ error, onRetry }: { error: unknown; onRetry?: () 
 }
 
 function titleOf(error: unknown): string {
-  return error instanceof CallRefused && error.status === 403
+  return error instanceof NoOrganisation || (error instanceof CallRefused && error.status === 403)
     ? strings.failure.forbiddenTitle
     : strings.failure.title;
 }
@@ -28,6 +29,7 @@ function titleOf(error: unknown): string {
 /** What the person is told: the service's own words where it answered. */
 export function messageOf(error: unknown): string {
   if (error instanceof CallRefused) return error.message;
+  if (error instanceof NoOrganisation) return strings.failure.noOrganisation;
   // What fetch throws where no answer came.
   if (error instanceof TypeError) return strings.failure.offline;
   return strings.failure.defect;

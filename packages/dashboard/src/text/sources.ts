@@ -83,7 +83,7 @@ export const sourceText = {
     backup_missed: "A backup was due and did not come",
     restore_test_missed: "A restore test was due and did not come",
     agent_silent: (agent: string) => `The agent ${agent} has not been heard`,
-    since: "since",
+    since: "noticed",
     record: "What the log says",
     silentHint: "Look at the host: systemctl status attestore, and attestore doctor.",
   },
@@ -325,6 +325,8 @@ export const sourceText = {
     onlyGoing: "Only what goes",
     columns: { backup: "Backup of", size: "Size", proven: "Proven", outcome: "What becomes of it" },
     caption: "What the rules would do",
+    provenWord: "proven",
+    notProven: "not proven",
     goes: "goes",
     stays: "stays",
     reasons: {

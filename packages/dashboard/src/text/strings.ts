@@ -35,6 +35,8 @@ export const strings = {
     title: "This did not work",
     offline: "The service does not answer. Is the network there?",
     forbiddenTitle: "Your role does not allow this",
+    noOrganisation:
+      "This page is about an organisation. Operators see one only by acting as one of its people, and its log tells of it.",
     requestId: (id: string) => `Request ${id}`,
     retry: "Try again",
     defect: "The page failed. Reload it; if it fails again, tell your service's operator.",

@@ -4,7 +4,7 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 /** The status of an answer: refusals and defects stand out. */
 export function CallStatus({ status }: { status: number }) {
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex">
+    <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>
       <StatusMark
         status={status >= 500 ? "failed" : status >= 400 ? "missed" : "proven"}
         size={14}

@@ -8,7 +8,7 @@ import type { Command } from "../sources/queries.ts";
 export function CommandMark({ command }: { command: Command }) {
   const end = endOf(command);
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex">
+    <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>
       {end === "failed" && <StatusMark status="failed" size={14} label="" />}
       {end === null ? commandText.statuses[command.status] : commandText.ended[end]}
     </Group>

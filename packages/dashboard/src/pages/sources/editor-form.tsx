@@ -12,6 +12,8 @@ interface EditorFormProps {
   /** Why it cannot be saved as it is; null where it can. */
   problem: string | null;
   saveLabel?: string;
+  /** Saving it takes something away for good. */
+  isDestructive?: boolean;
   pending: boolean;
   error: Error | null;
   onSave: () => void;
@@ -20,7 +22,17 @@ interface EditorFormProps {
 
 /** The frame of an editor: its fields, what went wrong, save and cancel. Escape cancels. */
 export function EditorForm(props: EditorFormProps) {
-  const { label, children, problem, saveLabel = text.save, pending, error, onSave, onCancel } = props;
+  const {
+    label,
+    children,
+    problem,
+    saveLabel = text.save,
+    isDestructive = false,
+    pending,
+    error,
+    onSave,
+    onCancel,
+  } = props;
   const submit = (event: SubmitEvent): void => {
     event.preventDefault();
     if (problem === null && !pending) onSave();
@@ -42,7 +54,12 @@ export function EditorForm(props: EditorFormProps) {
           <Button variant="default" onClick={onCancel}>
             {text.cancel}
           </Button>
-          <ReasonedButton loading={pending} disabledReason={problem} onClick={onSave}>
+          <ReasonedButton
+            {...(isDestructive ? { color: "red.9" } : {})}
+            loading={pending}
+            disabledReason={problem}
+            onClick={onSave}
+          >
             {saveLabel}
           </ReasonedButton>
         </Group>

@@ -29,7 +29,7 @@ export function Incidents({ source }: { source: SourceDetail }) {
       <List size="sm" spacing={4}>
         {source.incidents.map((incident) => (
           <List.Item key={incident.id}>
-            {wordsOf(incident, agents)}, {text.since} <Age at={incident.began_at} />.{" "}
+            {wordsOf(incident, agents)}: {text.since} <Age at={incident.began_at} />.{" "}
             <RecordLink id={incident.id} inText>
               {text.record}
             </RecordLink>

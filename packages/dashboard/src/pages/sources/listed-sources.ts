@@ -42,6 +42,8 @@ export function arranged(
       return found.toSorted(byAge("last_backup_at"));
     case "proof":
       return found.toSorted(byAge("last_proven_at"));
+    case "trouble":
+    case undefined:
     default:
       return found;
   }

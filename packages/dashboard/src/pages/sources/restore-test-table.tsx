@@ -12,7 +12,7 @@ const text = sourceText.tests;
 
 export function TestResult({ result }: { result: RestoreTest["result"] }) {
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex">
+    <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>
       <StatusMark status={result === "passed" ? "proven" : "failed"} size={14} label="" />
       {text.results[result]}
     </Group>

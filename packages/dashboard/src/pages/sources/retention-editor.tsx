@@ -52,7 +52,7 @@ export function RetentionEditor({
       problem={problem()}
       pending={configure.isPending}
       error={configure.error}
-      {...(going > 0 ? { saveLabel: text.saveAndRemove(going) } : {})}
+      {...(going > 0 ? { saveLabel: text.saveAndRemove(going), isDestructive: true } : {})}
       onSave={() => configure.mutate({ retention: retentionOf(rules) })}
       onCancel={() => onClose(false)}
     >

@@ -87,7 +87,10 @@ export function RetentionOutcome({
                   {
                     header: text.columns.proven,
                     cell: ({ proven_at }) => (
-                      <StatusMark status={proven_at === null ? "backed_up" : "proven"} />
+                      <Group gap={6} wrap="nowrap" display="inline-flex">
+                        <StatusMark status={proven_at === null ? "backed_up" : "proven"} size={14} label="" />
+                        {proven_at === null ? text.notProven : text.provenWord}
+                      </Group>
                     ),
                   },
                   { header: text.columns.outcome, cell: (decision) => <Outcome decision={decision} /> },

@@ -13,7 +13,7 @@ const text = sourceText.clocks;
 export function SourceClocks({ source }: { source: SourceDetail }) {
   const { last_backup_at, last_proven_at, next_backup_at, next_restore_test_at } = source;
   return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} component="section" aria-label={text.lastBackup}>
+    <SimpleGrid cols={{ base: 2, md: 4 }} component="section" aria-label={text.lastBackup}>
       <Clock label={text.lastBackup} at={last_backup_at} note={<RpoNote source={source} />} />
       <Clock label={text.lastProof} at={last_proven_at} note={text.proofHint} />
       <Due label={text.nextBackup} at={next_backup_at} />

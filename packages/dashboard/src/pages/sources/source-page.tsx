@@ -1,7 +1,7 @@
 import { Anchor, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useOrgId } from "../../api/session.ts";
+import { useMe, useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Page } from "../../parts/page.tsx";
 import { sourceText } from "../../text/sources.ts";
@@ -25,6 +25,9 @@ export function SourcePage() {
   return <Awaited query={source}>{(data) => <SourceFrame key={data.id} source={data} />}</Awaited>;
 }
 
+/** An auditor's link leads to records of a period; what is asked for and what differs from day to day is not among them. */
+const READERS_TABS = ["tests", "settings"] as const satisfies readonly (typeof TABS)[number][];
+
 const TAB_CONTENT = {
   timeline: TimelineTab,
   tests: RestoreTestsTab,
@@ -33,11 +36,14 @@ const TAB_CONTENT = {
 } as const;
 
 function SourceFrame({ source }: { source: SourceDetail }) {
-  const { tab = "timeline" } = route.useSearch();
+  const isReader = useMe().user.role === "reader";
+  const tabs = isReader ? READERS_TABS : TABS;
+  const { tab: asked } = route.useSearch();
+  const tab = tabs.find((known) => known === asked) ?? tabs[0];
   const navigate = route.useNavigate();
   const commands = useFollowedCommands(source);
   const open = (value: string | null): void => {
-    const next = TABS.find((known) => known === value) ?? "timeline";
+    const next = tabs.find((known) => known === value) ?? tabs[0];
     void navigate({ search: (before) => ({ ...before, tab: next }), replace: true, resetScroll: false });
   };
   return (
@@ -51,20 +57,20 @@ function SourceFrame({ source }: { source: SourceDetail }) {
           </Anchor>
         </>
       }
-      actions={<TriggerButtons source={source} commands={commands} />}
+      actions={isReader ? undefined : <TriggerButtons source={source} commands={commands} />}
     >
       <Incidents source={source} />
       <SourceClocks source={source} />
       <CommandsUnderWay commands={commands} />
       <Tabs value={tab} onChange={open} keepMounted={false}>
         <Tabs.List aria-label={sourceText.page.sections} mb="md">
-          {TABS.map((name) => (
+          {tabs.map((name) => (
             <Tabs.Tab key={name} value={name}>
               {sourceText.page.tabs[name]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        {TABS.map((name) => {
+        {tabs.map((name) => {
           const Content = TAB_CONTENT[name];
           return (
             <Tabs.Panel key={name} value={name}>

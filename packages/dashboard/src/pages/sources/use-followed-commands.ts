@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { useOrgId } from "../../api/session.ts";
+import { useMe, useOrgId } from "../../api/session.ts";
 import { useNow } from "../../parts/age.tsx";
 import { endOf, isUnderWay } from "./command-state.ts";
 import { type Command, recentCommandsQuery, type Source } from "./queries.ts";
@@ -19,10 +19,13 @@ const UNWATCHED_MS = 30_000;
 /** The source's commands: asked for every other second while one is under way, so that the page shows how it gets on. */
 export function useFollowedCommands(source: Source): FollowedCommands {
   const orgId = useOrgId();
+  const { role } = useMe().user;
   const client = useQueryClient();
   const now = useNow();
   const { data: recent } = useQuery({
     ...recentCommandsQuery(orgId, source.id),
+    // An auditor's link does not lead to commands.
+    enabled: role !== "reader",
     refetchInterval: ({ state: { data } }) =>
       data?.some((command) => isUnderWay(command, new Date())) === true ? WATCHED_MS : UNWATCHED_MS,
   });

@@ -207,6 +207,7 @@ describe("its session", () => {
     "GET /api/orgs/:orgID/agents/:agentID",
     "GET /api/orgs/:orgID/sources",
     "GET /api/orgs/:orgID/sources/:sourceID",
+    "GET /api/orgs/:orgID/sources/:sourceID/restore-tests",
     "GET /api/orgs/:orgID/receipts",
     "GET /api/receipts/:receiptID",
     "GET /api/receipts/:receiptID/bundle",
@@ -262,6 +263,8 @@ describe("what it shows", () => {
       const receipts = await get(`/api/orgs/${org.id}/receipts${query}`, token);
       expect(idsOf(receipts).toSorted()).toEqual(Object.values(made.receipts).toSorted());
       expect(idsOf(await get(`/api/orgs/${org.id}/backups${query}`, token))).toEqual([made.id]);
+      const tests = await get(`/api/orgs/${org.id}/sources/${history.sourceId}/restore-tests${query}`, token);
+      expect(tests.json["items"]).toMatchObject([{ receipt_id: made.receipts.restore_test }]);
     }
     const past = (await reading({ from: ago(100), to: ago(50) })).token;
     expect(idsOf(await get(`/api/orgs/${org.id}/receipts`, past))).toEqual([old.receipt]);
@@ -286,6 +289,7 @@ describe("what it shows", () => {
       `/api/events/${items[0]?.id ?? ""}`,
       `/api/orgs/${org.id}/agents/${history.agent.id}`,
       `/api/orgs/${org.id}/sources/${history.sourceId}`,
+      `/api/orgs/${org.id}/sources/${history.sourceId}/restore-tests`,
     ];
     for (const path of inside) {
       expect((await get(path, now)).status, path).toBe(200);

@@ -9,7 +9,17 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { notFound } from "../../platform/http/errors.ts";
-import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import {
+  idRange,
+  isWithin,
+  knownUntil,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readDrift } from "../drift/read-drift.ts";
 import { incidentRecord, listIncidents } from "../schedules/incidents.ts";
@@ -64,14 +74,15 @@ export function sourceHistoryRoutes(): Route[] {
     query: listQuery(period),
     answers: { 200: listOf(RestoreTestRecord) },
     rateLimits: ["default"],
-    async handle({ orgId, params, query }, tx) {
+    forAuditorLinks: true,
+    async handle({ orgId, params, query, within }, tx) {
       const source = await findConfigured(tx, orgId, params.sourceID);
-      if (source === null) throw notFound("source");
+      if (source === null || !isWithin(knownUntil(within), source.created_at)) throw notFound("source");
       const page = pageOf("receipt", query);
       const rows = await readRestoreTests(
         tx,
         source.id,
-        idRange("receipt", page, periodOf(query)),
+        idRange("receipt", page, periodOf(query, within)),
         page.limit,
       );
       return { status: 200, body: paged(rows, page, ({ test }) => test) };
