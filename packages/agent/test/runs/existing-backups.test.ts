@@ -66,7 +66,7 @@ const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"du
   sandbox: "process",
   checkTimeout_s: 60,
   checks: [],
-  path: directory,
+  place: { kind: "directory", path: directory },
   pattern: "*",
   min_age_s: 0,
   max_age_s: null,

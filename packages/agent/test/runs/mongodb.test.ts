@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Binary, Decimal128, Int32, Long, ObjectId } from "mongodb";
@@ -297,6 +298,45 @@ describe("damage", () => {
     });
     nothingLeft();
   });
+});
+
+test("an archive that others made, gzipped as well, is proven where it lies", async () => {
+  const directory = join(place.dir, "archives");
+  mkdirSync(directory);
+  const path = join(directory, "shop.archive.gz");
+  execFileSync("mongodump", [`--uri=${server.uri("shop")}`, `--archive=${path}`, "--gzip"], {
+    stdio: "ignore",
+  });
+  const checks = [{ id: "count", query: query("orders", [{ $count: "n" }]), expect: `n = ${ORDERS}` }];
+  const source: SourceConfigOf<"dumps"> = {
+    slug: "legacy",
+    engine: "dumps",
+    sandbox: "process",
+    checkTimeout_s: 60,
+    checks,
+    pattern: "*.gz",
+    min_age_s: 0,
+    max_age_s: null,
+    min_bytes: 1,
+    place: { kind: "directory", path: directory },
+  };
+  const common = { source, signal: never };
+  const made = await makeBackup({ ...common, recipients: [place.recipient], blobsDir: place.blobs });
+  expect(made.sourceMetadata["original"]).toMatchObject({ format: "mongodump-archive", compression: "gzip" });
+  const restored = {
+    ...common,
+    ciphertext: { path: made.path },
+    sha256: made.sha256,
+    identities: [place.identity],
+    scratchDir: place.scratch,
+    backupMetadata: made.sourceMetadata,
+  };
+  const tested = await testRestore(restored);
+  expect(tested.reason).toBeUndefined();
+  expect(tested.result).toBe("passed");
+  writeFileSync(path, readFileSync(path).subarray(0, -2000));
+  expect(await testRestore(restored)).toMatchObject({ result: "failed", checks: [] });
+  nothingLeft();
 });
 
 describe("a dump that fails leaves nothing", () => {

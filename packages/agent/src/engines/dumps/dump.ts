@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
@@ -8,23 +7,19 @@ import { type Dump, RestoreRefused, type RunContext, type SourceMetadata, type S
 import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { newestDump } from "./newest-dump.ts";
+import { type FoundDump, openPlace } from "./place.ts";
 import type { DumpsSettings } from "./settings.ts";
 
+interface Pinned {
+  readonly found: FoundDump;
+  readonly inside: LookedInside;
+  readonly sha256: string;
+}
+
 /** Names the newest dump and pins its bytes, all of which are read. The dump itself stays where it lies. */
-export async function dumpDumps(source: SourceOf<DumpsSettings>, { signal }: RunContext): Promise<Dump> {
-  const found = await newestDump(source);
-  const path = join(source.path, found.path);
-  const { size, mtime } = found.stats;
-  const inside = await lookedInside(path);
-  const sha256 = await digestOf(path, signal);
-  const after = await stat(path).catch(() => null);
-  if (after?.size !== size || after.mtimeMs !== found.stats.mtimeMs || after.ino !== found.stats.ino) {
-    throw new CouldNotRun(
-      "source_changed",
-      `${path} was written to while it was read: raise min_age_s, or have dumps written under another name and renamed`,
-    );
-  }
-  const content = formatReference({ v: 1, kind: "file", path: found.path, size_bytes: size, sha256 });
+export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunContext): Promise<Dump> {
+  const { found, inside, sha256 } = await pinned(source, context);
+  const content = formatReference({ v: 1, kind: "file", path: found.path, size_bytes: found.size, sha256 });
   const { format, compression, serverVersion } = inside;
   const metadata: SourceMetadata = {
     engine: "dumps",
@@ -35,8 +30,8 @@ export async function dumpDumps(source: SourceOf<DumpsSettings>, { signal }: Run
       kind: "file",
       name: basename(found.path),
       sha256,
-      size_bytes: size,
-      modified_at: mtime.toISOString(),
+      size_bytes: found.size,
+      modified_at: new Date(found.modified_ms).toISOString(),
       format,
       compression,
       server_version: serverVersion,
@@ -50,6 +45,28 @@ export async function dumpDumps(source: SourceOf<DumpsSettings>, { signal }: Run
     metadata: () => Promise.resolve(metadata),
     close: () => Promise.resolve(),
   };
+}
+
+async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Promise<Pinned> {
+  const { signal } = context;
+  const place = await openPlace(source);
+  try {
+    const found = await newestDump(place, source, signal);
+    const local = await place.fetch(found, context);
+    try {
+      const inside = await lookedInside(local.path);
+      const sha256 = await digestOf(local.path, signal);
+      if ((await place.stateOf(found.path, signal)) === found.state) return { found, inside, sha256 };
+    } finally {
+      await local.remove();
+    }
+    throw new CouldNotRun(
+      "source_changed",
+      `${place.where}/${found.path} was written to while it was read: raise min_age_s, or have dumps written under another name and renamed`,
+    );
+  } finally {
+    place.close();
+  }
 }
 
 async function lookedInside(path: string): Promise<LookedInside> {

@@ -2,6 +2,7 @@ import type { SourceCommon } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
 import { findMariadbSandbox } from "../mariadb/sandbox.ts";
+import { findMongodbSandbox } from "../mongodb/sandbox.ts";
 import { findPostgresqlSandbox } from "../postgresql/sandbox.ts";
 import { findSqliteSandbox } from "../sqlite/sandbox.ts";
 import { lookInside } from "./look-inside.ts";
@@ -46,6 +47,9 @@ function sandboxOf(
       return findPostgresqlSandbox(metadata, source);
     case "mysqldump-sql":
       return findMariadbSandbox(metadata);
+    case "mongodump-archive":
+      // An archive says MongoDB's version whichever product it is of: the server that is there has to do.
+      return findMongodbSandbox({});
     case "sqlite3-file":
       return findSqliteSandbox();
     case "tar":
@@ -58,6 +62,7 @@ const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
   "pg_dump-plain",
   "pg_dump-tar",
   "mysqldump-sql",
+  "mongodump-archive",
   "sqlite3-file",
   "tar",
 ]);

@@ -72,7 +72,12 @@ async function* decompressed(
     const source = Readable.from(copied, { objectMode: true });
     const gunzip = createGunzip({ chunkSize: 1 << 20 });
     source.once("error", (error) => gunzip.destroy(error));
-    for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+    try {
+      for await (const piece of source.pipe(gunzip)) yield piece as Buffer;
+    } finally {
+      // It closes the file that it reads from, also where nobody wants the rest.
+      source.destroy();
+    }
   } catch (error) {
     const isOfGzip = (systemCode(error) ?? "").startsWith("Z_");
     if (!isOfGzip && !(error instanceof DamagedCiphertext && error.code !== "digest_mismatch")) throw error;

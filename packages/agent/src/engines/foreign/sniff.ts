@@ -4,6 +4,7 @@ export type ForeignFormat =
   | "pg_dump-plain"
   | "pg_dump-tar"
   | "mysqldump-sql"
+  | "mongodump-archive"
   | "sqlite3-file"
   | "tar";
 
@@ -41,6 +42,11 @@ export function sniff(head: Buffer): Sniffed | null {
     const version = /^-- Server version\s+([0-9][A-Za-z0-9.:~+-]{0,60})/m.exec(text)?.[1] ?? null;
     return { format: "mysqldump-sql", serverVersion: version };
   }
+  if (head.subarray(0, 4).equals(Buffer.from([0x6d, 0xe2, 0x99, 0x81]))) {
+    // A field of its first document, in BSON: a zero byte, the text's length, the text.
+    const version = /server_version\0[^]{4}([0-9]+\.[0-9]+\.[0-9]+)/.exec(text)?.[1];
+    return { format: "mongodump-archive", serverVersion: version ?? null };
+  }
   if (text.slice(257, 262) === "ustar")
     return { format: text.startsWith("toc.dat\0") ? "pg_dump-tar" : "tar", serverVersion: null };
   return null;
@@ -55,7 +61,5 @@ export function nameOfUnknown(head: Buffer): string {
   if (head.subarray(0, 6).equals(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])))
     return "it is xz: use gzip or zstd";
   if (text.startsWith("BZh")) return "it is bzip2: use gzip or zstd";
-  if (head.subarray(0, 4).equals(Buffer.from([0x6d, 0xe2, 0x99, 0x81])))
-    return "it is a mongodump archive: restore tests of those are made by no engine here";
   return head.length === 0 ? "it is empty" : "its first bytes are of no format that is known here";
 }

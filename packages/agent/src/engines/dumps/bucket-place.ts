@@ -1,0 +1,139 @@
+import { join } from "node:path";
+import { UserError } from "../../root/user-error.ts";
+import { readSecret } from "../../root/read-secret.ts";
+import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
+import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { readPinnedCa } from "../../service/attachment.ts";
+import { PATIENT } from "../../service/backoff.ts";
+import { downloadObject } from "../../service/download-object.ts";
+import { ServiceError } from "../../service/service-error.ts";
+import { objectConnections } from "../../service/tls-trust.ts";
+import { EMPTY_SHA256, s3Client, type S3Client } from "../../standalone/s3/s3-client.ts";
+import { xmlTexts } from "../../standalone/s3/xml-fields.ts";
+import type { S3Location } from "../../standalone/storage-config.ts";
+import type { DumpsPlace, FoundDump } from "./place.ts";
+
+/** A thousand objects a page. */
+const MAX_PAGES = 100;
+
+/** A bucket, Amazon's or any that speaks S3 with Signature Version 4. A dump is copied into the scratch directory to be read. */
+export async function bucketPlace(location: S3Location): Promise<DumpsPlace> {
+  const credentials = await orReference(async () => ({
+    accessKeyId: await readSecret(location.accessKeyId, "the S3 access key id"),
+    secretAccessKey: await readSecret(location.secretAccessKey, "the S3 secret access key"),
+  }));
+  const connections = objectConnections(await orReference(() => readPinnedCa(location.caFile)));
+  const client = s3Client(location, credentials, { connections, backoff: PATIENT });
+  const where = `s3://${[location.bucket, location.prefix].filter((part) => part !== "").join("/")}`;
+  return {
+    where,
+    list: async (parts, signal) => {
+      const all = await orUnavailable(where, signal, () => listed(client, where, signal));
+      return all.filter(({ path }) => {
+        const names = path.split("/");
+        return names.length === parts.length && parts.every((part, at) => part.test(names[at] ?? ""));
+      });
+    },
+    stateOf: (path, signal) =>
+      orUnavailable(where, signal, async () => {
+        const request = { method: "HEAD", url: client.url(path), expected: [200, 404], signal } as const;
+        const { status, headers } = await client.ask(request);
+        return status === 404 ? null : stateOf(headers.etag ?? "", Number(headers["content-length"]));
+      }),
+    fetch: async ({ path, size }, { scratchDir, signal }) => {
+      const directory = await makeScratchDirectory(scratchDir, null);
+      try {
+        const file = join(directory.path, "dump");
+        const url = client.url(path);
+        await downloadObject(connections, client.backoff, {
+          url: url.href,
+          headers: () => client.sign("GET", url, EMPTY_SHA256),
+          file,
+          expectedBytes: size,
+          signal,
+        });
+        return { path: file, remove: () => directory.remove() };
+      } catch (error) {
+        await directory.remove();
+        stopIfAborted(signal);
+        throw notFetched(`${where}/${path}`, error);
+      }
+    },
+    close: () => connections.destroy(),
+  };
+}
+
+async function listed(client: S3Client, where: string, signal: AbortSignal): Promise<FoundDump[]> {
+  const { prefix } = client.location;
+  const below = prefix === "" ? "" : `${prefix}/`;
+  const found: FoundDump[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const url = client.url("", {
+      "list-type": "2",
+      ...(below === "" ? {} : { prefix: below }),
+      ...(token === undefined ? {} : { "continuation-token": token }),
+    });
+    const { body } = await client.ask({ method: "GET", url, expected: [200], signal });
+    const xml = body.toString("utf8");
+    const [keys, sizes, times, tags] = ["Key", "Size", "LastModified", "ETag"].map((name) =>
+      xmlTexts(xml, name),
+    );
+    if (keys === undefined || sizes === undefined || times === undefined || tags === undefined) break;
+    if (new Set([keys.length, sizes.length, times.length, tags.length]).size !== 1)
+      throw new CouldNotRun("source_missing", `${where} sent a listing that cannot be understood`);
+    for (const [at, key] of keys.entries()) {
+      const [size, modified_ms] = [Number(sizes[at]), Date.parse(times[at] ?? "")];
+      if (!key.startsWith(below) || !Number.isSafeInteger(size) || Number.isNaN(modified_ms)) continue;
+      found.push({ path: key.slice(below.length), size, modified_ms, state: stateOf(tags[at] ?? "", size) });
+    }
+    [token] = xmlTexts(xml, "NextContinuationToken");
+    if (token === undefined) return found;
+  }
+  throw new CouldNotRun(
+    "source_missing",
+    `${where} has more than ${MAX_PAGES}000 objects: name a longer prefix`,
+  );
+}
+
+function stateOf(etag: string, size: number): string {
+  return `${etag.replaceAll('"', "")} ${size}`;
+}
+
+async function orReference<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new CouldNotRun("connection_reference", error.message, { cause: error });
+  }
+}
+
+async function orUnavailable<Result>(
+  where: string,
+  signal: AbortSignal,
+  ask: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await ask();
+  } catch (error) {
+    stopIfAborted(signal);
+    if (!(error instanceof ServiceError)) throw error;
+    const code = error.code === "object_refused" ? "source_missing" : "connection_failed";
+    throw new CouldNotRun(code, `${where} cannot be listed: ${error.message}`, { cause: error });
+  }
+}
+
+function notFetched(what: string, error: unknown): unknown {
+  if (isDiskFull(error))
+    return new CouldNotRun(
+      "disk_full",
+      `no room in the scratch directory for a copy of ${what}: give it more`,
+    );
+  if (!(error instanceof ServiceError)) return error;
+  return new CouldNotRun(
+    "ciphertext_unavailable",
+    `the dump ${what} cannot be downloaded: ${error.message}. If it was rotated away, register a newer one with \`attestore backup\``,
+    { cause: error },
+  );
+}

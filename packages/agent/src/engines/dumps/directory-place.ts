@@ -1,0 +1,74 @@
+import type { Stats } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { systemCode } from "../../root/system-code.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { DumpsPlace, FoundDump } from "./place.ts";
+
+export function directoryPlace(directory: string): DumpsPlace {
+  return {
+    where: directory,
+    list: (parts) => matching(directory, parts),
+    stateOf: async (path) => {
+      const stats = await stat(join(directory, path)).catch(() => null);
+      return stats === null ? null : stateOf(stats);
+    },
+    fetch: async ({ path }) => ({ path: await pathOf(directory, path), remove: () => Promise.resolve() }),
+    close: () => undefined,
+  };
+}
+
+async function matching(directory: string, parts: readonly RegExp[]): Promise<FoundDump[]> {
+  let level = [""];
+  for (const [depth, part] of parts.entries()) {
+    const next: string[] = [];
+    for (const at of level) {
+      for (const name of await namesIn(join(directory, at), depth === 0))
+        if (part.test(name)) next.push(at === "" ? name : `${at}/${name}`);
+    }
+    level = next;
+  }
+  const found: FoundDump[] = [];
+  for (const path of level) {
+    // One that is gone again was rotated away meanwhile.
+    const stats = await stat(join(directory, path)).catch(() => null);
+    if (stats?.isFile() === true)
+      found.push({ path, size: stats.size, modified_ms: stats.mtimeMs, state: stateOf(stats) });
+  }
+  return found;
+}
+
+function stateOf({ size, mtimeMs, ino }: Stats): string {
+  return `${size} ${mtimeMs} ${ino}`;
+}
+
+async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (!isTop) return [];
+    throw new CouldNotRun(
+      "source_missing",
+      `the directory ${directory} cannot be read (${systemCode(error)})`,
+      { cause: error },
+    );
+  }
+}
+
+async function pathOf(directory: string, path: string): Promise<string> {
+  const wanted = join(directory, path);
+  try {
+    const [real, root] = await Promise.all([realpath(wanted), realpath(directory)]);
+    if (real.startsWith(root + sep)) return real;
+  } catch (error) {
+    throw new CouldNotRun(
+      "ciphertext_unavailable",
+      `the dump ${wanted} that the backup refers to cannot be read (${systemCode(error)}): if it was rotated away, register a newer one with \`attestore backup\``,
+      { cause: error },
+    );
+  }
+  throw new CouldNotRun(
+    "ciphertext_unavailable",
+    `the dump ${wanted} is a link that leads out of ${directory}`,
+  );
+}
