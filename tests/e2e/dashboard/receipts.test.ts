@@ -76,6 +76,8 @@ function shell(directory: string, script: string): string {
   return stdout;
 }
 
+const BROKEN = { error: "internal", message: "It broke.", request_id: "req_1", details: {} };
+
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
 const line = (page: Page, check: string) => page.locator(`[data-check="${check}"]`);
 const verdict = (page: Page) => page.locator("[data-verdict]");
@@ -165,6 +167,12 @@ describe("receipts", () => {
     await page.getByText("No receipts yet.").waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "receipts-empty");
+    await page.route("**/receipts?**", (route) => route.fulfill({ status: 500, json: BROKEN }));
+    await page.reload();
+    await page.getByRole("alert").getByText("It broke.").waitFor();
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("No receipts yet.").waitFor();
   });
 });
 
@@ -554,12 +562,7 @@ describe("the log", () => {
   test("under another key than before is a contradiction; a failed call is not", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observation(page, "first").waitFor();
-    await page.route("**/log/head", (route) =>
-      route.fulfill({
-        status: 500,
-        json: { error: "internal", message: "It broke.", request_id: "req_1", details: {} },
-      }),
-    );
+    await page.route("**/log/head", (route) => route.fulfill({ status: 500, json: BROKEN }));
     await page.getByRole("button", { name: "Check now" }).click();
     await page.getByText("It broke.").waitFor();
     await page.unrouteAll();

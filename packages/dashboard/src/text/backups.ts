@@ -40,7 +40,6 @@ export const backups = {
     status: "Ciphertext",
     expired: (at: string) => `expired on ${at}: the retention rules did not keep it. Its receipts stay.`,
     more: "All that the engine said",
-    less: "Less",
     receipts: "Its receipts",
     noReceipts: "No receipt is about this backup.",
   },

@@ -9,6 +9,7 @@ export const verify = {
     "Everything needed is loaded: you may switch the network off now. The service told the browser to let this page send nothing.",
   trust:
     "This page's program was served by the service, too. Whoever doubts it uses attestore-verify, or nothing of ours: docs/verify.md says how.",
+  noAccountNeeded: "Were you sent a receipt?",
   home: "To the dashboard",
   drop: "Drop files here",
   dropHint:

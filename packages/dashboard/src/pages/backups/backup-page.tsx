@@ -1,4 +1,4 @@
-import { Code, Group, Spoiler, Stack, Text } from "@mantine/core";
+import { Code, Group, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
@@ -69,7 +69,8 @@ function BackupFacts({ backup }: { backup: Backup }) {
           ],
         ]}
       />
-      <Spoiler maxHeight={0} showLabel={text.page.more} hideLabel={text.page.less}>
+      <details>
+        <summary>{text.page.more}</summary>
         <Code
           block
           tabIndex={0}
@@ -78,7 +79,7 @@ function BackupFacts({ backup }: { backup: Backup }) {
         >
           {JSON.stringify(metadata, null, 2)}
         </Code>
-      </Spoiler>
+      </details>
     </Section>
   );
 }

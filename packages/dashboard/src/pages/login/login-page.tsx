@@ -5,6 +5,7 @@ import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { strings } from "../../text/strings.ts";
+import { verify } from "../../text/verify.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
 
@@ -50,6 +51,9 @@ export function LoginPage() {
             </Button>
             <Text size="sm">
               {strings.login.noAccount} <Link to="/signup">{strings.login.signup}</Link>
+            </Text>
+            <Text size="sm">
+              {verify.noAccountNeeded} <a href="/verify">{verify.title}</a>
             </Text>
           </Stack>
         </form>

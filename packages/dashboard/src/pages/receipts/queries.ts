@@ -8,7 +8,7 @@ import type { ReceiptSearch } from "./search.ts";
 export type Receipt = Schemas["ReceiptRecord"];
 export type ReceiptDetail = Schemas["ReceiptDetail"];
 
-export function receiptListQuery(orgID: string, search: ReceiptSearch) {
+export function receiptListQuery(orgID: string, search: ReceiptSearch & { backup_id?: string }) {
   return pagedQuery(["orgs", orgID, "receipts", "list", search], async (cursor) => {
     const { from: _from, to: _to, ...filter } = search;
     const query = { ...pageOf(cursor), ...filter, ...periodOf(search) };

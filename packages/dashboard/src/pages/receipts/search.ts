@@ -8,7 +8,6 @@ export const RESULTS = ["passed", "failed"] as const;
 export function readReceiptSearch(search: Record<string, unknown>) {
   return present({
     source_id: textIn(search["source_id"]),
-    backup_id: textIn(search["backup_id"]),
     kind: oneOf(search["kind"], KINDS),
     result: oneOf(search["result"], RESULTS),
     from: dayIn(search["from"]),
