@@ -189,7 +189,7 @@ describe("verified in the browser", () => {
     expect(await checksThat(page, "held")).toEqual(
       expect.arrayContaining(["signature", "statement", "leaf", "checkpoint", "inclusion"]),
     );
-    await page.getByText(/served by this service with the receipt: compare the fingerprint/).waitFor();
+    await page.getByText(/served by this service: compare the fingerprint/).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "receipt-verified");
 
@@ -428,6 +428,36 @@ describe("backups", () => {
     await page.getByRole("button", { name: "Make a download link" }).click();
     await page.getByRole("link", { name: "Download the ciphertext" }).waitFor();
   });
+});
+
+test("whoever opens an auditor's link reads and verifies all of it, and downloads no ciphertext", async () => {
+  const { id, backup_id } = await passed();
+  const created = await wire.call(
+    "POST",
+    `/api/orgs/${org.id}/auditor-links`,
+    {
+      name: "SOC 2",
+      from: new Date(Date.now() - 86_400_000).toISOString(),
+      to: new Date(Date.now() + 86_400_000).toISOString(),
+    },
+    { token: org.owner.token },
+  );
+  const opened = await wire.call("POST", "/api/auditor-links/open", {
+    secret: new URL(created.json<{ url: string }>().url).hash.slice(1),
+  });
+  const { session_token: token } = opened.json<{ session_token: string }>();
+  const page = await dashboard.open({ id: "", email: "", role: "auditor", token }, `/receipts/${id}`);
+  await page.getByRole("button", { name: "Verify here" }).click();
+  await verdictIs(page, "true");
+  await page.goto(`${dashboard.server.url}/log`);
+  await page.locator('[data-observation="first"]').waitFor();
+  expect(await page.getByRole("heading", { name: "Witnesses" }).count()).toBe(0);
+  await page.goto(`${dashboard.server.url}/backups/${backup_id}`);
+  await page.getByText("Why it is kept is shown to members").waitFor();
+  const download = page.getByRole("button", { name: "Make a download link" });
+  expect(await download.getAttribute("aria-description")).toContain("records, not ciphertexts");
+  await page.goto(`${dashboard.server.url}/events`);
+  await page.getByRole("link", { name: "Agent attached" }).first().waitFor();
 });
 
 describe("events", () => {

@@ -93,11 +93,11 @@ export const verify = {
     given: "given by you",
     remembered: "known to this browser from an earlier visit to the log's page",
     served:
-      "served by this service with the receipt: compare the fingerprint with what the agent's host says (ssh-keygen -lf keys/agent.pub)",
+      "served by this service: compare the fingerprint with what the agent's host says (ssh-keygen -lf keys/agent.pub)",
   } satisfies Record<KeyOrigin, string>,
   logOrigin: {
     given: "given by you",
     remembered: "known to this browser from an earlier visit to the log's page",
-    served: "served by this service with the receipt: compare it with keys/log.vkey on an agent's host",
+    served: "served by this service: compare it with keys/log.vkey on an agent's host",
   } satisfies Record<KeyOrigin, string>,
 } as const;

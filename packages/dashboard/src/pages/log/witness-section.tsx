@@ -53,12 +53,12 @@ const columns = (size: number): Column<CheckedWitness>[] => [
   {
     header: text.columns.agent,
     cell: ({ record }) => (
-      <>
+      <div>
         <RecordLink id={record.agent_id}>{visible(record.name, 100)}</RecordLink>
         <Text size="xs" c="dimmed" ff="monospace">
           {visible(record.verifier_key, 300)}
         </Text>
-      </>
+      </div>
     ),
   },
   { header: text.columns.saw, cell: ({ record }) => plural(record.tree_size, "leaf", "leaves") },
