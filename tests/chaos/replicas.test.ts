@@ -20,7 +20,7 @@ import { startServer, type Server } from "../e2e/harness/server.ts";
 import { CommandFlow } from "./command-flow.ts";
 import { ReceiptStream } from "./receipt-stream.ts";
 import { SeenHeads } from "./seen-heads.ts";
-import { signUp } from "./session.ts";
+import { signUp } from "../e2e/harness/session.ts";
 
 const ROUNDS = 4;
 const MOST_MS = 300;

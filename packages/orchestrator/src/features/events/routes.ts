@@ -16,6 +16,7 @@ export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
       summary: "Report what happened and is no receipt",
       action: "event.submit",
       answers: { 201: EventAccepted },
+      errors: ["not_found"],
       credential: "agent",
       body: EventRequest,
       rateLimits: ["default"],

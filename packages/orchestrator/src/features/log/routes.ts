@@ -28,6 +28,7 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
       summary: "Inclusion and consistency proofs",
       action: "log.read",
       answers: { 200: LogProof },
+      errors: ["not_found"],
       credential: "agent",
       query: LogProofQuery,
       rateLimits: ["default"],

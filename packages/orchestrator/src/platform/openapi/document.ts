@@ -203,7 +203,7 @@ function responsesOf(route: Route, names: SchemaNames): Operation["responses"] {
       headers: REQUEST_ID,
       content:
         typeof schema === "string"
-          ? { [schema]: { schema: { type: "string" } } }
+          ? { [schema]: { schema: { type: schema.startsWith("application/json") ? "object" : "string" } } }
           : { "application/json": { schema: names.schema(schema), example: exampleOf(schema) } },
     };
   for (const [status, codes] of Object.entries(

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { api, ownAddress } from "../e2e/harness/https.ts";
-import type { Server } from "../e2e/harness/server.ts";
-import { until } from "../e2e/harness/wait.ts";
+import { api, ownAddress } from "./https.ts";
+import type { Server } from "./server.ts";
+import { until } from "./wait.ts";
 
 /** Somebody who signed up, with an organisation of their own. Whichever replica has sent the mail keeps a copy of it. */
 export async function signUp(
