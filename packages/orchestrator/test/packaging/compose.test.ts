@@ -1,0 +1,105 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { SETTINGS, type Setting } from "../../src/platform/config/settings.ts";
+import { readSettingsFile } from "../../src/platform/config/settings-file.ts";
+import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
+
+/** What cannot be run here, because its images are in a registry, is at least whole and true to the service's settings. */
+
+const PACKAGING = join(import.meta.dirname, "../../../../packaging/server");
+const known = new Set(Object.values<Setting<unknown>>(SETTINGS).map(({ variable }) => variable));
+
+interface Service {
+  image: string;
+  build?: { context: string; dockerfile: string };
+  environment?: Record<string, string>;
+  secrets?: string[];
+  networks: string[] | Record<string, unknown>;
+  volumes?: string[];
+  depends_on?: string[] | Record<string, unknown>;
+}
+
+describe("the compose file", () => {
+  const text = readFileSync(join(PACKAGING, "compose.yaml"), "utf8");
+  const file = parse(text, { merge: true }) as {
+    services: Record<string, Service>;
+    networks: object;
+    volumes: object;
+    secrets: Record<string, { environment: string }>;
+  };
+  const services = Object.entries(file.services);
+
+  test.each(services)("%s names only what there is", (_name, service) => {
+    for (const secret of service.secrets ?? []) expect(file.secrets).toHaveProperty(secret);
+    const networks = Array.isArray(service.networks) ? service.networks : Object.keys(service.networks);
+    for (const network of networks) expect(file.networks).toHaveProperty(network);
+    for (const volume of service.volumes ?? [])
+      expect(file.volumes).toHaveProperty(volume.split(":")[0] ?? "");
+    const after = service.depends_on ?? [];
+    for (const other of Array.isArray(after) ? after : Object.keys(after))
+      expect(file.services).toHaveProperty(other);
+    if (service.build === undefined) expect(service.image).toMatch(/^docker\.io\/[a-z/-]+:[\w.]+$/);
+    else expect(existsSync(join(PACKAGING, service.build.context, service.build.dockerfile))).toBe(true);
+  });
+
+  test("gives the service settings that it has, and each secret as a file", () => {
+    for (const name of ["attestore", "bucket"]) {
+      const { environment = {}, secrets = [] } = file.services[name] ?? ({} as Service);
+      for (const [variable, value] of Object.entries(environment)) {
+        expect(known).toContain(variable);
+        const secret = /^file:\/run\/secrets\/(.*)$/.exec(value)?.[1];
+        if (secret !== undefined) expect(secrets).toContain(secret);
+      }
+    }
+  });
+
+  test("asks for nothing that the example of its environment does not name", () => {
+    const example = readFileSync(join(PACKAGING, "env.example"), "utf8");
+    const offered = new Set([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name));
+    const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name));
+    for (const { environment } of Object.values(file.secrets)) asked.add(environment);
+    expect(offered).toEqual(asked);
+  });
+});
+
+test("the example of the settings' file is one", () => {
+  const path = join(PACKAGING, "config.example");
+  expect([...readSettingsFile(path).keys()]).toEqual(["ATTESTORE_LISTEN"]);
+  for (const [, name = ""] of readFileSync(path, "utf8").matchAll(/^#?([A-Z_]+)=/gm))
+    expect(known).toContain(name);
+});
+
+describe("the bucket's maker", () => {
+  let s3: S3Server;
+  beforeAll(async () => {
+    s3 = await startS3Server();
+  });
+  afterAll(() => s3.remove());
+
+  const make = (more: Record<string, string> = {}) => {
+    const { endpoint, region, accessKeyId, secretAccessKey } = s3.settings;
+    return spawnSync(process.execPath, [join(PACKAGING, "make-bucket.ts")], {
+      encoding: "utf8",
+      env: {
+        PATH: process.env["PATH"],
+        ATTESTORE_S3_ENDPOINT: endpoint,
+        ATTESTORE_S3_REGION: region,
+        ATTESTORE_S3_BUCKET: "attestore",
+        ATTESTORE_S3_ACCESS_KEY_ID: accessKeyId,
+        ATTESTORE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+        ...more,
+      },
+    });
+  };
+
+  test("makes it once, and says so when it is there", () => {
+    expect(make()).toMatchObject({ status: 0, stdout: expect.stringMatching(/: made\n$/) });
+    expect(make()).toMatchObject({ status: 0, stdout: expect.stringMatching(/: there already\n$/) });
+    const refused = make({ ATTESTORE_S3_SECRET_ACCESS_KEY: "another" });
+    expect(refused.status).not.toBe(0);
+    expect(refused.stderr).toContain("403");
+  });
+});

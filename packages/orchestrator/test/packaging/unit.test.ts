@@ -1,0 +1,93 @@
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { until } from "../../../../tests/e2e/harness/wait.ts";
+import { bootThrowawaySystem, type ThrowawaySystem } from "../../../../packaging/test/throwaway-system.ts";
+
+/** The service as packaging/server/attestore-server.service says to install it, under a systemd that is booted for it. */
+
+const PACKAGING = join(import.meta.dirname, "../../../../packaging/server");
+const UNIT = "attestore-server.service";
+
+/** A minute on a machine that has nothing else to do. */
+const SLOW_MS = 400_000;
+
+let system: ThrowawaySystem;
+const shell = (script: string): string => system.must("sh", "-ec", script);
+const property = (name: string): string => shell(`systemctl show --value --property ${name} ${UNIT}`).trim();
+const server = (...args: string[]): string =>
+  system.must(
+    "env",
+    "ATTESTORE_DATA=/var/lib/attestore-server",
+    "ATTESTORE_CONFIG=/etc/attestore-server/config",
+    "/opt/attestore-server/attestore-server",
+    ...args,
+  );
+
+beforeAll(async () => {
+  system = await bootThrowawaySystem();
+  const inside = (path: string): string => join(system.root, path);
+  execFileSync(join(PACKAGING, "assemble"), ["--with-node", inside("opt/attestore-server")], {
+    stdio: "pipe",
+  });
+  cpSync(join(PACKAGING, UNIT), inside(`etc/systemd/system/${UNIT}`));
+  shell("useradd --system --home-dir /var/lib/attestore-server --shell /usr/sbin/nologin attestore-server");
+  mkdirSync(inside("etc/attestore-server"));
+  cpSync(join(PACKAGING, "config.example"), inside("etc/attestore-server/config"));
+  shell("chmod 640 /etc/attestore-server/config; chgrp attestore-server /etc/attestore-server/config");
+  // The network is the machine's, where other tests listen too.
+  shell("sed -i 's/^ATTESTORE_LISTEN=.*/ATTESTORE_LISTEN=127.0.0.1:18443/' /etc/attestore-server/config");
+  shell("systemctl daemon-reload");
+}, SLOW_MS);
+afterAll(() => system.stop(), SLOW_MS);
+
+test("systemd understands the unit whole, and finds little exposed", () => {
+  const { code, stdout, stderr } = system.run([
+    "systemd-analyze",
+    "verify",
+    "--recursive-errors=yes",
+    `/etc/systemd/system/${UNIT}`,
+  ]);
+  expect([code, stdout + stderr]).toEqual([0, ""]);
+  shell(`systemd-analyze security --offline=true --threshold=25 ${UNIT}`);
+});
+
+test(
+  "it serves under the unit, with its own database, as a user without privileges",
+  { timeout: SLOW_MS },
+  async () => {
+    shell(`systemctl enable --now ${UNIT}`);
+    const journal = (): string => shell(`journalctl -u ${UNIT} --no-pager -o cat`);
+    await until("it listens", () => journal().includes('"listening"'), 90).catch((error: unknown) => {
+      throw new Error(journal(), { cause: error });
+    });
+    expect(server("doctor", "--json")).toContain('"ok": true');
+    const status = readFileSync(join(system.root, `proc/${property("MainPID")}/status`), "utf8");
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(status).toMatch(/^CapBnd:\s+0+$/m);
+    expect(status).toMatch(new RegExp(`^Uid:\\s+${shell("id -u attestore-server").trim()}\\s`, "m"));
+    expect(shell("stat -c '%U %a' /var/lib/attestore-server").trim()).toBe("attestore-server 700");
+  },
+);
+
+test(
+  "it stops in order, leaves no process, and comes back when it is killed",
+  { timeout: SLOW_MS },
+  async () => {
+    server("org", "add", "Example");
+    const before = property("MainPID");
+    shell(`systemctl kill --signal=KILL --kill-who=main ${UNIT}`);
+    await until("another one runs", () => property("MainPID") !== before && property("MainPID") !== "0", 60);
+    await until(
+      "it answers",
+      () => system.run(["sh", "-c", "curl -ks https://127.0.0.1:18443/readyz"]).stdout.includes("ready"),
+      90,
+    );
+    expect(server("org", "list")).toContain("Example");
+    shell(`systemctl stop ${UNIT}`);
+    expect([property("Result"), property("ExecMainStatus")]).toEqual(["success", "0"]);
+    expect(system.run(["pgrep", "-u", "attestore-server"]).stdout).toBe("");
+  },
+);
