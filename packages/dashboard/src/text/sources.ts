@@ -145,6 +145,7 @@ export const sourceText = {
       backup_missed: "Backup missed",
       restore_test_missed: "Restore test missed",
       backup_expired: "Backup removed by the retention rules",
+      source_configured: "Settings changed",
       source_removed: "Source removed",
     } as Readonly<Record<string, string>>,
     due: "due",
@@ -297,7 +298,7 @@ export const sourceText = {
     none: "No rule: every backup is kept.",
     rules: {
       keep_last: "The newest",
-      keep_days: "All of the last so many days",
+      keep_days: "All up to so many days older than the newest",
       keep_daily: "One of each day, for so many days",
       keep_weekly: "One of each week, for so many weeks",
       keep_monthly: "One of each month, for so many months",
@@ -305,7 +306,7 @@ export const sourceText = {
     },
     words: {
       keep_last: (n: number) => `the newest ${plural(n, "backup")}`,
-      keep_days: (n: number) => `all of the last ${plural(n, "day")}`,
+      keep_days: (n: number) => `all up to ${plural(n, "day")} older than the newest`,
       keep_daily: (n: number) => `one a day for ${plural(n, "day")}`,
       keep_weekly: (n: number) => `one a week for ${plural(n, "week")}`,
       keep_monthly: (n: number) => `one a month for ${plural(n, "month")}`,
@@ -320,7 +321,7 @@ export const sourceText = {
         ? `All ${plural(keep, "backup")} stay.`
         : `${plural(remove, "backup")} would go (${size}), ${plural(keep, "backup")} would stay.`,
     nothingYet: "There is no backup yet that the rules could apply to.",
-    irreversible: "What goes cannot be had back. It goes within the next minutes after saving.",
+    irreversible: "What goes cannot be had back. It goes within ten minutes after saving.",
     zone: (zone: string) => `Days, weeks, months and years as in ${zone}.`,
     onlyGoing: "Only what goes",
     columns: { backup: "Backup of", size: "Size", proven: "Proven", outcome: "What becomes of it" },
