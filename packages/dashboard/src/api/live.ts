@@ -16,6 +16,7 @@ export function useLive(): void {
   const { org, user, impersonated_by } = useMe();
   const orgId = impersonated_by === null && user.role !== "reader" ? (org?.id ?? null) : null;
   useEffect(() => {
+    news.set({ mayListen: orgId !== null });
     if (orgId === null) return;
     return openLiveConnection(orgId, {
       onChange: (topics) => takeNews(client, (query) => concerns(query.queryKey, topics)),
@@ -45,13 +46,14 @@ function isPaged(data: unknown): boolean {
 }
 
 interface News {
-  /** Whether somebody listens to the service; while nobody does, lists too are read again from time to time. */
+  /** Whether somebody listens to the service; while nobody can, lists too are read again from time to time. */
   connected: boolean;
+  mayListen: boolean;
   /** Lists on show (their query's hash) that are not the newest. */
   held: ReadonlySet<string>;
 }
 
-const news = store<News>({ connected: false, held: new Set() });
+const news = store<News>({ connected: false, mayListen: false, held: new Set() });
 
 /** Whether there is something newer than what the lists on the page show, and how to show it. */
 export function useNewer(): { isNewer: boolean; show: () => void } {
@@ -68,9 +70,10 @@ export function useNewer(): { isNewer: boolean; show: () => void } {
   };
 }
 
-/** How often a list is read again by itself; false where it is told of what is new. */
+/** How often a list is read again by itself: not where `useNewer` tells of what is new, nor where each call is logged. */
 export function listInterval(): number | false {
-  return news.get().connected ? false : 60_000;
+  const { connected, mayListen } = news.get();
+  return connected || !mayListen ? false : 60_000;
 }
 
 function store<Value extends object>(first: Value) {

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, type QueryKey } from "@tanstack/react-query";
+import { listInterval } from "./live.ts";
 
 /** One page of a list, as the service gives it. */
 export interface ListPage<Item> {
@@ -6,7 +7,7 @@ export interface ListPage<Item> {
   next_cursor: string | null;
 }
 
-/** A list that is read page by page. */
+/** A list that is read page by page. What is newer comes when the reader wants it: see live.ts. */
 export function pagedQuery<Page extends ListPage<unknown>>(
   queryKey: QueryKey,
   read: (cursor: string | undefined) => Promise<Page>,
@@ -16,6 +17,7 @@ export function pagedQuery<Page extends ListPage<unknown>>(
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam }) => read(pageParam),
     getNextPageParam: (last: Page) => last.next_cursor ?? undefined,
+    refetchInterval: listInterval,
   });
 }
 

@@ -6,9 +6,11 @@ export function Age({ at, fallback = "never" }: { at: string | null | undefined;
   const now = useNow();
   if (at === null || at === undefined) return <>{fallback}</>;
   const moment = new Date(at);
+  const ahead_ms = moment.getTime() - now.getTime();
   return (
     <time dateTime={at} title={formatMoment(moment)}>
-      {formatAge(moment, now)}
+      {/* The clock stands still in between: what has just come is not ahead of it. */}
+      {formatAge(moment, ahead_ms > 0 && ahead_ms < EVERY_MS ? moment : now)}
     </time>
   );
 }

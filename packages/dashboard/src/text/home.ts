@@ -116,8 +116,8 @@ export const home = {
     label: "Command to run on the agent's host",
   },
   empty: {
-    noAgent: "Nothing is proven yet. Backups and proofs begin with an agent.",
-    noSource: "Nothing is proven yet. There is an agent, and no source for it to back up.",
+    noAgent: "Backups and proofs begin with an agent on one of your hosts.",
+    noSource: "There is an agent, and no source for it to back up.",
   },
 } as const;
 
