@@ -18,8 +18,10 @@ import {
   type ScheduledRun,
   sshFingerprint,
 } from "@attestore/proof";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { verifyPack, type PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
+import { ZipReader } from "../../packages/verifier/src/zip/zip-reader.ts";
 import { newKeyPair } from "../../packages/orchestrator/test/service.ts";
 import {
   editJson,
@@ -399,6 +401,27 @@ describe("changed and signed again by the service", () => {
   });
 });
 
+test("noise in any file never breaks the verifier, and never makes what is in the log true", async () => {
+  const paths = [...good.keys()].filter((path) => !path.startsWith("manifest"));
+  const noise = fc.record({
+    path: fc.constantFrom(...paths),
+    at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    bytes: fc.uint8Array({ minLength: 1, maxLength: 4 }),
+    cut: fc.nat(4),
+  });
+  await fc.assert(
+    fc.asyncProperty(noise, async ({ path, at, bytes, cut }) => {
+      const whole = good.get(path) ?? Buffer.alloc(0);
+      const place = Math.floor(at * whole.length);
+      const changed = Buffer.concat([whole.subarray(0, place), bytes, whole.subarray(place + cut)]);
+      const outcome = await verifyForged(new Map(good).set(path, changed));
+      const isLogged = /^(receipts|events|log)\//.test(path) && !changed.equals(whole);
+      if (isLogged) expect(outcome.verdict, `${path} at ${place}`).toBe("false");
+    }),
+    { numRuns: 50 },
+  );
+});
+
 describe("attestore-verify", () => {
   const run = (...args: string[]) => {
     const main = join(import.meta.dirname, "../../packages/verifier/src/main.ts");
@@ -432,6 +455,17 @@ describe("attestore-verify", () => {
     for (const option of [["--ciphertext", file("good.zip")], ["--require-log"], [file("no-pack.json")]])
       expect(run(file("good.zip"), ...option).status, option.join(" ")).toBe(2);
   });
+});
+
+test("a pack of more than 65,535 files can be read", async () => {
+  const many: Files = new Map(
+    Array.from({ length: 65_540 }, (_, n) => [`receipts/${n}`, Buffer.from(String(n))]),
+  );
+  await writeZip(file("many.zip"), many);
+  const reader = await ZipReader.open(file("many.zip"));
+  expect(reader.paths()).toHaveLength(65_540);
+  expect(String(await reader.read("receipts/65539", 10))).toBe("65539");
+  await reader.close();
 });
 
 describe("with nothing of ours", () => {

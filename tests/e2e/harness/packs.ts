@@ -40,7 +40,7 @@ export interface Organisation {
   /** Before everything. */
   from: Date;
   close(): Promise<void>;
-  pack(query?: string): Promise<Buffer>;
+  pack: (query?: string) => Promise<Buffer>;
 }
 
 /**

@@ -1,8 +1,23 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
+import { once } from "node:events";
+import {
+  type EvidenceSummary,
+  type Manifest,
+  openCheckpoint,
+  openNote,
+  parseBundle,
+  parseEventBundle,
+  parseManifest,
+  parsePublicKeyWire,
+  parseVerifierKey,
+  verifyReceipt,
+} from "@attestore/proof";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeHistory, type History } from "../../../test/history.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
 
@@ -13,20 +28,184 @@ let history: History;
 const directory = mkdtempSync(join(tmpdir(), "attestore-evidence-"));
 beforeAll(async () => {
   service = await startTestService();
-  org = await service.addOrg("Example <b>&</b> Sons");
+  org = await service.addOrg("Example & Sons");
   owner = await service.signIn(org);
-  history = await makeHistory(service, org, { backups: 3 });
+  history = await makeHistory(service, org, { backups: 2 });
 });
 afterAll(async () => {
   await service.close();
   rmSync(directory, { recursive: true });
 });
 
-test("a pack is a ZIP", async () => {
-  const answer = await owner.get(`/api/orgs/${org.id}/evidence`);
-  expect(answer.status, answer.body.toString().slice(0, 300)).toBe(200);
-  const path = join(directory, "pack.zip");
-  writeFileSync(path, answer.body);
-  execFileSync("unzip", ["-q", "-o", path, "-d", join(directory, "pack")]);
-  expect(history.backups).toHaveLength(3);
+const path = (query = "", id = org.id): string => `/api/orgs/${id}/evidence${query}`;
+
+async function filesOf(user: TestUser, query = "", id = org.id): Promise<Map<string, Buffer>> {
+  const answer = await user.get(path(query, id));
+  expect(answer.status, answer.body.toString("latin1").slice(0, 300)).toBe(200);
+  const zip = join(directory, "pack.zip");
+  writeFileSync(zip, answer.body);
+  const unpacked = mkdtempSync(join(directory, "pack-"));
+  execFileSync("unzip", ["-q", zip, "-d", unpacked]);
+  const names = execFileSync("unzip", ["-Z1", zip], { encoding: "utf8" }).trim().split("\n");
+  return new Map(names.map((name) => [name, readFileSync(join(unpacked, name))]));
+}
+
+const json = <T>(files: Map<string, Buffer>, name: string): T => JSON.parse(String(files.get(name))) as T;
+
+describe("a pack", () => {
+  test("has every receipt and event with its proof in one checkpoint, and a signed manifest of all files", async () => {
+    const files = await filesOf(owner);
+    const key = parseVerifierKey(history.agent.log.verifier_key);
+    const checkpoint = String(files.get("log/checkpoint"));
+    const { size } = await openCheckpoint(checkpoint, key);
+    expect(size).toBe(5n);
+    const receipts = history.backups.flatMap(({ receipts }) => Object.values(receipts));
+    for (const id of receipts) {
+      const bundle = parseBundle(files.get(`receipts/${id}.json`) ?? "");
+      expect(bundle.checkpoint).toBe(checkpoint);
+      const publicKey = parsePublicKeyWire(history.agent.publicKeyWire);
+      expect((await verifyReceipt({ bundle, publicKey, logKey: key })).verdict).toBe("true");
+    }
+    const [event = ""] = [...files.keys()].filter((name) => name.startsWith("events/"));
+    const { leaf } = parseEventBundle(files.get(event) ?? Buffer.alloc(0));
+    expect(leaf).toMatchObject({ kind: "agent_attached", org_id: org.id });
+    const manifest: Manifest = parseManifest(files.get("manifest.json") ?? Buffer.alloc(0));
+    const unlisted = ["manifest.json", "manifest.note"];
+    expect([...manifest.files.map((file) => file.path), ...unlisted]).toEqual([...files.keys()]);
+    const { text } = await openNote(files.get("manifest.note") ?? "", [key]);
+    const digest = hash("sha256", files.get("manifest.json") ?? "", "hex");
+    expect(text).toBe(`${manifest.format}\n${manifest.log.origin}\n${digest}\n`);
+    expect(json<EvidenceSummary>(files, "summary.json").totals).toMatchObject({
+      receipts: 4,
+      events: 1,
+      backups: 2,
+      restore_tests: { passed: 2, failed: 0 },
+    });
+  });
+
+  test("is a file to save, that nothing in between keeps", async () => {
+    const { headers } = await owner.get(path("?from=2026-11-01T00:00:00Z"));
+    expect(headers["content-type"]).toBe("application/zip");
+    expect(headers["content-disposition"]).toMatch(
+      new RegExp(`^attachment; filename="evidence-${org.id}-2026-11-01-\\d{4}-\\d\\d-\\d\\d\\.zip"$`),
+    );
+    expect(headers["cache-control"]).toBe("no-store");
+  });
+
+  test("of a period in which nothing was has the policy, and says that nothing is shown", async () => {
+    const files = await filesOf(owner, "?from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z");
+    const summary = json<EvidenceSummary>(files, "summary.json");
+    expect(summary.totals).toMatchObject({ receipts: 0, events: 0, sources: 1 });
+    expect(summary.not_proven[0]).toContain("No restore test ran in the period");
+    expect(json<Manifest>(files, "manifest.json").period).toEqual({
+      from: "2020-01-01T00:00:00.000Z",
+      to: "2020-02-01T00:00:00.000Z",
+    });
+  });
+
+  test("of an organisation in which nothing ever was is one too", async () => {
+    const empty = await service.addOrg();
+    const files = await filesOf(await service.signIn(empty), "", empty.id);
+    expect(json<Manifest>(files, "manifest.json").log.tree_size).toBe(0);
+    expect(json<EvidenceSummary>(files, "summary.json").not_proven[0]).toContain("There are no sources");
+  });
+
+  test("is of what there was when it was asked for, whatever comes while it is read", async () => {
+    const outgoing = request({
+      host: "127.0.0.1",
+      servername: "localhost",
+      port: service.port,
+      ca: service.ca,
+      path: path(),
+      headers: { authorization: `Bearer ${owner.token}` },
+    }).end();
+    const [incoming] = (await once(outgoing, "response")) as [NodeJS.ReadableStream];
+    await makeHistory(service, org, { agent: history.agent });
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
+    writeFileSync(join(directory, "read-late.zip"), Buffer.concat(chunks));
+    const listed = execFileSync("unzip", ["-Z1", join(directory, "read-late.zip")], { encoding: "utf8" });
+    expect(listed.match(/^receipts\//gm)).toHaveLength(4);
+    expect(listed).toContain("log/tile/entries/000.p/5\n");
+  });
+
+  test("that nobody reads to its end leaves no file and no connection behind", async () => {
+    const spools = (): string[] =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith("attestore-spool-"));
+    const before = spools();
+    for (let n = 0; n < 12; n += 1) {
+      const outgoing = request({
+        host: "127.0.0.1",
+        servername: "localhost",
+        port: service.port,
+        ca: service.ca,
+        path: path(),
+        headers: { authorization: `Bearer ${(await service.signIn(org)).token}` },
+        agent: false,
+      }).end();
+      await once(outgoing, "response");
+      outgoing.destroy();
+    }
+    // There are ten connections to the database: a call needs one of them.
+    expect((await owner.get(`/api/orgs/${org.id}/receipts`)).status).toBe(200);
+    expect(spools()).toEqual(before);
+  });
+});
+
+describe("a period", () => {
+  test.each([
+    ["?from=yesterday", "/from"],
+    ["?to=2026-02-30T00:00:00Z", "/to"],
+    ["?from=2026-02-01T00:00:00Z&to=2026-01-01T00:00:00Z", "/to"],
+    ["?from=2026-02-01T00:00:00Z&to=2026-02-01T00:00:00Z", "/to"],
+    ["?from=2999-01-01T00:00:00Z", "/from"],
+    ["?from=2020-01-01T00:00:00Z&to=2021-03-01T00:00:00Z", "/from"],
+    ["?since=2026-01-01T00:00:00Z", ""],
+  ])("%s is refused", async (query, place) => {
+    const answer = await owner.get(path(query));
+    expect([answer.status, answer.json["error"]]).toEqual([400, "invalid_request"]);
+    const { issues } = answer.json["details"] as { issues: { path: string }[] };
+    expect(issues[0]?.path).toContain(place);
+  });
+
+  test("that is not over ends now", async () => {
+    const files = await filesOf(owner, "?from=2026-11-01T00:00:00Z&to=2026-12-31T00:00:00Z");
+    const { period, exported_at } = json<Manifest>(files, "manifest.json");
+    expect(period.to <= exported_at).toBe(true);
+  });
+});
+
+describe("who may", () => {
+  test("owners, admins and auditors; nobody else, and nobody of another organisation", async () => {
+    for (const role of ["owner", "admin", "auditor"] as const)
+      expect((await (await service.signIn(org, role)).get(path())).status, role).toBe(200);
+    const stranger = await service.signIn(await service.addOrg());
+    expect((await stranger.get(path())).status).toBe(404);
+    expect((await (await service.signIn(null)).get(path())).status).toBe(403);
+    expect((await history.agent.get(path())).status).toBe(401);
+    expect((await service.call({ method: "GET", path: path() })).status).toBe(401);
+  });
+
+  test("twenty times an hour", async () => {
+    const user = await service.signIn(org);
+    const old = path("?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z");
+    for (let n = 0; n < 20; n += 1) expect((await user.get(old)).status).toBe(200);
+    const answer = await user.get(old);
+    expect([answer.status, answer.json["error"]]).toEqual([429, "rate_limited"]);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+  });
+
+  test("each call is in the API log", async () => {
+    const user = await service.signIn(org, "auditor");
+    await user.get(path());
+    await expect
+      .poll(async () => {
+        const { json: body } = await owner.get(`/api/orgs/${org.id}/api-logs`);
+        return (body["items"] as { route: string; actor: { id: string }; status: number }[]).some(
+          ({ route, actor, status }) =>
+            route === "/api/orgs/:orgID/evidence" && actor.id === user.id && status === 200,
+        );
+      })
+      .toBe(true);
+  });
 });
