@@ -111,10 +111,15 @@ test("signup, one line, an agent, a source, a backup, a restore test: and its re
     const done = await ledger.run(...command);
     expect(done.code, done.stdout + done.stderr).toBe(0);
   }
+  await page.getByRole("navigation").getByRole("link", { name: "Receipts" }).click();
+  await page.getByRole("link", { name: "Restore test passed" }).waitFor();
+  await page.getByRole("link", { name: "Backup made" }).waitFor();
   const running = ledger.start("run");
   try {
     await page.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
-    await page.getByRole("row", { name: /ledger-1.*active.*nothing.*never tested/ }).waitFor();
+    await page
+      .getByRole("row", { name: /ledger-1.*active.*nothing.*never tested/ })
+      .waitFor({ timeout: 60_000 });
     await expectAccessible(page);
     await screenshotsOf(page, "agents");
     await page.getByRole("link", { name: "ledger-1" }).click();

@@ -112,6 +112,68 @@ describe("settings", () => {
   });
 });
 
+describe("notifications", () => {
+  test("a webhook's secret is shown once, a member is told by mail, and a test arrives", async () => {
+    const page = await dashboard.open(org.owner, "/notifications");
+    await heading(page, "Notifications");
+    await page.getByText("Nobody is told of anything yet").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Add a webhook" }).click();
+    await page.getByLabel("Address").fill("https://hooks.example.org/attestore");
+    await page.getByRole("radio", { name: "Only these:" }).check();
+    await page.getByRole("checkbox", { name: "a new agent was let in" }).uncheck();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
+    const secret = (await page.getByLabel("Secret", { exact: true }).textContent()) ?? "";
+    expect(secret).toMatch(/^whsec_/);
+    await page.getByRole("row", { name: /hooks\.example\.org.*13 kinds.*on/ }).waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+
+    await page.getByRole("button", { name: "Add a recipient" }).click();
+    await page.getByRole("combobox", { name: "Member of the organisation" }).click();
+    await page.getByRole("option", { name: org.owner.email }).click();
+    await page.getByRole("checkbox", { name: /evidence of each week/ }).check();
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
+    await page.getByRole("row", { name: /everything, and the weekly evidence/ }).waitFor();
+    await page.getByRole("button", { name: `Send a test to ${org.owner.email}` }).click();
+    await page.getByRole("row", { name: /a test.*delivered/ }).waitFor({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Details of: a test" }).click();
+    await page.getByRole("heading", { name: "What was sent", level: 3 }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect(await page.content()).not.toContain(secret);
+    await expectAccessible(page);
+    await screenshotsOf(page, "notifications");
+
+    await page.getByRole("button", { name: "Remove https://hooks.example.org/attestore" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("button", { name: /^Remove/ })
+      .click();
+    await page.getByRole("row", { name: /hooks\.example\.org/ }).waitFor({ state: "detached" });
+  });
+});
+
+describe("evidence", () => {
+  test("of a period is one file, also for auditors; a wrong period says so", async () => {
+    const auditor = await dashboard.addPerson(org, "auditor");
+    const page = await dashboard.open(auditor, "/evidence");
+    await heading(page, "Evidence");
+    await expectAccessible(page);
+    await screenshotsOf(page, "evidence");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Download the evidence (ZIP)" }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^evidence-org_.*\.zip$/);
+    expect(await download.failure()).toBeNull();
+    await page.getByLabel("Up to and including").fill("2020-01-01");
+    await page.getByRole("alert").getByText("This is no period").waitFor();
+    await expectAccessible(page);
+  });
+});
+
 describe("operators", () => {
   test("make organisations, act as a member with a reason, under a banner that stays until they end it", async () => {
     const operator = await dashboard.addPerson(null, "operator");

@@ -8,15 +8,17 @@ function worthAnotherTry(failures: number, error: Error): boolean {
   return !(error instanceof CallRefused) || error.status === 503 || error.status === 429;
 }
 
-/** Not where an operator acts as somebody: the organisation's log has an entry of each call. */
-function again(): number | false {
-  const me = queryClient.getQueryData(meQuery.queryKey);
-  return me === undefined || me === null || me.impersonated_by === null ? 60_000 : false;
+/** How often something is read again. Not at all where an operator acts as somebody: the organisation's log has an entry of each call. */
+export function every(interval_ms: number): () => number | false {
+  return () => {
+    const me = queryClient.getQueryData(meQuery.queryKey);
+    return me === undefined || me === null || me.impersonated_by === null ? interval_ms : false;
+  };
 }
 
 export const queryClient: QueryClient = new QueryClient({
   defaultOptions: {
-    queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: again },
+    queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: every(60_000) },
     mutations: { retry: false },
   },
 });

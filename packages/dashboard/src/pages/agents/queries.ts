@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { every } from "../../app/query-client.ts";
 import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type AgentFilter = "active" | "revoked" | "all";
@@ -13,7 +14,7 @@ export const agentsQuery = (orgID: string, filter: AgentFilter) => ({
     const query = { ...pageOf(cursor), ...status };
     return (await api.call("get", "/api/orgs/{orgID}/agents", { path: { orgID }, query })).body;
   }),
-  refetchInterval: EVERY_MS,
+  refetchInterval: every(EVERY_MS),
 });
 
 export const agentQuery = (orgID: string, agentID: string) =>
@@ -21,7 +22,7 @@ export const agentQuery = (orgID: string, agentID: string) =>
     queryKey: ["agents", orgID, "one", agentID],
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/agents/{agentID}", { path: { orgID, agentID } })).body,
-    refetchInterval: EVERY_MS,
+    refetchInterval: every(EVERY_MS),
   });
 
 /** Agents that have missed their heartbeats, by id. */

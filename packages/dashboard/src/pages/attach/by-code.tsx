@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMe } from "../../api/session.ts";
+import { every } from "../../app/query-client.ts";
 import { CommandText } from "../../parts/command-text.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { PageSkeleton } from "../../parts/page-skeleton.tsx";
@@ -66,7 +67,7 @@ function Waiting({ orgId, code }: { orgId: string; code: string }) {
     retry: false,
     // Somebody else may decide meanwhile.
     refetchInterval: ({ state }) =>
-      state.data?.status === "pending" && state.error === null ? EVERY_MS : false,
+      state.data?.status === "pending" && state.error === null ? every(EVERY_MS)() : false,
   });
   if (query.data !== undefined && query.error === null)
     return <Review orgId={orgId} code={code} machine={query.data} />;

@@ -2,6 +2,7 @@ import { Group, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
+import { every } from "../../app/query-client.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";
@@ -16,7 +17,7 @@ export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/agents", { path: { orgID: orgId }, query: { from: since } }))
         .body.items,
-    refetchInterval: EVERY_MS,
+    refetchInterval: every(EVERY_MS),
   });
   return (
     <Section title={text.attached}>

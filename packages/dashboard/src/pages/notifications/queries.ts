@@ -1,6 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
+import { every } from "../../app/query-client.ts";
 import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type Channel = Schemas["ChannelRecord"];
@@ -26,7 +27,7 @@ export const deliveriesQuery = (orgID: string, filter: DeliveryFilter) => ({
     return (await api.call("get", "/api/orgs/{orgID}/notifications/deliveries", { path: { orgID }, query }))
       .body;
   }),
-  refetchInterval: EVERY_MS,
+  refetchInterval: every(EVERY_MS),
 });
 
 export const deliveryQuery = (orgID: string, deliveryID: string) =>

@@ -188,13 +188,16 @@ describe("its session", () => {
     const { token, linkId } = await reading();
     await get(`/api/orgs/${org.id}/backups`, token);
     await expect
-      .poll(async () => {
-        const { rows } = await service.pool.query(
-          "select actor_kind, route from api_logs where actor_id = $1",
-          [linkId],
-        );
-        return rows as unknown[];
-      })
+      .poll(
+        async () => {
+          const { rows } = await service.pool.query(
+            "select actor_kind, route from api_logs where actor_id = $1",
+            [linkId],
+          );
+          return rows as unknown[];
+        },
+        { timeout: 30_000 },
+      )
       .toContainEqual({ actor_kind: "auditor_link", route: "/api/orgs/:orgID/backups" });
   });
 
@@ -205,6 +208,7 @@ describe("its session", () => {
     "GET /api/orgs/:orgID",
     "GET /api/orgs/:orgID/agents",
     "GET /api/orgs/:orgID/agents/:agentID",
+    "GET /api/orgs/:orgID/agents/:agentID/keys",
     "GET /api/orgs/:orgID/sources",
     "GET /api/orgs/:orgID/sources/:sourceID",
     "GET /api/orgs/:orgID/sources/:sourceID/restore-tests",
