@@ -22,7 +22,7 @@ const app = buildApp({
   sealer: createSealer(randomBytes(32)),
   logger: silentLogger,
   tls: tls.options,
-  routes: receiptRoutes({ sequencer }),
+  routes: receiptRoutes({ sequencer, db: world.database }),
   shutdown: new AbortController().signal,
   // Counted as always, but never reached.
   rateLimits: { ...RATE_LIMITS, default: { ...RATE_LIMITS.default, limit: Number.MAX_SAFE_INTEGER } },

@@ -100,6 +100,17 @@ export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";
 
 export {
+  keyRotationFromJson,
+  MAX_KEY_ROTATION_SIZE,
+  parseKeyRotation,
+  PREDICATE_KEY_ROTATION,
+  verifyKeyRotation,
+  type KeyRotation,
+  type KeyRotationJson,
+} from "./rotation/key-rotation.ts";
+export { countsAt, keysLedTo, type TrustedKey } from "./rotation/trusted-keys.ts";
+
+export {
   agentKeyFile,
   entriesFile,
   EVIDENCE_FORMAT,

@@ -15,6 +15,7 @@ export type ProofErrorCode =
   | "malformed_envelope"
   | "malformed_bundle"
   | "malformed_evidence"
+  | "malformed_rotation"
   | "not_a_receipt"
   | "not_canonicalizable"
   | "out_of_range"

@@ -10,6 +10,14 @@ export interface Schemas {
     } | null;
   };
   AgentEventKind: "backup_failed" | "restore_failed" | "attestation_failed";
+  AgentKeyRecord: {
+    agent_id: string;
+    public_key: string;
+    key_fingerprint: string;
+    valid_from: string;
+    valid_until: string | null;
+    rotation: Schemas["RotateAgentKeyRequest"] | null;
+  };
   AgentOverview: {
     id: string;
     name: string;
@@ -703,6 +711,10 @@ export interface Schemas {
     rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "running_command";
     period?: string;
   };
+  RotateAgentKeyRequest: {
+    by_old: Schemas["EnvelopeRequest"];
+    by_new: Schemas["EnvelopeRequest"];
+  };
   Schedule: {
     backup_cron: string | null;
     restore_test_cron: string | null;
@@ -1013,6 +1025,25 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["AgentRecord"] };
+    };
+  };
+  "/v1/agent/key": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["RotateAgentKeyRequest"];
+      answers: { 200: Schemas["AgentKeyRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/agents/{agentID}/keys": {
+    get: {
+      path: { orgID: string; agentID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["AgentKeyRecord"][];
+        next_cursor: string | null;
+      } };
     };
   };
   "/api/orgs/{orgID}/auth-keys": {

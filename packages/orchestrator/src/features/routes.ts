@@ -8,6 +8,7 @@ import { withApiDocs } from "./api-docs/routes.ts";
 import { apiLogRoutes } from "./api-logs/routes.ts";
 import { auditorLinkRoutes } from "./auditor-links/routes.ts";
 import { backupReadingRoutes } from "./backups/dashboard-routes.ts";
+import { agentKeyRoutes } from "./agents/key-routes.ts";
 import { agentRoutes } from "./agents/routes.ts";
 import { authKeyRoutes } from "./auth-keys/routes.ts";
 import { backupRoutes } from "./backups/routes.ts";
@@ -59,6 +60,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...orgRoutes(deps.db, { ...deps, logHost }),
       ...userRoutes(deps),
       ...agentRoutes(),
+      ...agentKeyRoutes(deps),
       ...authKeyRoutes(deps),
       ...auditorLinkRoutes(deps),
       ...bootstrapReviewRoutes(deps),

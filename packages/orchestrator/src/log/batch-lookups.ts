@@ -6,16 +6,20 @@ export type IdempotencyRecord = NonNullable<SubmissionRecord["idempotency"]>;
 
 const ACTIVE_AGENTS: Statement = {
   name: "log_active_agents",
-  text: "select id from agents where id = any($1::text[]) and status = 'active'",
+  text: "select id, key_fingerprint from agents where id = any($1::text[]) and status = 'active'",
 };
 
-/** Which of these agents are active. Asked under the log's lock, which a revocation takes too: nothing comes in after it. */
+/**
+ * Which of these agents are active, with the fingerprint of the key that each signs with. Asked under the log's lock, which a revocation
+ * and a rotation take too: nothing comes in after them.
+ */
 export async function readActiveAgents(
   session: SqlSession,
   agentIds: ReadonlySet<string>,
-): Promise<Set<string>> {
-  const rows = await session.run<{ id: string }>(ACTIVE_AGENTS, [plainArray([...agentIds])]);
-  return new Set(rows.map(({ id }) => id));
+): Promise<Map<string, string>> {
+  type Row = { id: string; key_fingerprint: string };
+  const rows = await session.run<Row>(ACTIVE_AGENTS, [plainArray([...agentIds])]);
+  return new Map(rows.map(({ id, key_fingerprint }) => [id, key_fingerprint]));
 }
 
 const CLAIM_KEYS: Statement = {

@@ -4,6 +4,7 @@ import type { SubmissionRecord } from "../platform/http/route.ts";
 import type { EarlierAnswer, IdempotencyRecord } from "./batch-lookups.ts";
 import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "./entry.ts";
 import type { GrownLogs } from "./grown-logs.ts";
+import { KeyReplaced } from "./key-replaced.ts";
 import { LogDefect } from "./log-defect.ts";
 import type { LockedLog } from "./locked-log.ts";
 
@@ -25,7 +26,8 @@ export type Decision =
 /** What was read under the locks. */
 export interface Found {
   locked: Map<string, LockedLog | LogDefect>;
-  active: ReadonlySet<string>;
+  /** Active agents, each with the fingerprint of its key. */
+  active: ReadonlyMap<string, string>;
   earlier: (key: IdempotencyRecord) => EarlierAnswer | null;
   judges: ReadonlyMap<EntryKind<LogEntry>, (entry: LogEntry) => Verdict<LogEntry>>;
 }
@@ -54,9 +56,13 @@ export function decide(
 function decideBefore({ entry, record }: Submission, found: Found): Decision | null {
   const log = found.locked.get(entry.orgId);
   if (log instanceof LogDefect) return { is: "refused", error: log };
-  if (!found.active.has(entry.agentId)) return { is: "refused", error: agentRevoked() };
+  const key = found.active.get(entry.agentId);
+  if (key === undefined) return { is: "refused", error: agentRevoked() };
   const earlier = record.idempotency === null ? null : found.earlier(record.idempotency);
-  return earlier === null ? null : repeated(earlier);
+  if (earlier !== null) return repeated(earlier);
+  return entry.signedWith === undefined || entry.signedWith === key
+    ? null
+    : { is: "refused", error: new KeyReplaced() };
 }
 
 function repeated(earlier: EarlierAnswer): Decision {

@@ -8,6 +8,8 @@ export interface LogEntry {
   id: string;
   orgId: string;
   agentId: string;
+  /** The fingerprint of the key that it is signed with, if that has to be the agent's still when it is placed. */
+  signedWith?: string;
   /** The leaf's bytes, at most 65,535 of them. */
   leaf: Uint8Array;
 }

@@ -3,6 +3,7 @@ import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
 import { randomUUID } from "node:crypto";
 import type { Route } from "../../src/platform/http/route.ts";
 import { restoreTestStatement, signedEnvelope } from "../../src/log/testing/signed-receipt.ts";
+import { signedRotation } from "../../src/log/testing/signed-rotation.ts";
 import type { Call } from "../client.ts";
 import { newKeyPair } from "../service.ts";
 import { fill, nameOf, type Filled, type Pick } from "./fill.ts";
@@ -46,6 +47,11 @@ const QUERIES: Readonly<Record<string, string>> = {
 };
 
 const RAW: Readonly<Record<string, (about: World, by: World) => Call["body"]>> = {
+  // Receipts of what ended before go on under the old key.
+  "POST /v1/agent/key": (about, by) =>
+    Buffer.from(
+      JSON.stringify(signedRotation({ id: by.agent.id, orgId: about.org.id }, by.agent, newKeyPair())),
+    ),
   "POST /v1/receipts": (about, by) => {
     const publicKey = parsePublicKeyWire(by.agent.publicKeyWire);
     const signer = {

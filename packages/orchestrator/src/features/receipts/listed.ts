@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { findSigningKey } from "../agents/signing-keys.ts";
+import { keyidOf } from "./keyid-of.ts";
 
 export interface ListedReceipt {
   id: string;
@@ -64,7 +66,7 @@ export async function listReceipts(
 export interface StoredReceipt extends ListedReceipt {
   /** The request's body, byte for byte. */
   envelope: Buffer;
-  /** Of the agent that signed it. */
+  /** The one that it is signed with. */
   public_key: Buffer;
 }
 
@@ -73,9 +75,14 @@ export async function findReceipt(db: Database, orgId: string, id: string): Prom
     .selectFrom("receipts")
     .innerJoin("agents", "agents.id", "receipts.agent_id")
     .select(RECEIPT_COLUMNS.map((column) => `receipts.${column}` as const))
-    .select(["receipts.envelope", "agents.public_key"])
+    .select(["receipts.envelope", "agents.public_key", "agents.key_fingerprint"])
     .where("receipts.id", "=", id)
     .where("receipts.org_id", "=", orgId)
     .executeTakeFirst();
-  return row ?? null;
+  if (row === undefined) return null;
+  const { key_fingerprint, ...receipt } = row;
+  const keyid = keyidOf(receipt.envelope);
+  if (keyid === key_fingerprint) return receipt;
+  const signedWith = await findSigningKey(db, receipt.agent_id, keyid);
+  return signedWith === null ? receipt : { ...receipt, public_key: signedWith.public_key };
 }

@@ -30,6 +30,8 @@ export function receiptEntry(input: {
   envelope: Envelope;
   body: Buffer;
   statement: Statement;
+  /** Signed with a key that was replaced since. */
+  isByRetiredKey?: boolean;
 }): ReceiptEntry {
   const { orgId, agentId, envelope, statement } = input;
   const recordedAt = new Date();
@@ -49,6 +51,7 @@ export function receiptEntry(input: {
     id,
     orgId,
     agentId,
+    ...(input.isByRetiredKey === true ? {} : { signedWith: envelope.keyid }),
     leaf,
     kind,
     statement,

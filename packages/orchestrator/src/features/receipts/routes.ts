@@ -5,13 +5,16 @@ import {
   ReceiptAccepted,
 } from "@attestore/contract";
 import { placementAnswer } from "../../log/placement.ts";
-import type { Sequencer } from "../../log/sequencer.ts";
+import { KeyReplaced } from "../../log/key-replaced.ts";
+import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { findSigningKey } from "../agents/signing-keys.ts";
 import { receiptEntry } from "./receipt-entry.ts";
 import { receipts } from "./receipt-kind.ts";
-import { verifySubmission } from "./verify-submission.ts";
+import { type FindKey, verifySubmission } from "./verify-submission.ts";
 
-export function receiptRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
+export function receiptRoutes({ sequencer, db }: { sequencer: Sequencer; db: Database }): Route[] {
   return [
     submitRoute({
       method: "POST",
@@ -26,15 +29,17 @@ export function receiptRoutes({ sequencer }: { sequencer: Sequencer }): Route[] 
       rateLimits: ["default"],
       idempotencyWindow_s: RECEIPT_IDEMPOTENCY_WINDOW_S,
       async handle({ principal, rawBody }, record) {
-        const { envelope, statement } = await verifySubmission(rawBody, principal);
-        const entry = receiptEntry({
-          orgId: principal.orgId,
-          agentId: principal.id,
-          envelope,
-          body: rawBody,
-          statement,
+        const findKey: FindKey = (agentId, fingerprint) => findSigningKey(db, agentId, fingerprint);
+        const submit = async (isStale: boolean): Promise<Submitted> => {
+          const verified = await verifySubmission(rawBody, principal, { findKey, isStale });
+          const { orgId, id: agentId } = principal;
+          const entry = receiptEntry({ orgId, agentId, body: rawBody, ...verified });
+          return sequencer.submit(receipts, entry, record, rawBody.length);
+        };
+        const submitted = await submit(false).catch((error: unknown) => {
+          if (error instanceof KeyReplaced) return submit(true);
+          throw error;
         });
-        const submitted = await sequencer.submit(receipts, entry, record, rawBody.length);
         if (submitted.is === "remembered") return submitted.answer;
         return placementAnswer("receipt_id", submitted.placement, submitted.replayed);
       },

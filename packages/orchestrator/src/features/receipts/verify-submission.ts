@@ -1,3 +1,4 @@
+import { RECEIPT_IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
 import {
   parseEnvelope,
   parseStatement,
@@ -14,6 +15,24 @@ import {
 import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
 import { invalidJson } from "../../platform/http/json-body.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
+import type { SigningKeyRow } from "../agents/signing-keys.ts";
+
+export interface VerifiedSubmission {
+  envelope: Envelope;
+  statement: Statement;
+  /** Signed with a key that was replaced since, before it was. */
+  isByRetiredKey: boolean;
+}
+
+/** A key of an agent by its fingerprint; null where it never was. */
+export type FindKey = (agentId: string, fingerprint: string) => Promise<SigningKeyRow | null>;
+
+export interface VerifyOptions {
+  findKey?: FindKey;
+  /** The credential was looked up before the agent's key was replaced. */
+  isStale?: boolean;
+  now?: Date;
+}
 
 const keys = new WeakMap<AgentPrincipal, PublicKey>();
 
@@ -21,30 +40,60 @@ const keys = new WeakMap<AgentPrincipal, PublicKey>();
  * The envelope of a submission and what the agent signed in it. The order is that of trust: the signature first, and only then is
  * the payload read, once, from the bytes that were verified. What the records say is checked later, in the batch.
  *
+ * `findKey` is asked for a key that is not the one the credential was looked up with: an earlier one, or one so new that the look-up
+ * does not have it yet.
+ *
  * Throws ApiError `invalid_json`, `invalid_request`, `receipt_signature_invalid`, `statement_invalid`, `statement_mismatch`.
  */
 export async function verifySubmission(
   body: Buffer,
   agent: AgentPrincipal,
-): Promise<{ envelope: Envelope; statement: Statement }> {
+  { findKey = () => Promise.resolve(null), isStale = false, now = new Date() }: VerifyOptions = {},
+): Promise<VerifiedSubmission> {
   const envelope = readEnvelope(body);
+  const isKnown = !isStale && envelope.keyid === agent.keyFingerprint;
+  const other = isKnown ? null : await findKey(agent.id, envelope.keyid);
+  const key = other === null ? keyOf(agent) : publicKeyFromBytes(new Uint8Array(other.public_key));
   const message = pae(envelope.payloadType, envelope.payload);
-  if (!(await verifySignature(keyOf(agent), message, envelope.signature)))
+  if (!(await verifySignature(key, message, envelope.signature)))
     throw new ApiError(
       "receipt_signature_invalid",
-      `The envelope's signature does not verify under this agent's key (${agent.keyFingerprint}).`,
+      `The envelope's signature does not verify under this agent's key (${other?.key_fingerprint ?? agent.keyFingerprint}).`,
     );
   // The verifier takes the key's name as part of the receipt, so one that names another key would never be true.
-  if (envelope.keyid !== agent.keyFingerprint)
+  if (other === null && envelope.keyid !== agent.keyFingerprint)
     throw new ApiError(
       "statement_mismatch",
       `The envelope's keyid is not the fingerprint of this agent's key (${agent.keyFingerprint}).`,
     );
   const statement = readStatement(envelope);
+  const replacement = other?.replacement ?? null;
+  if (replacement !== null) requireFromBefore(statement, replacement, now);
   const { org_id, agent_id } = statement.predicate;
   if (org_id !== agent.orgId) throw mismatch("org_id", "another organisation than the agent's");
   if (agent_id !== agent.id) throw mismatch("agent_id", "another agent than the one that submits it");
-  return { envelope, statement };
+  return { envelope, statement, isByRetiredKey: replacement !== null };
+}
+
+/** How long an agent's spool submits what it signed (and the service remembers its keys). */
+const SPOOL_MS = RECEIPT_IDEMPOTENCY_WINDOW_S * 1000;
+
+/** A key that was replaced counts for what ended before that, as long as it may have waited in the agent's spool. */
+function requireFromBefore(
+  { predicate }: Statement,
+  { replaced_at, retired_at }: NonNullable<SigningKeyRow["replacement"]>,
+  now: Date,
+): void {
+  if (predicate.finished_at > replaced_at.toISOString())
+    throw new ApiError(
+      "receipt_signature_invalid",
+      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before the run ended.`,
+    );
+  if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SPOOL_MS)
+    throw new ApiError(
+      "receipt_signature_invalid",
+      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}: that is too long ago.`,
+    );
 }
 
 /** 422 `statement_mismatch` about one field of the predicate. */

@@ -5,10 +5,12 @@ import {
   publicKeyFromBytes,
   receiptKind,
   sha256,
+  sshFingerprint,
   toBase64,
   toHex,
   verifyEnvelope,
   type Envelope,
+  type PublicKey,
 } from "@attestore/proof";
 import { envelopeSha256 } from "../envelope-sha256.ts";
 import { plainArray } from "../packed.ts";
@@ -34,12 +36,16 @@ interface ReceiptRow {
   created_at: Date;
   /** The agent's; null if it is gone. */
   public_key: Buffer | null;
+  /** Keys that it had before, as JSON; null for none. */
+  retired_keys: readonly { public_key: string; replaced_at: string }[] | null;
 }
 
 const RECEIPTS: Statement = {
   name: "fsck_receipts",
   text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, agents.public_key
+      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, agents.public_key,
+      (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
+        from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
     from receipts left join agents on agents.id = agent_id where receipts.id = any($1::text[])`,
 };
 
@@ -97,11 +103,34 @@ async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void):
   }
   try {
     const envelope = parseEnvelope(receipt.envelope);
-    await verifyEnvelope(envelope, publicKeyFromBytes(new Uint8Array(receipt.public_key)));
+    const current = publicKeyFromBytes(new Uint8Array(receipt.public_key));
+    const earlier = retiredKey(receipt, envelope);
+    await verifyEnvelope(envelope, earlier?.key ?? current);
+    if (earlier !== null && endedAfter(envelope, earlier.replacedAt)) {
+      refuse("it is signed with a key that was replaced before the run ended");
+      return null;
+    }
     return envelope;
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     refuse(error.message);
     return null;
   }
+}
+
+/** The one of the agent's earlier keys that the envelope names. */
+function retiredKey(
+  { retired_keys }: ReceiptRow,
+  { keyid }: Envelope,
+): { key: PublicKey; replacedAt: Date } | null {
+  for (const { public_key, replaced_at } of retired_keys ?? []) {
+    const key = publicKeyFromBytes(new Uint8Array(Buffer.from(public_key, "hex")));
+    if (sshFingerprint(key) === keyid) return { key, replacedAt: new Date(replaced_at) };
+  }
+  return null;
+}
+
+function endedAfter({ payload }: Envelope, moment: Date): boolean {
+  const parsed = parseStatement(payload);
+  return parsed.ok && parsed.statement.predicate.finished_at > moment.toISOString();
 }

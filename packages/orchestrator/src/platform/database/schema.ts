@@ -1,4 +1,11 @@
-import type { AgentEncryption, AgentSpool, Objectives, Retention, Schedule } from "@attestore/contract";
+import type {
+  AgentEncryption,
+  AgentSpool,
+  Objectives,
+  Retention,
+  RotateAgentKeyRequest,
+  Schedule,
+} from "@attestore/contract";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
 
 /**
@@ -14,6 +21,7 @@ export interface Schema {
   one_time_codes: OneTimeCodesTable;
   mail_outbox: MailOutboxTable;
   agents: AgentsTable;
+  agent_retired_keys: AgentRetiredKeysTable;
   agent_witnesses: AgentWitnessesTable;
   auth_keys: AuthKeysTable;
   bootstraps: BootstrapsTable;
@@ -150,6 +158,19 @@ export interface AgentsTable {
   revoked_at: NullableTimestamp;
   spool: NullableJson<AgentSpool>;
   encryption: NullableJson<AgentEncryption>;
+}
+
+export interface AgentRetiredKeysTable {
+  org_id: string;
+  agent_id: string;
+  key_fingerprint: string;
+  public_key: Buffer;
+  valid_from: Timestamp;
+  /** By the agent's clock. */
+  replaced_at: Timestamp;
+  /** By the service's. */
+  retired_at: Timestamp;
+  rotation: Json<RotateAgentKeyRequest>;
 }
 
 export interface AgentWitnessesTable {

@@ -21,6 +21,7 @@ export const POLICY = {
   "receipt.submit": ["agent"],
   "event.submit": ["agent"],
   "log.read": ["agent"],
+  "agent.rotate_key": ["agent"],
   "attach.with_key": ["auth_key"],
   "attach.start": ["anonymous"],
   "attach.poll": ["anonymous"],

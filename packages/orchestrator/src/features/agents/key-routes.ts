@@ -1,0 +1,47 @@
+import { AgentKeyRecord, Id, RotateAgentKeyRequest } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Clock } from "../../platform/clock.ts";
+import { notFound } from "../../platform/http/errors.ts";
+import { isWithin, knownUntil, listOf } from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRotation, rotateKey } from "./rotate-key.ts";
+import { listRetiredKeys, presentKeys } from "./signing-keys.ts";
+import { findAgentOf } from "./store.ts";
+
+export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
+  const rotate = writeRoute({
+    method: "POST",
+    path: "/v1/agent/key",
+    summary: "Replace the key that the agent signs with; the old one and the new one vouch for each other",
+    action: "agent.rotate_key",
+    credential: "agent",
+    body: RotateAgentKeyRequest,
+    answers: { 200: AgentKeyRecord },
+    errors: ["receipt_signature_invalid", "statement_invalid", "statement_mismatch", "conflict"],
+    rateLimits: ["default"],
+    prepare: ({ body, principal }) => readRotation(body, principal, clock()),
+    async handle({ body }, tx, rotation) {
+      return { status: 200, body: await rotateKey(tx, rotation, body, clock()) };
+    },
+  });
+
+  const list = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/agents/:agentID/keys",
+    summary:
+      "The keys that an agent signs and signed with, the one in use first, and how each took the other's place",
+    action: "agents.read",
+    params: Type.Object({ orgID: Id("org"), agentID: Id("agent") }),
+    answers: { 200: listOf(AgentKeyRecord) },
+    rateLimits: ["default"],
+    forAuditorLinks: true,
+    async handle({ orgId, params, within }, tx) {
+      const agent = await findAgentOf(tx, orgId, params.agentID);
+      if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");
+      const keys = presentKeys(agent, await listRetiredKeys(tx, [agent.id]));
+      return { status: 200, body: { items: keys, next_cursor: null } };
+    },
+  });
+
+  return [rotate, list];
+}

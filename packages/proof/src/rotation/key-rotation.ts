@@ -1,0 +1,115 @@
+import { fromBase64 } from "../base64.ts";
+import { equalBytes } from "../bytes.ts";
+import { envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
+import { verifyEnvelope } from "../dsse/verify.ts";
+import { toHex } from "../hex.ts";
+import { anyObject, listOf, members, oneOf, requireShape } from "../json/shape.ts";
+import { parseJson } from "../json/strict-json.ts";
+import { publicKeyFromSpki, publicKeyToSpki, type PublicKey } from "../keys/public-key.ts";
+import { ProofError } from "../proof-error.ts";
+import { PAYLOAD_TYPE, STATEMENT_TYPE } from "../receipts/statement.ts";
+import { base64Text, sha256Hex, timestamp, typeId } from "../shapes.ts";
+import { sha256 } from "#sha256";
+
+export const PREDICATE_KEY_ROTATION = "https://attestore.dev/key-rotation/v1";
+
+/** A change of an agent's signing key: two DSSE envelopes over one in-toto statement, whose subject is the new key. */
+export interface KeyRotationJson {
+  /** The old key vouches for the new one. */
+  by_old: EnvelopeJson;
+  /** The new key is held, not only named. */
+  by_new: EnvelopeJson;
+}
+
+/** What both keys signed. */
+export interface KeyRotation {
+  orgId: string;
+  agentId: string;
+  /** By the agent's clock: what it signed before, it signed with the old key, and everything after with the new one. */
+  rotatedAt: string;
+  before: PublicKey;
+  after: PublicKey;
+}
+
+/** Of the file or of a member of it. */
+export const MAX_KEY_ROTATION_SIZE = 32 * 1024;
+
+const ROTATION = members({ by_old: anyObject, by_new: anyObject }, { v: oneOf(1) });
+
+const PREDICATE = members({
+  org_id: typeId("org"),
+  agent_id: typeId("agent"),
+  rotated_at: timestamp,
+  key: oneOf("signing"),
+  before: base64Text,
+  after: base64Text,
+});
+
+const STATEMENT = members({
+  _type: oneOf(STATEMENT_TYPE),
+  subject: listOf(
+    members({
+      name: oneOf("signing-key"),
+      digest: members({ sha256: sha256Hex }),
+    }),
+    { min: 1, max: 1 },
+  ),
+  predicateType: oneOf(PREDICATE_KEY_ROTATION),
+  predicate: PREDICATE,
+});
+
+/** A rotation's file, as `attestore keys rotate signing` writes it. Throws ProofError; nothing is verified by it. */
+export function parseKeyRotation(source: Uint8Array | string): KeyRotationJson {
+  if (source.length > MAX_KEY_ROTATION_SIZE)
+    throw malformed(`it is larger than ${MAX_KEY_ROTATION_SIZE} bytes`);
+  return keyRotationFromJson(parseJson(source));
+}
+
+/** The same of JSON that is parsed already. Throws `malformed_rotation`, `malformed_envelope`. */
+export function keyRotationFromJson(value: unknown): KeyRotationJson {
+  requireShape(value, ROTATION, "malformed_rotation", "the rotation");
+  const { by_old, by_new } = value as KeyRotationJson;
+  for (const envelope of [by_old, by_new]) envelopeFromJson(envelope);
+  return { by_old, by_new };
+}
+
+/**
+ * What a rotation says, once both keys are shown to have signed it. It makes neither key trusted by itself: whoever trusts one of
+ * them may trust the other. Throws `malformed_rotation`, `malformed_envelope`, `malformed_key`, `envelope_signature_invalid`,
+ * `envelope_keyid_mismatch`.
+ */
+export async function verifyKeyRotation({ by_old, by_new }: KeyRotationJson): Promise<KeyRotation> {
+  const [old, next] = [envelopeFromJson(by_old), envelopeFromJson(by_new)];
+  for (const { payloadType } of [old, next])
+    if (payloadType !== PAYLOAD_TYPE)
+      throw malformed(`an envelope is of the type ${payloadType.slice(0, 100)}`);
+  if (!equalBytes(old.payload, next.payload)) throw malformed("the two keys signed different statements");
+  const rotation = readStatement(old);
+  await verifyEnvelope(old, rotation.before);
+  await verifyEnvelope(next, rotation.after);
+  return rotation;
+}
+
+function readStatement({ payload }: Envelope): KeyRotation {
+  const value = parseJson(payload);
+  requireShape(value, STATEMENT, "malformed_rotation", "the rotation's statement");
+  const { subject, predicate } = value as unknown as {
+    subject: [{ digest: { sha256: string } }];
+    predicate: Record<"org_id" | "agent_id" | "rotated_at" | "before" | "after", string>;
+  };
+  const [before, after] = [publicKeyOf(predicate.before), publicKeyOf(predicate.after)];
+  if (equalBytes(before.bytes, after.bytes)) throw malformed("the new key is the old one");
+  if (subject[0].digest.sha256 !== toHex(sha256(publicKeyToSpki(after))))
+    throw malformed("its subject is not the new key");
+  const { org_id: orgId, agent_id: agentId, rotated_at: rotatedAt } = predicate;
+  return { orgId, agentId, rotatedAt, before, after };
+}
+
+/** Base64 of SubjectPublicKeyInfo. */
+function publicKeyOf(text: string): PublicKey {
+  return publicKeyFromSpki(fromBase64(text));
+}
+
+function malformed(why: string): ProofError {
+  return new ProofError("malformed_rotation", `the rotation is malformed: ${why}`);
+}

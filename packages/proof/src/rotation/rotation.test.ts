@@ -1,0 +1,165 @@
+import { describe, expect, it } from "vitest";
+import { everyMemberRemoved, everyObjectExtended, everyTypeChanged } from "../../test/changes.ts";
+import { ed25519Key, p256Key, type TestKey } from "../../test/signing-keys.ts";
+import { sha256 } from "#sha256";
+import { toBase64 } from "../base64.ts";
+import { utf8 } from "../bytes.ts";
+import { envelopeToJson } from "../dsse/envelope.ts";
+import { signEnvelope } from "../dsse/sign.ts";
+import { toHex } from "../hex.ts";
+import { canonicalJson } from "../json/canonical-json.ts";
+import { publicKeyToSpki } from "../keys/public-key.ts";
+import { sshFingerprint } from "../keys/ssh.ts";
+import { ProofError } from "../proof-error.ts";
+import { PAYLOAD_TYPE, STATEMENT_TYPE } from "../receipts/statement.ts";
+import {
+  keyRotationFromJson,
+  parseKeyRotation,
+  PREDICATE_KEY_ROTATION,
+  verifyKeyRotation,
+  type KeyRotationJson,
+} from "./key-rotation.ts";
+import { countsAt, keysLedTo } from "./trusted-keys.ts";
+
+const [first, second, third, other] = await Promise.all([1, 2, 3, 4].map(ed25519Key));
+if (first === undefined || second === undefined || third === undefined || other === undefined)
+  throw new Error("no keys");
+const AT = "2026-11-21T12:00:00.000Z";
+
+const spki = ({ publicKey }: TestKey): string => toBase64(publicKeyToSpki(publicKey));
+
+function statementOf(before: TestKey, after: TestKey, at = AT): Record<string, unknown> {
+  return {
+    _type: STATEMENT_TYPE,
+    subject: [{ name: "signing-key", digest: { sha256: toHex(sha256(publicKeyToSpki(after.publicKey))) } }],
+    predicateType: PREDICATE_KEY_ROTATION,
+    predicate: {
+      org_id: "org_01jd3gqm3wey1s8p6x2n9d7v4c",
+      agent_id: "agent_01jd3gqm3wey1s8p6x2n9d7v4c",
+      rotated_at: at,
+      key: "signing",
+      before: spki(before),
+      after: spki(after),
+    },
+  };
+}
+
+async function signed(
+  statement: unknown,
+  old: TestKey,
+  next: TestKey,
+  payloadType = PAYLOAD_TYPE,
+): Promise<KeyRotationJson> {
+  const payload = utf8(canonicalJson(statement));
+  const by = async ({ publicKey, sign }: TestKey) =>
+    envelopeToJson(await signEnvelope({ payloadType, payload, keyid: sshFingerprint(publicKey), sign }));
+  return { by_old: await by(old), by_new: await by(next) };
+}
+
+const rotation = (before: TestKey, after: TestKey, at = AT): Promise<KeyRotationJson> =>
+  signed(statementOf(before, after, at), before, after);
+
+describe("a rotation", () => {
+  it("says what both keys signed, of either kind", async () => {
+    const next = await p256Key();
+    const file = JSON.stringify({ v: 1, ...(await rotation(first, next)) });
+    const said = await verifyKeyRotation(parseKeyRotation(file));
+    expect(said).toMatchObject({ rotatedAt: AT, agentId: "agent_01jd3gqm3wey1s8p6x2n9d7v4c" });
+    expect([said.before, said.after]).toEqual([first.publicKey, next.publicKey]);
+  });
+
+  it.each([
+    [
+      "signed by another old key",
+      () => signed(statementOf(first, second), other, second),
+      "envelope_signature_invalid",
+    ],
+    [
+      "signed by another new key",
+      () => signed(statementOf(first, second), first, other),
+      "envelope_signature_invalid",
+    ],
+    ["to the same key", () => rotation(first, first), "malformed_rotation"],
+    [
+      "whose subject is another key",
+      () =>
+        signed(
+          { ...statementOf(first, second), subject: statementOf(first, third)["subject"] },
+          first,
+          second,
+        ),
+      "malformed_rotation",
+    ],
+    [
+      "of another type",
+      () => signed(statementOf(first, second), first, second, "text/plain"),
+      "malformed_rotation",
+    ],
+    [
+      "with two statements",
+      async () => ({
+        ...(await rotation(first, second)),
+        by_new: (await rotation(first, second, "2026-11-22T12:00:00.000Z")).by_new,
+      }),
+      "malformed_rotation",
+    ],
+  ])("is refused %s", async (_, made, code) => {
+    await expect(made().then(verifyKeyRotation)).rejects.toMatchObject({ code });
+  });
+
+  it("is refused with any member of its statement missing or of another type", async () => {
+    const statement = statementOf(first, second);
+    for (const { value: changed, path, how } of [
+      ...everyMemberRemoved(statement),
+      ...everyTypeChanged(statement),
+    ])
+      await expect(
+        signed(changed, first, second).then(verifyKeyRotation),
+        `${path} ${how}`,
+      ).rejects.toBeInstanceOf(ProofError);
+  });
+
+  it("is refused with any member of its file missing or of another type, or one too many", async () => {
+    const file = await rotation(first, second);
+    for (const { value: changed, path, how } of [
+      ...everyMemberRemoved(file),
+      ...everyTypeChanged(file),
+      ...everyObjectExtended(file),
+    ]) {
+      // Without a keyid an envelope is one still, that names no key.
+      const read = async () => verifyKeyRotation(keyRotationFromJson(changed));
+      await expect(read(), `${path} ${how}`).rejects.toBeInstanceOf(ProofError);
+    }
+    expect(() => parseKeyRotation(" ".repeat(33_000))).toThrow(ProofError);
+  });
+});
+
+describe("the keys that a trusted one leads to", () => {
+  const names = (keys: { fingerprint: string; replacedAt: string | null }[]): string[] =>
+    keys.map(({ fingerprint, replacedAt }) => `${fingerprint} ${replacedAt}`);
+  const LATER = "2026-12-21T12:00:00.000Z";
+
+  it("are those of its chain, from any of them, each until it was replaced", async () => {
+    const rotations = await Promise.all(
+      [
+        await rotation(second, third, LATER),
+        await rotation(first, second),
+        await rotation(other, await ed25519Key(5)),
+      ].map(verifyKeyRotation),
+    );
+    const expected = [
+      `${sshFingerprint(first.publicKey)} ${AT}`,
+      `${sshFingerprint(second.publicKey)} ${LATER}`,
+      `${sshFingerprint(third.publicKey)} ${null}`,
+    ];
+    for (const trusted of [first, second, third])
+      expect(names(keysLedTo(trusted.publicKey, rotations)).toSorted()).toEqual(expected.toSorted());
+    expect(keysLedTo(first.publicKey, [])).toMatchObject([{ replacedAt: null }]);
+  });
+
+  it("count for what ended before they were replaced", () => {
+    expect(countsAt({ replacedAt: null }, LATER)).toBe(true);
+    expect(countsAt({ replacedAt: AT }, AT)).toBe(true);
+    expect(countsAt({ replacedAt: AT }, "2026-11-21T12:00:00.001Z")).toBe(false);
+  });
+});
