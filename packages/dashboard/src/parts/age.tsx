@@ -17,19 +17,17 @@ export function Age({ at, fallback = "never" }: { at: string | null | undefined;
 
 const EVERY_MS = 15_000;
 
-let now = new Date();
+let ticks = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 const readers = new Set<() => void>();
 
 /** One clock for all that shows an age: they change together. */
 function subscribe(reader: () => void): () => void {
-  if (readers.size === 0) {
-    now = new Date();
+  if (readers.size === 0)
     timer = setInterval(() => {
-      now = new Date();
+      ticks += 1;
       for (const read of readers) read();
     }, EVERY_MS);
-  }
   readers.add(reader);
   return () => {
     readers.delete(reader);
@@ -37,7 +35,8 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** The time, a few times a minute. */
+/** The time, a few times a minute, and whenever something else is shown anew: what has just come is never ahead of it. */
 export function useNow(): Date {
-  return useSyncExternalStore(subscribe, () => now);
+  useSyncExternalStore(subscribe, () => ticks);
+  return new Date();
 }
