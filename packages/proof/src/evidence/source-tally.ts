@@ -55,16 +55,17 @@ export class SourceTally {
     if (status === "done" && receipt_id === null) this.#withoutReceipt += 1;
   }
 
-  /** Null for a source that was gone before the period and of which nothing is in the pack. */
+  /** Null for a source that was gone before the period or came after it, and of which nothing is in the pack. */
   finish(from: string, end: string): SourceSummary | null {
-    const { id, slug, name, engine, removed_at, objectives } = this.#policy;
+    const { id, slug, name, engine, created_at, removed_at, objectives } = this.#policy;
     const counted =
       this.#backups +
       this.#tests.passed +
       this.#tests.failed +
       this.#runs.backup.total +
       this.#runs.restore_test.total;
-    if (removed_at !== null && removed_at < from && counted === 0) return null;
+    const isOutside = created_at >= end || (removed_at !== null && removed_at < from);
+    if (isOutside && counted === 0) return null;
     const until = removed_at !== null && removed_at < end ? removed_at : end;
     const rpo_s = this.#point.achieved_s(Date.parse(until));
     const rto_s = this.#slowest_ms === null ? null : Math.ceil(this.#slowest_ms / 1000);
