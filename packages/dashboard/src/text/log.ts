@@ -123,6 +123,7 @@ export const logText = {
     failed: (why: string) => `does NOT hold: ${why}`,
     held: "holds, and is part of this head",
     heldAt: "holds, for this very head",
+    notCompared: "holds; not compared with this head, as others saw more",
   },
   lookup: {
     title: "Look something up",

@@ -17,11 +17,16 @@ export interface CheckedWitness {
   timestamp_s: number | null;
   /** Null where all of it holds. */
   fault: string | null;
+  /** Whether what it saw was compared with the head at hand. */
+  isCompared: boolean;
 }
 
+/** Each costs a call. In a large organisation every agent saw a head of its own. */
+const MAX_PROOFS = 10;
+
 /**
- * Whether an agent's cosignature holds, and what it saw is part of the head at hand. A proof for each size that witnesses saw is asked for once.
- * Rejects where the service does not answer.
+ * Whether agents' cosignatures hold, and what they saw is part of the head at hand. A proof for each size that they saw is asked for once, of
+ * the largest ones. Rejects where the service does not answer.
  */
 export async function checkWitnesses(
   records: readonly Schemas["WitnessRecord"][],
@@ -29,20 +34,23 @@ export async function checkWitnesses(
   head: OpenedCheckpoint,
   prove: ConsistencySource,
 ): Promise<CheckedWitness[]> {
-  const proofs = new Map<bigint, ReturnType<ConsistencySource>>();
-  const proofFrom = (size: bigint): ReturnType<ConsistencySource> => {
-    const asked = proofs.get(size) ?? prove(size, head.size);
-    proofs.set(size, asked);
-    return asked;
+  const sizes = new Set(records.map(({ tree_size }) => tree_size));
+  const compared = new Set([...sizes].toSorted((a, b) => b - a).slice(0, MAX_PROOFS));
+  const asked = new Map<bigint, ReturnType<ConsistencySource>>();
+  const proofWith: ProofSource = (size) => {
+    if (!compared.has(Number(size))) return undefined;
+    const proof = asked.get(size) ?? (size < head.size ? prove(size, head.size) : prove(head.size, size));
+    asked.set(size, proof);
+    return proof;
   };
-  return Promise.all(records.map((record) => checkWitness(record, logKey, head, proofFrom)));
+  return Promise.all(records.map((record) => checkWitness(record, logKey, head, proofWith)));
 }
 
 async function checkWitness(
   record: Schemas["WitnessRecord"],
   logKey: NoteVerifier,
   head: OpenedCheckpoint,
-  proofFrom: (size: bigint) => ReturnType<ConsistencySource>,
+  proofWith: ProofSource,
 ): Promise<CheckedWitness> {
   let timestamp_s: number | null = null;
   try {
@@ -52,38 +60,45 @@ async function checkWitness(
     if (cosignature?.timestamp_s === undefined)
       throw new ProofError("note_signature_missing", `no cosignature by ${key.name}`);
     timestamp_s = cosignature.timestamp_s;
-    await requirePartOf(seen, head, proofFrom);
-    return { record, timestamp_s, fault: null };
+    const isCompared = await requirePartOf(seen, head, proofWith);
+    return { record, timestamp_s, fault: null, isCompared };
   } catch (error) {
-    if (error instanceof ProofError) return { record, timestamp_s, fault: error.message };
+    if (error instanceof ProofError) return { record, timestamp_s, fault: error.message, isCompared: false };
     throw error;
   }
 }
 
+/** Undefined for a size that no proof was asked for. */
+type ProofSource = (size: bigint) => ReturnType<ConsistencySource> | undefined;
+
+/** False where it was not looked at. */
 async function requirePartOf(
   seen: OpenedCheckpoint,
   head: OpenedCheckpoint,
-  proofFrom: (size: bigint) => ReturnType<ConsistencySource>,
-): Promise<void> {
+  proofWith: ProofSource,
+): Promise<boolean> {
   if (seen.size === head.size) {
     if (!equalBytes(seen.rootHash, head.rootHash))
       throw new ProofError("consistency_invalid", `it saw another root for ${seen.size} leaves`);
-    return;
+    return true;
   }
-  if (seen.size > head.size)
-    throw new ProofError("consistency_invalid", `it saw ${seen.size} leaves, and this head has ${head.size}`);
-  if (seen.size === 0n) return;
-  const hashes = await proofFrom(seen.size);
+  // While this was read the log may have grown: then this head has to be part of what the witness saw.
+  const [small, large] = seen.size < head.size ? [seen, head] : [head, seen];
+  if (small.size === 0n) return true;
+  const asked = proofWith(seen.size);
+  if (asked === undefined) return false;
+  const hashes = await asked;
   if (hashes === null)
     throw new ProofError(
       "consistency_invalid",
-      `no proof is given that the ${seen.size} leaves that it saw are part of this head`,
+      `no proof is given that the ${seen.size} leaves that it saw and this head's ${head.size} are of one tree`,
     );
   verifyConsistency({
-    from: seen.size,
-    to: head.size,
-    fromRoot: seen.rootHash,
-    toRoot: head.rootHash,
+    from: small.size,
+    to: large.size,
+    fromRoot: small.rootHash,
+    toRoot: large.rootHash,
     hashes: hashes.map(hashFromHex),
   });
+  return true;
 }

@@ -36,34 +36,35 @@ export interface Contradiction {
 
 type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 
-const headKey = (origin: string): string => `attestore.log-head.${origin}`;
-const alarmKey = (origin: string): string => `attestore.log-alarm.${origin}`;
+/** By the organisation, which the reader knows, and not by the log's name: a service that names another log is noticed, too. */
+const headKey = (orgId: string): string => `attestore.log-head.${orgId}`;
+const alarmKey = (orgId: string): string => `attestore.log-alarm.${orgId}`;
 
 /** Null where this browser has not seen the log, or what it kept cannot be read any more. */
-export function readHeldHead(storage: Storage, origin: string): HeldHead | null {
-  const value = parsed(storage.getItem(headKey(origin)));
+export function readHeldHead(storage: Storage, orgId: string): HeldHead | null {
+  const value = parsed(storage.getItem(headKey(orgId)));
   return isHeldHead(value) ? value : null;
 }
 
-export function keepHead(storage: Storage, origin: string, head: HeldHead): void {
-  storage.setItem(headKey(origin), JSON.stringify(head));
+export function keepHead(storage: Storage, orgId: string, head: HeldHead): void {
+  storage.setItem(headKey(orgId), JSON.stringify(head));
 }
 
-export function readContradiction(storage: Storage, origin: string): Contradiction | null {
-  const value = parsed(storage.getItem(alarmKey(origin)));
+export function readContradiction(storage: Storage, orgId: string): Contradiction | null {
+  const value = parsed(storage.getItem(alarmKey(orgId)));
   return isContradiction(value) ? value : null;
 }
 
 /** The first one stays: what comes later follows from it. */
-export function raiseContradiction(storage: Storage, origin: string, contradiction: Contradiction): void {
-  if (readContradiction(storage, origin) === null)
-    storage.setItem(alarmKey(origin), JSON.stringify(contradiction));
+export function raiseContradiction(storage: Storage, orgId: string, contradiction: Contradiction): void {
+  if (readContradiction(storage, orgId) === null)
+    storage.setItem(alarmKey(orgId), JSON.stringify(contradiction));
 }
 
 /** Begins anew, as a browser that never saw this log. */
-export function forgetLog(storage: Storage, origin: string): void {
-  storage.removeItem(headKey(origin));
-  storage.removeItem(alarmKey(origin));
+export function forgetLog(storage: Storage, orgId: string): void {
+  storage.removeItem(headKey(orgId));
+  storage.removeItem(alarmKey(orgId));
 }
 
 /** The kept head, opened with the key that it was kept with. Throws ProofError where what is kept was changed. */

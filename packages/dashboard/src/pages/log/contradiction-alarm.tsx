@@ -70,7 +70,7 @@ export function ForgetButton({ origin }: { origin: string }) {
   const orgId = useOrgId();
   const [isOpen, { open, close }] = useDisclosure(false);
   const forget = (): void => {
-    forgetLog(browserStorage(), origin);
+    forgetLog(browserStorage(), orgId);
     close();
     void client.resetQueries(logWatchQuery(orgId));
   };

@@ -6,9 +6,8 @@ import type { Keys } from "../../verification/verify-here.ts";
 
 /** The log's key: as this browser knows it from before, else as the service gives it now. */
 export async function knownLogKey(orgID: string): Promise<NonNullable<Keys["log"]>> {
-  const { log_id, verifier_key } = (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body;
-  const remembered = readHeldHead(browserStorage(), log_id)?.verifier_key;
-  return remembered === undefined
-    ? { key: parseVerifierKey(verifier_key), origin: "served" }
-    : { key: parseVerifierKey(remembered), origin: "remembered" };
+  const remembered = readHeldHead(browserStorage(), orgID)?.verifier_key;
+  if (remembered !== undefined) return { key: parseVerifierKey(remembered), origin: "remembered" };
+  const { verifier_key } = (await api.call("get", "/api/orgs/{orgID}/log", { path: { orgID } })).body;
+  return { key: parseVerifierKey(verifier_key), origin: "served" };
 }

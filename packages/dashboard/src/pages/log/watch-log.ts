@@ -32,7 +32,7 @@ export function logWatchQuery(orgID: string) {
     queryFn: async (): Promise<LogWatch> => {
       const [keys, head] = await Promise.all([readKeys(orgID), readHead(orgID)]);
       // Of two tabs, the slower one must not put back an older head.
-      const seen = await navigator.locks.request(`attestore.log-head.${keys.log_id}`, () =>
+      const seen = await navigator.locks.request(`attestore.log-head.${orgID}`, () =>
         watch(orgID, keys, head),
       );
       return { keys, head, ...seen };
@@ -46,18 +46,18 @@ async function readKeys(orgID: string) {
 
 async function watch(
   orgID: string,
-  { log_id: origin, verifier_key }: LogWatch["keys"],
+  { verifier_key }: LogWatch["keys"],
   { checkpoint }: LogWatch["head"],
 ): Promise<Pick<LogWatch, "observation" | "contradiction" | "held" | "damage">> {
   const storage = browserStorage();
-  const held = readHeldHead(storage, origin);
+  const held = readHeldHead(storage, orgID);
   const offered = { checkpoint, verifier_key };
   try {
     const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
-    const contradiction = readContradiction(storage, origin);
+    const contradiction = readContradiction(storage, orgID);
     // A log that once contradicted itself is not believed again by itself.
     if (contradiction !== null) return { observation: null, contradiction, held, damage: null };
-    keepHead(storage, origin, observation.keep);
+    keepHead(storage, orgID, observation.keep);
     return { observation, contradiction: null, held: observation.keep, damage: null };
   } catch (error) {
     if (error instanceof ProofError)
@@ -70,10 +70,10 @@ async function watch(
       kept: held,
       offered,
     };
-    raiseContradiction(storage, origin, seen);
+    raiseContradiction(storage, orgID, seen);
     return {
       observation: null,
-      contradiction: readContradiction(storage, origin) ?? seen,
+      contradiction: readContradiction(storage, orgID) ?? seen,
       held,
       damage: null,
     };

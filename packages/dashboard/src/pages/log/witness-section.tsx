@@ -27,6 +27,8 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
       const opened = await openCheckpoint(head.checkpoint, logKey);
       return checkWitnesses(await readWitnesses(orgId), logKey, opened, consistencySource(orgId));
     },
+    // With the next head they are asked for anew.
+    refetchInterval: false,
   });
   return (
     <Section title={text.title}>
@@ -47,6 +49,12 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
       </Awaited>
     </Section>
   );
+}
+
+function wordsOf(fault: string | null, isCompared: boolean, isThisHead: boolean): string {
+  if (fault !== null) return text.failed(visible(fault));
+  if (!isCompared) return text.notCompared;
+  return isThisHead ? text.heldAt : text.held;
 }
 
 const columns = (size: number): Column<CheckedWitness>[] => [
@@ -70,16 +78,10 @@ const columns = (size: number): Column<CheckedWitness>[] => [
   },
   {
     header: text.columns.verified,
-    cell: ({ fault, record }) => (
+    cell: ({ fault, record, isCompared }) => (
       <Group gap={6} wrap="nowrap" data-witness={fault === null ? "held" : "failed"}>
         <StatusMark status={fault === null ? "proven" : "failed"} label="" />
-        <span>
-          {fault === null
-            ? record.tree_size === size
-              ? text.heldAt
-              : text.held
-            : text.failed(visible(fault))}
-        </span>
+        <span>{wordsOf(fault, isCompared, record.tree_size === size)}</span>
       </Group>
     ),
   },

@@ -23,8 +23,7 @@ export async function fetchProof(
 ): Promise<{ bundle: ReceiptBundle; keys: Keys }> {
   const { body } = await api.call("get", "/api/receipts/{receiptID}/bundle", { path: { receiptID } });
   const bundle = bundleFromJson(body);
-  const { origin, verifier_key } = bundle.log;
-  const remembered = readHeldHead(browserStorage(), origin)?.verifier_key;
+  const remembered = readHeldHead(browserStorage(), orgID)?.verifier_key;
   return {
     bundle,
     keys: {
@@ -32,7 +31,7 @@ export async function fetchProof(
       log:
         given.log ??
         (remembered === undefined
-          ? { key: parseVerifierKey(verifier_key), origin: "served" }
+          ? { key: parseVerifierKey(bundle.log.verifier_key), origin: "served" }
           : { key: parseVerifierKey(remembered), origin: "remembered" }),
       witnesses: given.witnesses.length > 0 ? given.witnesses : await servedWitnesses(orgID),
     },
