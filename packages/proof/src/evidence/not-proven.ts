@@ -55,6 +55,7 @@ const ALWAYS: readonly string[] = [
   "The log shows that nothing which was in it was left out or changed. What an agent never reported is not in it; the agents' receipts form chains, and attestore-verify tells where a link is missing.",
   "Times of entries are the service's clock; times in receipts are the hosts' clocks.",
   "Schedules, objectives and names of sources are the service's word, as is what became of a scheduled run that no receipt or event tells of.",
+  "Where the period reaches up to the export, that the checkpoint was then the newest one is the service's word, unless agents cosigned it.",
   "That everybody is shown the same log is what agents check with every heartbeat. A pack cannot show it; compare its checkpoint with what an agent holds (attestore status).",
   "Keys of agents are bound to them by the log's entries agent_attached. Compare fingerprints with the hosts where it matters, and take the log's key from a host, not from the pack.",
   "That a backup was kept until now, and can be downloaded, is not shown: only that it restored when it was tested.",

@@ -8,6 +8,7 @@ import {
   MAX_BUNDLE_SIZE,
   parseBundle,
   parseEventBundle,
+  PREDICATE_BACKUP,
   ProofError,
   receiptFile,
   type ReceiptBundle,
@@ -120,6 +121,10 @@ function requireOthersOutside(
   for (const { id, recordedAt } of others)
     if (!leaves.has(id) && recordedAt >= manifest.period.from && recordedAt < range.bodies_until)
       findings.fail("complete", `${id} was recorded in the period and lies outside the range of leaves`);
+  // Of these only each source's last backup counts, for the data that could be had when the period began.
+  for (const { id, recordedAt, statement } of receipts.filter(({ isEarlier }) => isEarlier))
+    if (recordedAt >= manifest.period.from || statement.predicateType !== PREDICATE_BACKUP)
+      findings.fail("complete", `${id} is no backup from before the period, and not of the period`);
 }
 
 interface Named {
