@@ -140,6 +140,21 @@ describe("an organisation with a history", () => {
     expect(await names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
   });
 
+  test("a list stays as it is read, and says that there is more", async () => {
+    const page = await dashboard.open(org.owner, "/receipts");
+    const table = page.getByRole("table");
+    await table.waitFor();
+    const read = await table.textContent();
+    await backUp(agent, archive);
+    const newer = page.getByRole("button", { name: "There is something newer: show it" });
+    await newer.waitFor();
+    expect((await table.textContent())?.slice(0, 40)).toBe(read?.slice(0, 40));
+    await expectAccessible(page);
+    await newer.click();
+    await newer.waitFor({ state: "detached" });
+    await expect.poll(() => table.textContent()).not.toBe(read);
+  });
+
   test("an auditor reads the same, and is not told to do what others may", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
     await headline(page).waitFor();

@@ -8,8 +8,8 @@ const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, T
 
 /**
  * What is known of a source now. `failed`: the last restore test failed, or it or the last backup could not run. `missed`: what was due did not
- * happen, or the last backup is older than the RPO. `proven`: neither of these, and a restore test passed in the time that
- * the schedule gives it, or in seven days where there is none. `backed_up`: there is a backup, and no such proof.
+ * happen, or the last backup is older than the RPO. `proven`: neither of these, and a restore test passed that the schedule asked for, which
+ * asks for the next one too; or any did in the last seven days. `backed_up`: there is a backup, and no such proof.
  */
 export const SourceState = Type.Enum(["failed", "missed", "none", "backed_up", "proven"]);
 export type SourceState = Static<typeof SourceState>;

@@ -200,3 +200,26 @@ test("what was missed counts on its day, drift is shown, and objectives are comp
   });
   expect(shown?.days.slice(-2)).toBe("mp");
 });
+
+test("an old proof counts while the schedule that asked for it goes on, and setting a schedule makes none count", async () => {
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const { sourceId } = await makeHistory(service, org);
+  const proven = new Date(Date.now() - 20 * 86_400_000);
+  await service.pool.query("update sources set last_proven_at = $2 where id = $1", [sourceId, proven]);
+  const state = async () => (await read(owner, org)).sources[0];
+  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+  const schedule = { backup_cron: "0 2 * * *", restore_test_cron: "0 4 1 * *", timezone: "UTC" };
+  const path = `/api/orgs/${org.id}/sources/${sourceId}/configure`;
+  expect((await owner.post(path, { schedule })).status).toBe(200);
+  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+  const hour = 3_600_000;
+  await service.pool.query(
+    `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
+     values ($1, 'restore_test', $2, $3, $4, 'done', now())`,
+    [sourceId, new Date(proven.getTime() - hour), org.id, new Date(proven.getTime() + hour)],
+  );
+  expect(await state()).toMatchObject({ state: "proven", concerns: [] });
+  expect((await owner.post(path, { schedule: null })).status).toBe(200);
+  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+});

@@ -10,7 +10,7 @@ const PROVEN = {
   tested_at: ago(5),
   test_result: "passed" as const,
   objectives: null,
-  tests_are_scheduled: true,
+  is_proven_by_schedule: true,
 };
 const QUIET: Known = {
   failures: [],
@@ -103,19 +103,13 @@ describe("the state of a source", () => {
       ["rto_exceeded"],
     ],
     [
-      "a proof of eight days, with no schedule",
-      { last_proven_at: ago(8 * 24), tests_are_scheduled: false },
+      "a proof of eight days that no schedule asked for",
+      { last_proven_at: ago(8 * 24), is_proven_by_schedule: false },
       {},
       "backed_up",
       ["proof_too_old"],
     ],
-    [
-      "a proof of eight days, with a weekly or rarer schedule",
-      { last_proven_at: ago(8 * 24) },
-      {},
-      "proven",
-      [],
-    ],
+    ["a proof of eight days that a schedule asked for", { last_proven_at: ago(8 * 24) }, {}, "proven", []],
     [
       "drift and a silent agent",
       {},

@@ -1,7 +1,7 @@
 import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
 import type { Failure, SourceRow } from "./store.ts";
 
-/** Where nobody scheduled restore tests a proof counts for so long. */
+/** A proof that no schedule asked for counts for so long. */
 export const PROOF_AGE_S = 7 * 86_400;
 
 /** What is known of a source besides its record. */
@@ -26,7 +26,7 @@ export interface Judged {
 
 type Judging = Pick<
   SourceRow,
-  "last_backup_at" | "last_proven_at" | "tested_at" | "test_result" | "objectives" | "tests_are_scheduled"
+  "last_backup_at" | "last_proven_at" | "tested_at" | "test_result" | "objectives" | "is_proven_by_schedule"
 >;
 
 /**
@@ -99,12 +99,12 @@ function failuresSince(
 }
 
 function unprovenBecause(
-  { last_backup_at, last_proven_at, tests_are_scheduled }: Judging,
+  { last_backup_at, last_proven_at, is_proven_by_schedule }: Judging,
   age_s: (at: Date) => number,
 ): SourceConcern | null {
   if (last_proven_at === null) return last_backup_at === null ? "never_backed_up" : "never_proven";
-  // Where there is a schedule, a test that is missing begins an incident.
-  return tests_are_scheduled || age_s(last_proven_at) <= PROOF_AGE_S ? null : "proof_too_old";
+  // Where a schedule asked for it, it asks for the next one, too: a test that is missing begins an incident.
+  return is_proven_by_schedule || age_s(last_proven_at) <= PROOF_AGE_S ? null : "proof_too_old";
 }
 
 const ORDER: readonly SourceState[] = ["failed", "missed", "none", "backed_up", "proven"];

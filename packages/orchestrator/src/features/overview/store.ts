@@ -21,8 +21,8 @@ export interface SourceRow {
   last_proven_at: Date | null;
   next_backup_at: Date | null;
   next_restore_test_at: Date | null;
-  tests_are_scheduled: boolean;
-  backups_are_scheduled: boolean;
+  /** There is a schedule of restore tests, and the last proof is of one that it asked for. */
+  is_proven_by_schedule: boolean;
   /** Of the newest restore test that ran. */
   tested_at: Date | null;
   test_result: "passed" | "failed" | null;
@@ -34,8 +34,9 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
   const { rows } = await sql<Omit<SourceRow, "running"> & { running: string }>`
     select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, last_backup_at, last_proven_at,
       next_backup_at, next_restore_test_at,
-      coalesce(schedule ->> 'restore_test_cron', '') <> '' as tests_are_scheduled,
-      coalesce(schedule ->> 'backup_cron', '') <> '' as backups_are_scheduled,
+      coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
+        where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
+          and run.scheduled_at <= last_proven_at order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
       test.created_at as tested_at, test.result as test_result,
       coalesce((select string_agg(distinct kind, ' ') from commands
         where commands.source_id = sources.id and outcome = '{}' and ended_at is null), '') as running
