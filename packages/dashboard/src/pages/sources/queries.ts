@@ -7,7 +7,6 @@ import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 export type { TimelineItem };
 export type Source = Schemas["SourceRecord"];
 export type SourceDetail = Schemas["SourceDetail"];
-export type SourceOverview = Schemas["SourceOverview"];
 export type Incident = Schemas["IncidentRecord"];
 export type TimelineTopic = Schemas["TimelineTopic"];
 export type Drift = Schemas["DriftIndicator"];
@@ -24,15 +23,6 @@ export function sourceQuery(orgID: string, sourceID: string) {
     queryKey: keyOf(orgID, sourceID),
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}", { path: { orgID, sourceID } })).body,
-  });
-}
-
-/** What is known of all sources, worst first; the home page shows the same. */
-export function overviewQuery(orgID: string) {
-  return queryOptions({
-    queryKey: ["overview", orgID, 30],
-    queryFn: async () =>
-      (await api.call("get", "/api/orgs/{orgID}/overview", { path: { orgID }, query: { days: "30" } })).body,
   });
 }
 

@@ -22,6 +22,7 @@ export function RemoveSection({ source }: { source: SourceDetail }) {
     onSuccess: async () => {
       await navigate({ to: "/sources" });
       client.removeQueries({ queryKey: ["orgs", orgID, "sources", source.id] });
+      void client.invalidateQueries({ queryKey: ["overview", orgID] });
       await client.invalidateQueries({ queryKey: ["orgs", orgID] });
     },
   });

@@ -12,6 +12,7 @@ import { type SourceDetail, sourceQuery } from "./queries.ts";
 import { RestoreTestsTab } from "./restore-tests-tab.tsx";
 import { TABS } from "./search.ts";
 import { SettingsTab } from "./settings-tab.tsx";
+import { StateNow } from "./state-now.tsx";
 import { SourceClocks } from "./source-clocks.tsx";
 import { TimelineTab } from "./timeline-tab.tsx";
 import { TriggerButtons } from "./trigger-buttons.tsx";
@@ -59,6 +60,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       }
       actions={isReader ? undefined : <TriggerButtons source={source} commands={commands} />}
     >
+      {!isReader && <StateNow sourceId={source.id} />}
       <Incidents source={source} />
       <SourceClocks source={source} />
       <CommandsUnderWay commands={commands} />

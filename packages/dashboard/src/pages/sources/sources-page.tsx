@@ -11,7 +11,8 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
-import { overviewQuery, sourceListQuery } from "./queries.ts";
+import { overviewQuery } from "../home/queries.ts";
+import { sourceListQuery } from "./queries.ts";
 import { SORTS, STATES } from "./search.ts";
 import { SourceState } from "./source-state.tsx";
 import { useAgents } from "./use-agents.ts";
@@ -31,7 +32,7 @@ export function SourcesPage() {
 }
 
 function SourcesNow({ search }: { search: ListFilter }) {
-  const overview = useQuery(overviewQuery(useOrgId()));
+  const overview = useQuery(overviewQuery(useOrgId(), 30));
   return <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>;
 }
 

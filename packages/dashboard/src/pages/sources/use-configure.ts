@@ -12,7 +12,7 @@ export function useConfigure(sourceID: string, onSaved: () => void) {
       api.call("post", "/api/orgs/{orgID}/sources/{sourceID}/configure", { path: { orgID, sourceID }, body }),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ["orgs", orgID, "sources"] });
-      void client.invalidateQueries({ queryKey: ["orgs", orgID] });
+      void client.invalidateQueries({ queryKey: ["overview", orgID] });
       onSaved();
     },
   });

@@ -46,7 +46,9 @@ export function useFollowedCommands(source: Source): FollowedCommands {
     (command) => endOf(command) !== null || command.outcome.backup_id !== undefined,
   );
   useEffect(() => {
-    if (anyOutcome) void client.invalidateQueries({ queryKey: ["orgs", orgId, "sources", source.id] });
+    if (!anyOutcome) return;
+    void client.invalidateQueries({ queryKey: ["orgs", orgId, "sources", source.id] });
+    void client.invalidateQueries({ queryKey: ["overview", orgId] });
   }, [anyOutcome, progress, client, orgId, source.id]);
   return { recent, shown, hide: (id) => setHidden(new Set([...hidden, id])) };
 }
