@@ -301,9 +301,9 @@ describe("editors", () => {
     await expectAccessible(page);
     await page.keyboard.press("Enter");
     await eventually(configured).toMatchObject({ objectives: { rpo_s: 26 * 3600, rto_s: 120 } });
-    await page.getByText("within the objective of 1 day").waitFor();
+    await page.getByText("within the objective of 26 hours").waitFor();
     await page.getByRole("tab", { name: "Restore tests" }).click();
-    await page.getByText("The objective is to have the data back within 2 min.").waitFor();
+    await page.getByText("The objective is to have the data back within 2 minutes.").waitFor();
     await page.getByRole("cell", { name: "within", exact: true }).waitFor();
   });
 
@@ -472,6 +472,36 @@ describe("lists", () => {
     await heading(page, "API logs");
     await page.getByRole("textbox", { name: "Answer" }).fill("999");
     await page.getByText("A status is three digits, such as 403.").waitFor();
+  });
+
+  test("whoever opened an auditor's link sees the sources of a period, and nothing to press", async () => {
+    const day_ms = 86_400_000;
+    const link = await call<{ url: string }>(org.owner, "POST", `/api/orgs/${org.id}/auditor-links`, {
+      name: "SOC 2",
+      from: new Date(Date.now() - day_ms).toISOString(),
+      to: new Date(Date.now() + day_ms).toISOString(),
+    });
+    const reader = await dashboard.open(null, new URL(link.url).pathname + new URL(link.url).hash);
+    await reader.getByRole("link", { name: "Sources" }).click();
+    await heading(reader, "Sources");
+    await expectAccessible(reader);
+    await reader.getByRole("link", { name: "orders" }).click();
+    await heading(reader, "orders");
+    await reader.getByRole("tab", { name: "Restore tests" }).waitFor();
+    await reader.getByText("check has-orders failed").waitFor();
+    expect(await reader.getByRole("tab").allTextContents()).toEqual(["Restore tests", "Settings"]);
+    expect(await reader.getByRole("button", { name: /now|Change|Remove/ }).count()).toBe(0);
+    await expectAccessible(reader);
+  });
+
+  test("an operator is told that these pages are none of theirs", async () => {
+    const operator = await dashboard.addPerson(null, "operator");
+    const own = await dashboard.open(operator, "/sources");
+    for (const path of ["/sources", "/commands", "/api-logs"]) {
+      await own.goto(dashboard.server.url + path);
+      await own.getByText("Your role does not allow this").waitFor();
+      await expectAccessible(own);
+    }
   });
 
   test("nothing yet, nothing there, no answer: each says so", async () => {

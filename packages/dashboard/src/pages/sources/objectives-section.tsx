@@ -1,10 +1,10 @@
 import { Text } from "@mantine/core";
 import { FactList } from "../../parts/fact-list.tsx";
-import { formatDuration } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import { ObjectivesEditor } from "./objectives-editor.tsx";
 import type { SourceDetail } from "./queries.ts";
 import { SettingSection } from "./setting-section.tsx";
+import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.objectives;
 
@@ -22,8 +22,8 @@ export function ObjectivesSection({ source }: { source: SourceDetail }) {
       ) : (
         <FactList
           facts={[
-            [text.rpoShort, rpo_s === undefined ? text.notSet : formatDuration(rpo_s)],
-            [text.rtoShort, rto_s === undefined ? text.notSet : formatDuration(rto_s)],
+            [text.rpoShort, rpo_s === undefined ? text.notSet : exactDuration(rpo_s)],
+            [text.rtoShort, rto_s === undefined ? text.notSet : exactDuration(rto_s)],
           ]}
         />
       )}

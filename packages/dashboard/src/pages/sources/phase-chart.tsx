@@ -1,8 +1,9 @@
 import { Text } from "@mantine/core";
-import { formatAge, formatDuration, formatMilliseconds } from "../../text/format.ts";
+import { formatAge, formatMilliseconds } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import classes from "./phase-chart.module.css";
 import type { RestoreTest } from "./queries.ts";
+import { exactDuration } from "./typed-duration.ts";
 import { chartWidth_ms, dataBack_ms, PHASES } from "./restore-phases.ts";
 
 const text = sourceText.tests;
@@ -32,7 +33,7 @@ export function PhaseChart({ tests, rto_s }: { tests: readonly RestoreTest[]; rt
         {limit !== null && limit <= width && (
           <span className={classes["key"]}>
             <span className={classes["limitKey"]} />
-            {text.chartLine(formatDuration(limit / 1000))}
+            {text.chartLine(exactDuration(limit / 1000))}
           </span>
         )}
       </figcaption>

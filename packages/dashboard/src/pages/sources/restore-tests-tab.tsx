@@ -4,12 +4,12 @@ import { useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
-import { formatDuration } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import { LastChecks } from "./last-checks.tsx";
 import { PhaseChart } from "./phase-chart.tsx";
 import { restoreTestsQuery, type SourceDetail } from "./queries.ts";
 import { RestoreTestTable } from "./restore-test-table.tsx";
+import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.tests;
 
@@ -29,7 +29,7 @@ export function RestoreTestsTab({ source }: { source: SourceDetail }) {
           if (last === undefined) return <EmptyState>{text.none}</EmptyState>;
           return (
             <Stack gap="lg">
-              <Text>{rto_s === null ? text.noRto : text.rto(formatDuration(rto_s))}</Text>
+              <Text>{rto_s === null ? text.noRto : text.rto(exactDuration(rto_s))}</Text>
               <LastChecks test={last} before={before} />
               <PhaseChart tests={all} rto_s={rto_s} />
               <RestoreTestTable tests={all} rto_s={rto_s} />

@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 import { Age, useNow } from "../../parts/age.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { formatDuration } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import type { SourceDetail } from "./queries.ts";
+import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.clocks;
 
@@ -73,7 +73,7 @@ function RpoNote({ source: { objectives, last_backup_at } }: { source: SourceDet
   const rpo_s = objectives?.rpo_s;
   if (rpo_s === undefined) return <>{text.noObjective}</>;
   const isMet = last_backup_at !== null && now.getTime() - new Date(last_backup_at).getTime() <= rpo_s * 1000;
-  const rpo = formatDuration(rpo_s);
+  const rpo = exactDuration(rpo_s);
   return (
     <span style={{ display: "inline-flex", gap: 6, alignItems: "center" }}>
       <StatusMark status={isMet ? "proven" : "missed"} size={14} label="" />

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readDuration, typedDuration } from "./typed-duration.ts";
+import { exactDuration, readDuration, typedDuration } from "./typed-duration.ts";
 
 test.each([
   [86_400, { amount: "1", unit: "86400" }],
@@ -8,6 +8,13 @@ test.each([
   [90 * 60, { amount: "90", unit: "60" }],
   [undefined, { amount: "", unit: "3600" }],
 ])("%s s are shown as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
+
+test.each([
+  [26 * 3600, "26 hours"],
+  [86_400, "1 day"],
+  [120, "2 minutes"],
+  [90, "90 seconds"],
+])("%d s are told as %s", (seconds, words) => expect(exactDuration(seconds)).toBe(words));
 
 test("what is set survives being opened and saved again", () => {
   fc.assert(

@@ -1,3 +1,5 @@
+import { plural } from "../../text/format.ts";
+
 /** A time as it is typed: a number, and its unit in seconds. */
 export interface TypedDuration {
   amount: string;
@@ -14,6 +16,14 @@ export function typedDuration(seconds: number | undefined): TypedDuration {
   if (unit !== undefined) return { amount: String(seconds / Number(unit)), unit };
   // The API takes seconds; nobody loses them by opening the editor.
   return { amount: String(seconds / 60), unit: "60" };
+}
+
+const WORDS: Readonly<Record<string, string>> = { "60": "minute", "3600": "hour", "86400": "day" };
+
+/** `26 hours`, `2 minutes`: an objective is told as it was set, never rounded. */
+export function exactDuration(seconds: number): string {
+  const unit = UNITS.findLast((size) => seconds % Number(size) === 0);
+  return unit === undefined ? plural(seconds, "second") : plural(seconds / Number(unit), WORDS[unit] ?? "");
 }
 
 /** Seconds; undefined for nothing, null for what is no such time. */
