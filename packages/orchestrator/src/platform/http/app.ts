@@ -54,6 +54,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
+    // A machine that is short of time may take longer than ten seconds to read the dashboard: no reason not to start.
+    pluginTimeout: 0,
     genReqId: () => newId("request"),
     ajv: ajvOptions,
     clientErrorHandler: answerMalformedHttp,
