@@ -482,7 +482,8 @@ describe("lists", () => {
       to: new Date(Date.now() + day_ms).toISOString(),
     });
     const reader = await dashboard.open(null, new URL(link.url).pathname + new URL(link.url).hash);
-    await reader.getByRole("link", { name: "Sources" }).click();
+    await reader.getByRole("button", { name: "Open" }).click();
+    await reader.getByRole("navigation").getByRole("link", { name: "Sources" }).click();
     await heading(reader, "Sources");
     await expectAccessible(reader);
     await reader.getByRole("link", { name: "orders" }).click();
