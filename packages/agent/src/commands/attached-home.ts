@@ -8,12 +8,11 @@ import { submitAndFollow } from "./submitted-receipt.ts";
 
 /** The home of an attached root: the service. */
 export function attachedHome(attachment: Attachment): Home {
-  const { layout, agentId, orgId, key, service } = attachment;
+  const { layout, agentId, orgId, service } = attachment;
   return {
     layout,
     agentId,
     orgId,
-    key,
     deliver: (config, pending, options) => deliverBackup(attachment, config, pending, options),
     find: (config, source, wanted) => findStoredBackup(attachment, config, source, wanted),
     settle: (receipt, signal) => submitAndFollow(attachment, receipt, signal),

@@ -3,7 +3,6 @@ import type { ReceiptFile } from "../receipts/receipt-files.ts";
 import type { Signatory } from "../receipts/statements.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
-import type { SigningKey } from "../root/signing-key.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import type { DeliveredBackup } from "../spool/deliver-backup.ts";
 import type { PendingBackup } from "../spool/pending-backup.ts";
@@ -38,7 +37,6 @@ export interface ReceiptFate {
 /** Where the backups and the receipts of a root go: to a service, or to the person's own disk or bucket. */
 export interface Home extends Signatory {
   readonly layout: Layout;
-  readonly key: SigningKey;
   /**
    * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call again after a crash
    * anywhere. The caller holds the `work` lock. @throws ServiceError: the backup goes on waiting in blobs/

@@ -4,13 +4,24 @@ import { identityToRecipient, generateX25519Identity } from "age-encryption";
 import { recipientOf } from "../keys/identity.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { readRecoveryState } from "../keys/recovery-state.ts";
-import { prepareSigningKey, takeIntoUse } from "../keys/rotate-signing-key.ts";
+import {
+  forgetOldKey,
+  prepareSigningKey,
+  takeIntoUse,
+  undoRotation,
+  type PreparedKey,
+  type SwitchedKey,
+} from "../keys/rotate-signing-key.ts";
 import { keepRotation, signRotation } from "../keys/rotation.ts";
 import { readIdentities } from "../root/age-identity.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
+import type { Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import { UserError } from "../root/user-error.ts";
+import { openAttachment, type Attachment } from "../service/attachment.ts";
+import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
+import { announceRotation } from "../spool/announce-rotation.ts";
 import { confirm } from "../terminal/ask.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";
@@ -98,32 +109,85 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   return 0;
 }
 
-async function rotateSigning(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
-  const { flags, terminal, signal } = call;
+async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
+  const { terminal, signal } = call;
+  const { layout, config } = root;
   const agent = requireAgent(config.agent, layout.config);
-  const prepared = await prepareSigningKey(layout, agent);
-  const { old, next, statement } = prepared;
-  const isAttached = config.standalone === null;
-  if (isAttached) {
-    // A receipt by a key that the service does not know would be refused: until it has learnt it, the old one signs.
-    const told = { prepared: next.fingerprint, in_use: old.fingerprint, statement };
-    if (flags.isOn("json")) terminal.data(JSON.stringify(told));
-    else terminal.data(`prepared ${next.fingerprint}, vouched for by ${old.fingerprint}: ${statement}`);
-    terminal.say(
-      "The service does not take a new key of an attached agent yet: the old one goes on signing.",
-    );
+  if (config.standalone !== null) {
+    const prepared = await prepareSigningKey(layout);
+    if (!(await confirmed(call, prepared))) return 1;
+    const switched = await takeIntoUse(layout, prepared, agent);
+    await forgetOldKey(layout, prepared.old.fingerprint);
+    sayRotated(call, layout, prepared, { ...switched, isAccepted: null });
     return 0;
   }
-  if (!(await confirm(`Sign with ${next.fingerprint} from now on?`, { yes: flags.isOn("yes"), signal })))
-    return 1;
-  const retired = await takeIntoUse(layout, prepared);
-  if (flags.isOn("json")) terminal.data(JSON.stringify({ in_use: next.fingerprint, retired, statement }));
+  const attachment = await openAttachment(layout, config);
+  try {
+    // What an earlier call could not finish goes first: keys follow one another.
+    if (await announceRotation(attachment, { signal, once: false }))
+      terminal.say("The service now knows the key of an earlier rotation.");
+    const prepared = await prepareSigningKey(layout);
+    if (!(await confirmed(call, prepared))) return 1;
+    // With the service away the new key would sign what nobody takes.
+    await attachment.service.logHead({ signal });
+    const switched = await takeIntoUse(layout, prepared, agent);
+    sayRotated(call, layout, prepared, {
+      ...switched,
+      isAccepted: await announce(attachment, prepared, switched, call),
+    });
+    return 0;
+  } finally {
+    attachment.service.close();
+  }
+}
+
+async function confirmed({ flags, signal }: Call, { next }: PreparedKey): Promise<boolean> {
+  return confirm(`Sign with ${next.fingerprint} from now on?`, { yes: flags.isOn("yes"), signal });
+}
+
+/** False where the service did not answer: it is told again with whatever is submitted next. A refusal undoes the rotation, and is thrown. */
+async function announce(
+  attachment: Attachment,
+  prepared: PreparedKey,
+  switched: SwitchedKey,
+  { terminal, signal }: Call,
+): Promise<boolean> {
+  try {
+    return await announceRotation(attachment, { signal, once: false });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (isPermanentRefusal(error)) {
+      await undoRotation(attachment.layout, prepared, switched);
+      throw error;
+    }
+    terminal.say(
+      `${terminal.onTalk.warn("!")} the service does not know the new key yet, and receipts wait: ${error.message}`,
+    );
+    return false;
+  }
+}
+
+function sayRotated(
+  { flags, terminal }: Call,
+  layout: Layout,
+  { old, next }: PreparedKey,
+  { statement, retired, isAccepted }: SwitchedKey & { readonly isAccepted: boolean | null },
+): void {
+  if (flags.isOn("json"))
+    terminal.data(
+      JSON.stringify({
+        in_use: next.fingerprint,
+        before: old.fingerprint,
+        retired,
+        statement,
+        accepted: isAccepted,
+      }),
+    );
   else
     terminal.data(
       `${terminal.onData.good("✓")} receipts are signed with ${next.fingerprint}; those before verify with ${retired}`,
     );
   terminal.say(`Give those who verify your receipts ${layout.publicKey} and ${statement}.`);
-  return 0;
 }
 
 function requireAgent(

@@ -27,13 +27,12 @@ export async function performRestoreTest(
   source: SourceConfig,
   options: RunOptions & { readonly backupId: string | undefined },
 ): Promise<PerformedRestoreTest> {
-  const { layout, key } = home;
+  const { layout } = home;
   const { commandId } = options;
   await requireNoLogAlarm(layout);
   const { backup, outcome } = await restoreAside(home, config, source, options);
   const receipt = await signReceipt(
     layout,
-    key,
     (previous) => restoreTestStatement(home, backup, outcome, previous),
     { commandId },
   );

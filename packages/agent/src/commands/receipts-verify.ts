@@ -14,7 +14,7 @@ import { readLogKey } from "../service/attachment.ts";
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import { findReceipts } from "./receipts/find-receipt.ts";
-import { ownPublicKeys } from "./receipts/own-keys.ts";
+import { ownPublicKeys } from "../keys/own-keys.ts";
 
 interface Verified {
   readonly number: number;

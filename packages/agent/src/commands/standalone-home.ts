@@ -21,12 +21,13 @@ export async function openStandaloneHome(layout: Layout, config: Config): Promis
     );
   const store = await openStore(standalone.storage, config.upload);
   const { id: agentId, orgId } = agent;
-  const root = { layout, key: await readSigningKey(layout), store, agentId, orgId };
+  // Said before there is anything to sign.
+  await readSigningKey(layout);
+  const root = { layout, store, agentId, orgId };
   return {
     layout,
     agentId,
     orgId,
-    key: root.key,
     deliver: (now, pending, options) => storeBackup(root, now, pending, options),
     find: async (_config, source, { backupId }) => {
       const record =

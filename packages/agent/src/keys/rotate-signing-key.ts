@@ -2,63 +2,95 @@ import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { formatPublicKeyPem } from "@attestore/proof";
-import { makeDirectory, moveDurably, writeDurably } from "../root/durable-write.ts";
+import { makeDirectory, moveDurably, removeDurably, writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
+import { readText } from "../root/read-json.ts";
 import { readSigningKey, readSigningKeyFile, type SigningKey } from "../root/signing-key.ts";
-import { keepRotation, listRotations, signRotation } from "./rotation.ts";
-import { readJson } from "../root/read-json.ts";
-import type { Rotation } from "./rotation.ts";
+import { newestSigningRotation } from "./pending-rotation.ts";
+import { keepRotation, signRotation } from "./rotation.ts";
 
 export interface PreparedKey {
   readonly old: SigningKey;
   readonly next: SigningKey;
-  /** The rotation's file, signed by both. */
-  readonly statement: string;
 }
 
-/**
- * Makes a new signing key beside the one in use, and the statement in which the old one vouches for it. Called again it goes on
- * where it was: a key that lies there is taken, and a statement that names it too.
- */
-export async function prepareSigningKey(
-  layout: Layout,
-  { agentId, orgId }: { readonly agentId: string; readonly orgId: string },
-): Promise<PreparedKey> {
+/** A new signing key beside the one in use; one that lies there from an earlier call is taken. The caller holds the `work` lock. */
+export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
   const old = await readSigningKey(layout);
   const file = nextKeyFile(layout);
   if (!existsSync(file)) {
     const { privateKey } = generateKeyPairSync("ed25519");
     await writeDurably(file, privateKey.export({ type: "pkcs8", format: "pem" }));
   }
-  const next = await readSigningKeyFile(file);
-  const before = await preparedStatement(layout, next);
-  if (before !== null) return { old, next, statement: before };
-  const change = { key: "signing", before: old.publicKey, after: next.publicKey } as const;
-  const rotation = await signRotation({ agentId, orgId, at: new Date().toISOString(), change }, old, next);
-  return { old, next, statement: await keepRotation(layout, rotation, "signing") };
+  return { old, next: await readSigningKeyFile(file) };
+}
+
+export interface SwitchedKey {
+  /** The rotation's file, signed by both. */
+  readonly statement: string;
+  /** The old one's public half. */
+  readonly retired: string;
 }
 
 /**
- * Puts the new key in the old one's place. Its public half is kept first, because receipts of the past are verified with it; the
- * rename is the one moment at which the key in use changes; agent.pub follows and is written again by whoever finds it stale.
+ * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed meanwhile, so that what was signed
+ * before the moment that the statement names was signed with the old key, and everything later with the new one.
+ *
+ * The old key's halves are kept first, because receipts of the past are verified with the one and a rotation that the service refuses
+ * is undone with the other. Then the statement. The rename is the one moment at which the key in use changes: a crash before it
+ * leaves a statement about a key that is not in use, which nobody is told of and the next call replaces; a crash after it
+ * leaves a rotation that the service has to be told of.
  */
-export async function takeIntoUse(layout: Layout, { old, next }: PreparedKey): Promise<string> {
-  const retired = join(layout.keys, "retired");
-  await makeDirectory(retired);
-  const kept = join(retired, `${old.fingerprint.replace("SHA256:", "").replaceAll("/", "_")}.pub`);
-  await writeDurably(kept, formatPublicKeyPem(old.publicKey), 0o644);
+export async function takeIntoUse(
+  layout: Layout,
+  { old, next }: PreparedKey,
+  { agentId, orgId }: { readonly agentId: string; readonly orgId: string },
+): Promise<SwitchedKey> {
+  const stale = await newestSigningRotation(layout);
+  if (stale?.by_new === next.fingerprint) await removeDurably(stale.file);
+  await makeDirectory(join(layout.keys, "retired"));
+  const retired = retiredFile(layout, old.fingerprint, "pub");
+  await writeDurably(retired, formatPublicKeyPem(old.publicKey), 0o644);
+  const privateHalf = await readText(layout.signingKey);
+  if (privateHalf !== null) await writeDurably(retiredFile(layout, old.fingerprint, "key"), privateHalf);
+  const change = { key: "signing", before: old.publicKey, after: next.publicKey } as const;
+  const rotation = await signRotation({ agentId, orgId, at: new Date().toISOString(), change }, old, next);
+  const statement = await keepRotation(layout, rotation, "signing");
   await moveDurably(nextKeyFile(layout), layout.signingKey);
-  await writeDurably(layout.publicKey, formatPublicKeyPem(next.publicKey), 0o644);
-  return kept;
+  await repairPublicKey(layout);
+  return { statement, retired };
+}
+
+/**
+ * Takes a rotation back that nobody accepted, before anything was signed with the new key. The rename is again the one moment; what is
+ * left of the rotation after it is about a key that is not in use.
+ */
+export async function undoRotation(
+  layout: Layout,
+  { old }: PreparedKey,
+  { statement, retired }: SwitchedKey,
+): Promise<void> {
+  await moveDurably(retiredFile(layout, old.fingerprint, "key"), layout.signingKey);
+  await repairPublicKey(layout);
+  await removeDurably(statement);
+  await removeDurably(retired);
+}
+
+/** The old private half has no use any more. */
+export async function forgetOldKey(layout: Layout, fingerprint: string): Promise<void> {
+  await removeDurably(retiredFile(layout, fingerprint, "key"));
+}
+
+/** agent.pub as the key in use has it: a crash may have come between the two. */
+export async function repairPublicKey(layout: Layout): Promise<void> {
+  const pem = formatPublicKeyPem((await readSigningKey(layout)).publicKey);
+  if ((await readText(layout.publicKey)) !== pem) await writeDurably(layout.publicKey, pem, 0o644);
 }
 
 function nextKeyFile(layout: Layout): string {
   return join(layout.keys, "agent.next.key");
 }
 
-async function preparedStatement(layout: Layout, next: SigningKey): Promise<string | null> {
-  const last = (await listRotations(layout)).findLast((file) => file.endsWith("-signing.json"));
-  if (last === undefined) return null;
-  const { by_new: byNew } = (await readJson(last)) as Rotation;
-  return byNew?.signatures[0]?.keyid === next.fingerprint ? last : null;
+function retiredFile(layout: Layout, fingerprint: string, half: "pub" | "key"): string {
+  return join(layout.keys, "retired", `${fingerprint.replace("SHA256:", "").replaceAll("/", "_")}.${half}`);
 }

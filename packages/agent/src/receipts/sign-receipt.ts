@@ -13,7 +13,7 @@ import {
 } from "@attestore/proof";
 import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
-import type { SigningKey } from "../root/signing-key.ts";
+import { readSigningKey } from "../root/signing-key.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
 import { listAllReceipts, readEnvelope, receiptFileName, type ReceiptFile } from "./receipt-files.ts";
 
@@ -35,15 +35,16 @@ export interface SignReceiptOptions {
 /**
  * Signs a statement as the next of this agent's chain and puts it into the spool, in one atomic step: before it there is
  * no receipt, after it there is one that will be submitted. The caller holds the `work` lock, which fixes the order.
- * @throws LogAlarmError; ProofError `statement_invalid` if the statement is not one, a defect
+ * @throws LogAlarmError; UserError key_file; ProofError `statement_invalid` if the statement is not one, a defect
  */
 export async function signReceipt(
   layout: Layout,
-  key: SigningKey,
   statementAfter: (previousReceiptSha256: string | null) => Statement,
   { commandId }: SignReceiptOptions,
 ): Promise<ReceiptFile> {
   await requireNoLogAlarm(layout);
+  // As it is now: somebody may have rotated it since this process began.
+  const key = await readSigningKey(layout);
   const [newest] = await listAllReceipts(layout);
   const previous = newest === undefined ? null : toHex(sha256((await readEnvelope(newest)).payload));
   const statement = statementAfter(previous);

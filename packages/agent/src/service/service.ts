@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Static, TSchema } from "typebox";
 import {
+  AgentKeyRecord,
   AttachPending,
   Attached,
   BackupRecord,
@@ -19,6 +20,7 @@ import {
   type EventRequest,
   type HeartbeatRequest,
   type RegisterBackupRequest,
+  type RotateAgentKeyRequest,
   type UploadUrlRequest,
 } from "@attestore/contract";
 import { PATIENT, retrying, type Backoff } from "./backoff.ts";
@@ -62,6 +64,8 @@ export interface Service {
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
+  /** Another signing key; the same rotation again gets the same answer. */
+  rotateKey(rotation: RotateAgentKeyRequest, options: CallOptions): Promise<AgentKeyRecord>;
   submitEvent(event: EventRequest, options: CallOptions): Promise<EventAccepted>;
   /** `serverTime_ms`: the service's clock as it answered, to the second; null if it does not say. */
   logHead(options: CallOptions): Promise<{ head: LogHead; serverTime_ms: number | null }>;
@@ -172,6 +176,7 @@ export function openService(options: ServiceOptions): Service {
     downloadUrl: (backupId, options) =>
       post(`/v1/backups/${backupId}/download-url`, {}, { 200: DownloadUrl, 201: DownloadUrl }, options),
     submitReceipt: (envelope, options) => post("/v1/receipts", envelope, { 201: ReceiptAccepted }, options),
+    rotateKey: (rotation, options) => post("/v1/agent/key", rotation, { 200: AgentKeyRecord }, options),
     submitEvent: (event, options) => post("/v1/events", event, { 201: EventAccepted }, options),
     logHead: async (options) => {
       const { value, date } = await call(

@@ -16,6 +16,7 @@ import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { waitForLock } from "../root/lock.ts";
 import { readJson } from "../root/read-json.ts";
+import { readSigningKey } from "../root/signing-key.ts";
 import type { Attachment } from "./attachment.ts";
 import { raiseLogAlarm, requireNoLogAlarm, type LogAlarmReason } from "./log-alarm.ts";
 import { isPermanentRefusal, ServiceError } from "./service-error.ts";
@@ -126,7 +127,6 @@ async function keepHead(layout: Layout, checkpoint: string): Promise<void> {
  */
 export async function cosignKeptHead({
   layout,
-  key,
   agentId,
 }: Attachment): Promise<{ checkpoint: string; cosignature: string } | null> {
   const checkpoint = await readKeptHead(layout);
@@ -138,6 +138,7 @@ export async function cosignKeptHead({
   }
   const { text } = parseNote(checkpoint);
   const timestamp_s = Math.floor(Date.now() / 1000);
+  const key = await readSigningKey(layout);
   const signature = await key.sign(cosignatureMessage(timestamp_s, text));
   const verifier = noteVerifier(agentId, "cosignature/v1", key.publicKey.bytes);
   return { checkpoint, cosignature: cosignatureLine(verifier, timestamp_s, signature) };

@@ -29,13 +29,12 @@ export async function deliverBackup(
   pending: PendingBackup,
   options: TransferOptions,
 ): Promise<DeliveredBackup> {
-  const { layout, key } = attachment;
+  const { layout } = attachment;
   const registered = await register(attachment, config, pending, options);
   const receipt =
     (await alreadySigned(layout, registered)) ??
     (await signReceipt(
       layout,
-      key,
       (previous) => backupStatement(attachment, pending, registered.sourceId, registered.backupId, previous),
       { commandId: pending.command_id },
     ));

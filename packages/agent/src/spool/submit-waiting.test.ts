@@ -54,7 +54,7 @@ function statement(previous: string | null): BackupStatement {
   );
 }
 const sign = (commandId: string | null = null) =>
-  signReceipt(root.layout, root.attachment.key, statement, { commandId });
+  signReceipt(root.layout, statement, { commandId });
 
 it("keeps a proven answer as a bundle that anybody can verify, and the head that it showed", async () => {
   await sign();

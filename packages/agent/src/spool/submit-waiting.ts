@@ -2,7 +2,8 @@ import { waitForLock } from "../root/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { LogAlarmError } from "../service/log-alarm.ts";
-import { ServiceError } from "../service/service-error.ts";
+import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
+import { announceRotation } from "./announce-rotation.ts";
 import { listEvents } from "./spooled-event.ts";
 import { submitEvent } from "./submit-event.ts";
 import { submitReceipt, type Submitted, type SubmitOptions } from "./submit-receipt.ts";
@@ -39,17 +40,28 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
     }
   };
 
-  let stoppedBy: ServiceError | LogAlarmError | null = null;
-  for (const file of await listReceipts(layout, "waiting")) {
+  let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
+  for (const file of stoppedBy === null ? await listReceipts(layout, "waiting") : []) {
     stoppedBy = await attempt(() => submitReceipt(attachment, file, options));
     // The next one's place in the chain is behind this one.
     if (stoppedBy !== null) break;
   }
   // Events have no order, and they are what tells of an alarm; but what does not answer for one will not for the next.
   for (const file of await listEvents(layout.eventsWaiting)) {
-    if (stoppedBy instanceof ServiceError) break;
+    if (stoppedBy instanceof ServiceError && !isPermanentRefusal(stoppedBy)) break;
     stoppedBy = (await attempt(() => submitEvent(attachment, file, options))) ?? stoppedBy;
   }
   const waiting = (await listReceipts(layout, "waiting")).length;
   return { ...count, waiting: waiting + (await listEvents(layout.eventsWaiting)).length, stoppedBy };
+}
+
+/** What kept a new signing key from being known: until it is, receipts wait, also those that the old one signed. */
+async function announced(attachment: Attachment, options: SubmitOptions): Promise<ServiceError | null> {
+  try {
+    await announceRotation(attachment, options);
+    return null;
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
 }

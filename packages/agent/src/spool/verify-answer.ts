@@ -2,6 +2,7 @@ import type { EventAccepted, EventRequest, ReceiptAccepted } from "@attestore/co
 import {
   canonicalJson,
   formatLeaf,
+  formatPublicKeyWire,
   formatVerifierKey,
   hashFromHex,
   leafHash,
@@ -15,6 +16,7 @@ import {
   type EnvelopeJson,
   type ReceiptBundle,
 } from "@attestore/proof";
+import { ownKeyOf } from "../keys/own-keys.ts";
 import type { Attachment } from "../service/attachment.ts";
 
 /**
@@ -36,17 +38,18 @@ export async function provenBundle(
   envelope: EnvelopeJson,
   answer: ReceiptAccepted,
 ): Promise<ReceiptBundle> {
-  const { key, logKey } = attachment;
+  const { layout, logKey } = attachment;
+  const publicKey = await ownKeyOf(layout, envelope);
   const bundle: ReceiptBundle = {
     envelope,
-    public_key: key.wire,
+    public_key: formatPublicKeyWire(publicKey),
     leaf: answer.leaf,
     inclusion_proof: answer.inclusion_proof,
     checkpoint: answer.checkpoint,
     log: { origin: logKey.name, verifier_key: formatVerifierKey(logKey) },
   };
   requirePlace(answer, answer.receipt_id);
-  const { verdict, checks } = await verifyReceipt({ bundle, publicKey: key.publicKey, logKey });
+  const { verdict, checks } = await verifyReceipt({ bundle, publicKey, logKey });
   if (verdict !== "true") {
     const faults = checks.filter(({ id, result }) => result !== "held" && id !== "ciphertext");
     throw new UnprovenAnswer(faults.map(({ title, detail }) => `not held: ${title} (${detail})`).join("; "));

@@ -4,7 +4,6 @@ import { signReceipt } from "../receipts/sign-receipt.ts";
 import { backupStatement, type Signatory } from "../receipts/statements.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
-import type { SigningKey } from "../root/signing-key.ts";
 import { readSourceIds, rememberSourceIds } from "../service/source-ids.ts";
 import { alreadySigned, type DeliveredBackup } from "../spool/deliver-backup.ts";
 import { blobPath, dropPending, savePending, type PendingBackup } from "../spool/pending-backup.ts";
@@ -15,7 +14,6 @@ import { recordStored } from "./stored-backups.ts";
 
 export interface StandaloneRoot extends Signatory {
   readonly layout: Layout;
-  readonly key: SigningKey;
   readonly store: BackupStore;
 }
 
@@ -30,7 +28,7 @@ export async function storeBackup(
   found: PendingBackup,
   options: TransferOptions,
 ): Promise<DeliveredBackup> {
-  const { layout, key, store } = root;
+  const { layout, store } = root;
   const { backupId, sourceId, receiptsBefore, pending } = await named(root, found);
   const object = {
     key: `${pending.source}/${backupId}.age`,
@@ -50,12 +48,9 @@ export async function storeBackup(
   });
   const receipt =
     (await alreadySigned(layout, { backupId, receiptsBefore })) ??
-    (await signReceipt(
-      layout,
-      key,
-      (previous) => backupStatement(root, pending, sourceId, backupId, previous),
-      { commandId: null },
-    ));
+    (await signReceipt(layout, (previous) => backupStatement(root, pending, sourceId, backupId, previous), {
+      commandId: null,
+    }));
   await dropPending(layout, pending);
   return { backupId, receipt };
 }

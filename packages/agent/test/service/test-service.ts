@@ -15,13 +15,18 @@ import {
 import {
   canonicalJson,
   envelopeFromJson,
+  formatPublicKeyWire,
+  keyRotationFromJson,
   parsePublicKeyWire,
   parseStatement,
   receiptKind,
   sha256,
+  sshFingerprint,
   toHex,
   utf8,
   verifyEnvelope,
+  verifyKeyRotation,
+  type KeyRotationJson,
   type Leaf,
   type PublicKey,
 } from "@attestore/proof";
@@ -58,6 +63,8 @@ export class TestService {
   readonly authKey = `atk_0123456789_${randomBytes(24).toString("base64url")}`;
   log: TestLog;
   publicKey: PublicKey | null = null;
+  /** Keys that the agent replaced. */
+  readonly retired: { publicKey: PublicKey; replacedAt: string }[] = [];
   interfere: Interference = () => undefined;
   /** Commands for the next heartbeats, until they are acked. */
   commands: DeliveredCommand[] = [];
@@ -246,6 +253,7 @@ export class TestService {
       });
     }
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
+    if (method === "POST" && path === "/v1/agent/key") return this.#rotate(body() as KeyRotationJson);
     if (method === "POST" && path === "/v1/events") return this.#event(body() as EventRequest);
     if (method === "GET" && path === "/v1/log/head") {
       return json(200, {
@@ -318,9 +326,16 @@ export class TestService {
   async #receipt(json_: EnvelopeRequest): Promise<{ status: number; body: string }> {
     const envelope = envelopeFromJson(json_);
     if (this.publicKey === null) return failure(500, "internal", "no agent");
-    await verifyEnvelope(envelope, this.publicKey);
+    const isOld = this.retired.find((key) => sshFingerprint(key.publicKey) === envelope.keyid);
+    try {
+      await verifyEnvelope(envelope, isOld?.publicKey ?? this.publicKey);
+    } catch {
+      return failure(422, "receipt_signature_invalid", "the signature does not verify");
+    }
     const parsed = parseStatement(envelope.payload);
     if (!parsed.ok) return failure(422, "statement_invalid", JSON.stringify(parsed.issues));
+    if (isOld !== undefined && parsed.statement.predicate.finished_at > isOld.replacedAt)
+      return failure(422, "receipt_signature_invalid", "the key was replaced before");
     const receiptId = newId("receipt");
     this.receipts.push({ receiptId, envelope: json_, idempotencyKey: undefined });
     const leaf: Leaf = {
@@ -334,6 +349,24 @@ export class TestService {
       signature: Buffer.from(envelope.signature).toString("base64"),
     };
     return json(201, { receipt_id: receiptId, ...this.#place(leaf) });
+  }
+
+  async #rotate(json_: KeyRotationJson): Promise<{ status: number; body: string }> {
+    const { before, after, rotatedAt, agentId } = await verifyKeyRotation(keyRotationFromJson(json_));
+    const answer = json(200, {
+      agent_id: agentId,
+      public_key: formatPublicKeyWire(after),
+      key_fingerprint: sshFingerprint(after),
+      valid_from: rotatedAt,
+      valid_until: null,
+      rotation: null,
+    });
+    const current = this.publicKey === null ? "" : sshFingerprint(this.publicKey);
+    if (current === sshFingerprint(after)) return answer;
+    if (current !== sshFingerprint(before)) return failure(409, "conflict", "it begins with another key");
+    this.retired.push({ publicKey: before, replacedAt: rotatedAt });
+    this.publicKey = after;
+    return answer;
   }
 
   #event(event: EventRequest): { status: number; body: string } {

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parsePublicKeyFile, sshFingerprint, type PublicKey } from "@attestore/proof";
-import { readText } from "../../root/read-json.ts";
-import type { Layout } from "../../root/layout.ts";
-import { readSigningKey } from "../../root/signing-key.ts";
-import { systemCode } from "../../root/system-code.ts";
+import { parsePublicKeyFile, sshFingerprint, type EnvelopeJson, type PublicKey } from "@attestore/proof";
+import { readText } from "../root/read-json.ts";
+import type { Layout } from "../root/layout.ts";
+import { readSigningKey } from "../root/signing-key.ts";
+import { systemCode } from "../root/system-code.ts";
 
 /** The public keys that this root has ever signed with, by fingerprint: the one in use and those that it has rotated away. */
 export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {
@@ -24,4 +24,11 @@ export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string,
     keys.set(sshFingerprint(key), key);
   }
   return keys;
+}
+
+/** The key that an envelope of this root's is signed with; one that names none of them is held against the one in use. */
+export async function ownKeyOf(layout: Layout, { signatures }: EnvelopeJson): Promise<PublicKey> {
+  const { fingerprint, publicKey } = await readSigningKey(layout);
+  const named = signatures[0].keyid ?? "";
+  return named === fingerprint ? publicKey : ((await ownPublicKeys(layout)).get(named) ?? publicKey);
 }
