@@ -1,0 +1,72 @@
+import type { ClientBase } from "pg";
+import { makeHistory } from "../../packages/dashboard/bench/make-history.ts";
+
+const SOURCES = [
+  ["orders-db", "postgresql"],
+  ["customers-db", "postgresql"],
+  ["warehouse-db", "postgresql"],
+  ["billing-db", "mariadb"],
+  ["shop-catalogue", "mongodb"],
+  ["analytics", "postgresql"],
+  ["crm", "mariadb"],
+  ["wiki", "postgresql"],
+  ["tickets", "postgresql"],
+  ["invoices-archive", "files"],
+  ["photo-store", "files"],
+  ["payroll", "postgresql"],
+  ["identity", "postgresql"],
+] as const;
+const HOSTS = ["rotterdam-db-1", "rotterdam-db-2", "hamburg-db-1", "antwerp-files-1"] as const;
+const DAYS = 90;
+
+/** Three months of an organisation that looks like one, as rows; what the real agent then adds is in the log and provable. */
+export async function demoHistory(client: ClientBase, orgId: string): Promise<{ sessionToken: string }> {
+  const { sessionToken } = await makeHistory(client, orgId, { sources: SOURCES.length, days: DAYS });
+  const ids = await idsOf(client, "sources", orgId);
+  for (const [n, [name, engine]] of SOURCES.entries())
+    await client.query("update sources set slug = $2, name = $2, engine = $3 where id = $1", [
+      ids[n],
+      name,
+      engine,
+    ]);
+  const agents = await idsOf(client, "agents", orgId);
+  const kept = agents.slice(0, HOSTS.length);
+  for (const table of ["sources", "backups", "uploads", "commands"])
+    await client.query(
+      `update ${table} set agent_id = ($2::text[])[1 + abs(hashtext(${table === "sources" ? "id" : "source_id"})) % $3::int] where org_id = $1`,
+      [orgId, kept, kept.length],
+    );
+  // The tree of the log is the real agent's alone: entries that are not in it would be no entries.
+  for (const table of ["receipts", "events", "log_heads", "log_emissions"])
+    await client.query(`delete from ${table} where org_id = $1`, [orgId]);
+  await client.query("delete from agents where org_id = $1 and id <> all($2::text[])", [orgId, kept]);
+  for (const [n, host] of HOSTS.entries()) await nameAgent(client, kept[n] ?? "", host, n);
+  await client.query(
+    "update users set email = 'ada@harbour.example', name = 'Ada Verhoeven' where org_id = $1",
+    [orgId],
+  );
+  return { sessionToken };
+}
+
+async function idsOf(client: ClientBase, table: "sources" | "agents", orgId: string): Promise<string[]> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from ${table} where org_id = $1 order by id`,
+    [orgId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function nameAgent(client: ClientBase, id: string, host: string, n: number): Promise<void> {
+  const kit = {
+    recipient: "age1kit",
+    made_at: "2026-06-01T08:00:00.000Z",
+    tested_at: "2026-06-02T08:00:00.000Z",
+  };
+  const encryption = { recipients: ["age1host", "age1kit"], recovery_kit: n === 2 ? null : kit };
+  await client.query(
+    `update agents set name = $2, hostname = $2 || '.harbour.example', encryption = $3, last_seen_at = now(),
+       public_key = decode(repeat('07', 32), 'hex'), key_fingerprint = 'SHA256:' || left(encode(sha256(id::bytea), 'base64'), 43)
+     where id = $1`,
+    [id, host, JSON.stringify(encryption)],
+  );
+}
