@@ -53,8 +53,7 @@ function statement(previous: string | null): BackupStatement {
     previous,
   );
 }
-const sign = (commandId: string | null = null) =>
-  signReceipt(root.layout, statement, { commandId });
+const sign = (commandId: string | null = null) => signReceipt(root.layout, statement, { commandId });
 
 it("keeps a proven answer as a bundle that anybody can verify, and the head that it showed", async () => {
   await sign();
