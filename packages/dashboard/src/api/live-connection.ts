@@ -2,6 +2,8 @@ import { topicsIn } from "./live-topics.ts";
 
 export interface LiveHandlers {
   onChange: (topics: string[]) => void;
+  /** The first events can come from now on: what was read before may be older. */
+  onOpened: () => void;
   /** Something may have changed that nobody told of. */
   onGap: () => void;
   onConnected: (connected: boolean) => void;
@@ -11,6 +13,7 @@ export interface LiveHandlers {
 /** What the tab that listens tells the others. */
 type Told =
   | { is: "change"; topics: string[] }
+  | { is: "opened" }
   | { is: "gap" }
   | { is: "connected"; connected: boolean }
   | { is: "session_end" };
@@ -25,6 +28,7 @@ export function openLiveConnection(orgId: string, handlers: LiveHandlers): () =>
   const take = (told: Told): void => {
     if (over.signal.aborted) return;
     if (told.is === "change") handlers.onChange(told.topics);
+    else if (told.is === "opened") handlers.onOpened();
     else if (told.is === "gap") handlers.onGap();
     else if (told.is === "connected") handlers.onConnected(told.connected);
     else handlers.onSessionEnd();
@@ -55,11 +59,9 @@ async function listen(orgId: string, tell: (told: Told) => void, signal: AbortSi
   let failures = 0;
   while (!signal.aborted) {
     const gone = await hear(orgId, signal, {
-      onReady: (topics) => {
+      onReady: () => {
         tell({ is: "connected", connected: true });
-        // The first time nothing was missed: what is shown was read just now.
-        if (heard) tell({ is: "gap" });
-        else if (topics.length > 0) tell({ is: "change", topics });
+        tell({ is: heard ? "gap" : "opened" });
         heard = true;
         failures = 0;
       },
@@ -78,7 +80,7 @@ async function listen(orgId: string, tell: (told: Told) => void, signal: AbortSi
 function hear(
   orgId: string,
   signal: AbortSignal,
-  on: { onReady: (topics: string[]) => void; onChange: (topics: string[]) => void },
+  on: { onReady: () => void; onChange: (topics: string[]) => void },
 ): Promise<"session_end" | "refused" | "stopped"> {
   const source = new EventSource(`/api/orgs/${orgId}/live`);
   return new Promise((resolve) => {
@@ -88,10 +90,9 @@ function hear(
     };
     let reopened = false;
     source.addEventListener("ready", ({ data }) => {
-      const topics = topicsIn(data as string);
-      // The service compared with what was heard last, so this is all there is.
-      if (reopened) on.onChange(topics);
-      else on.onReady(topics);
+      // Opened again, the service has compared with what was heard last: this is all there is.
+      if (reopened) on.onChange(topicsIn(data as string));
+      else on.onReady();
       reopened = true;
     });
     source.addEventListener("change", ({ data }) => on.onChange(topicsIn(data as string)));

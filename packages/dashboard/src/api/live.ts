@@ -20,6 +20,12 @@ export function useLive(): void {
     if (orgId === null) return;
     return openLiveConnection(orgId, {
       onChange: (topics) => takeNews(client, (query) => concerns(query.queryKey, topics)),
+      // Mostly nothing: the page's own calls take longer than this connection.
+      onOpened: () =>
+        void client.invalidateQueries({
+          predicate: ({ queryKey, state }) =>
+            queryKey[0] !== "me" && state.dataUpdatedAt > 0 && state.fetchStatus === "idle",
+        }),
       // Whatever happened while nobody listened.
       onGap: () => takeNews(client, () => true),
       onConnected: (connected) => news.set({ connected }),
@@ -55,9 +61,11 @@ interface News {
 
 const news = store<News>({ connected: false, mayListen: false, held: new Set() });
 
-/** Whether there is something newer than what the lists on the page show, and how to show it. */
-export function useNewer(): { isNewer: boolean; show: () => void } {
+/** Whether there is something newer than what the lists on the page (its path) show, and how to show it. */
+export function useNewer(page: string): { isNewer: boolean; show: () => void } {
   const client = useQueryClient();
+  // Another page reads its own lists; these are read again when somebody comes back.
+  useEffect(() => () => news.set({ held: new Set() }), [page]);
   const { held } = useSyncExternalStore(news.subscribe, news.get);
   const cache = client.getQueryCache();
   const lists = [...held].flatMap((hash) => cache.get(hash) ?? []).filter((query) => query.isActive());

@@ -1,10 +1,12 @@
 import { Affix, Button } from "@mantine/core";
+import { useRouterState } from "@tanstack/react-router";
 import { useNewer } from "../api/live.ts";
 import { home } from "../text/home.ts";
 
 /** Says that the lists on the page are not the newest, beside what is read: nothing moves until it is pressed. */
 export function NewerNotice() {
-  const { isNewer, show } = useNewer();
+  const page = useRouterState({ select: (state) => state.location.pathname });
+  const { isNewer, show } = useNewer(page);
   return (
     <Affix withinPortal={false} position={{ bottom: 16, right: 16 }}>
       <div role="status">
