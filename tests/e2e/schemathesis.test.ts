@@ -63,8 +63,12 @@ beforeAll(async () => {
   const path = `/api/orgs/${orgID}/sources/${sourceID}/trigger`;
   await api(server, { method: "POST", path, token: person.token, json: { kind: "backup" } });
   ids = {
-    ...{ orgID, sourceID, backupID, commandID: await newest("commands") },
-    ...{ eventID: await newest("events"), logID: await newest("api-logs") },
+    orgID,
+    sourceID,
+    backupID,
+    commandID: await newest("commands"),
+    eventID: await newest("events"),
+    logID: await newest("api-logs"),
   };
 });
 afterAll(async () => {
@@ -81,10 +85,28 @@ function search(token: string, seconds: number, ...which: string[]): void {
   const { status, stdout, stderr } = spawnSync(
     program,
     [
-      ...["--config-file", config, "run", `${server.url}/api/openapi.json`, "--tls-verify", server.caFile],
-      ...["--header", `Authorization: Bearer ${token}`, "--checks", CHECKS.join()],
-      ...["--phases", "examples,coverage,fuzzing", "--max-time", String(seconds), "--max-examples", "20"],
-      ...["--suppress-health-check", "all", "--continue-on-failure", "--no-color", "--workers", "2"],
+      "--config-file",
+      config,
+      "run",
+      `${server.url}/api/openapi.json`,
+      "--tls-verify",
+      server.caFile,
+      "--header",
+      `Authorization: Bearer ${token}`,
+      "--checks",
+      CHECKS.join(),
+      "--phases",
+      "examples,coverage,fuzzing",
+      "--max-time",
+      String(seconds),
+      "--max-examples",
+      "20",
+      "--suppress-health-check",
+      "all",
+      "--continue-on-failure",
+      "--no-color",
+      "--workers",
+      "2",
       ...which,
     ],
     { encoding: "utf8", cwd: directory, env: { ...process.env, HYPOTHESIS_STORAGE_DIRECTORY: directory } },

@@ -60,7 +60,8 @@ it("signs with the new key from then on, submits what the old one signed, and a 
     expect(retiredFiles().map((name) => name.split(".").at(-1))).toEqual(["pub"]);
 
     service.command("backup", "papers", "files");
-    while (service.receipts.length < 2) await agent.said("").then(() => new Promise((later) => setTimeout(later, 50)));
+    while (service.receipts.length < 2)
+      await agent.said("").then(() => new Promise((later) => setTimeout(later, 50)));
   } finally {
     agent.process.kill("SIGTERM");
     await agent.finished;
@@ -69,7 +70,9 @@ it("signs with the new key from then on, submits what the old one signed, and a 
   const keys = readdirSync(root.layout.receipts)
     .filter((name) => name.endsWith(".json"))
     .map((name) => parseBundle(readFileSync(join(root.layout.receipts, name))).public_key);
-  expect(keys).toEqual([service.retired[0]?.publicKey, service.publicKey].map((key) => key && formatPublicKeyWire(key)));
+  expect(keys).toEqual(
+    [service.retired[0]?.publicKey, service.publicKey].map((key) => key && formatPublicKeyWire(key)),
+  );
   // And once more: keys follow one another.
   await json(rotate);
   expect(service.retired).toHaveLength(2);
@@ -94,7 +97,11 @@ it("keeps both keys while the service has not answered, and tells it again befor
     route === "POST /v1/agent/key" ? failure(503, "unavailable", "x") : undefined;
   expect(await json(rotate)).toMatchObject({ accepted: false });
   expect(inUse()).not.toBe(before);
-  expect(retiredFiles().map((name) => name.split(".").at(-1)).toSorted()).toEqual(["key", "pub"]);
+  expect(
+    retiredFiles()
+      .map((name) => name.split(".").at(-1))
+      .toSorted(),
+  ).toEqual(["key", "pub"]);
   expect(await json(["backup"])).toMatchObject({ receipt: "waiting" });
   expect(service.receipts).toEqual([]);
   service.interfere = () => undefined;
@@ -105,11 +112,17 @@ it("keeps both keys while the service has not answered, and tells it again befor
 
 const POINTS: [name: string, kill: (kill: () => void) => void][] = [
   ["when the new key is there", (kill) => watchFor(root.layout.keys, /^agent\.next\.key$/, kill)],
-  ["when the statement is there", (kill) => watchFor(join(root.layout.keys, "rotations"), /signing\.json$/, kill)],
+  [
+    "when the statement is there",
+    (kill) => watchFor(join(root.layout.keys, "rotations"), /signing\.json$/, kill),
+  ],
   ["when agent.key is the new one", (kill) => watchFor(root.layout.keys, /^agent\.key$/, kill)],
   ["before the service hears of it", (kill) => atRoute("cut", kill)],
   ["before it hears of the service's answer", (kill) => atRoute("cut-after", kill)],
-  ["when the answer is written down", (kill) => watchFor(join(root.layout.keys, "rotations"), /accepted\.json$/, kill)],
+  [
+    "when the answer is written down",
+    (kill) => watchFor(join(root.layout.keys, "rotations"), /accepted\.json$/, kill),
+  ],
 ];
 
 function watchFor(directory: string, name: RegExp, kill: () => void): void {

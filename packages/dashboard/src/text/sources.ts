@@ -145,7 +145,6 @@ export const sourceText = {
       backup_missed: "Backup missed",
       restore_test_missed: "Restore test missed",
       backup_expired: "Backup removed by the retention rules",
-      source_configured: "Settings changed",
       source_configured: "Configuration changed",
       source_removed: "Source removed",
     } as Readonly<Record<string, string>>,

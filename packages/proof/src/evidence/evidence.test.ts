@@ -176,7 +176,8 @@ describe("the page", () => {
   it("shows text as text, whatever it is", () => {
     const name = '<img src=x onerror="alert(1)">\u202egnp.exe&\u0000';
     const page = indexPage(summaryOf([], { more: { name, slug: "<script>" } }), "<b>");
-    expect(page).not.toMatch(/<img|<script|<b>|\u202e|\u0000/);
+    expect(page).not.toMatch(/<img|<script|<b>|\u202e/);
+    expect(page).not.toContain("\u0000");
     expect(page).toContain("&lt;img src=x onerror=&quot;alert(1)&quot;&gt;[U+202E]gnp.exe&amp;[U+0000]");
     expect(escaped("'")).toBe("&#39;");
   });

@@ -62,7 +62,12 @@ describe("a login code", () => {
     expect(days).toBeGreaterThan(6.99);
     expect(days).toBeLessThanOrEqual(7);
     const me = await service.call({ method: "GET", path: "/api/auth/me", token });
-    expect(me.json).toEqual({ user: answer.json["user"], org: answer.json["org"], impersonated_by: null, auditor_link: null });
+    expect(me.json).toEqual({
+      user: answer.json["user"],
+      org: answer.json["org"],
+      impersonated_by: null,
+      auditor_link: null,
+    });
     const byCookie = await service.call({
       method: "GET",
       path: "/api/auth/me",

@@ -53,7 +53,12 @@ describe("signing up", () => {
     expect(rows).toEqual([{ tree_size: 0 }]);
     const token = answer.json["session_token"] as string;
     const me = await service.call({ method: "GET", path: "/api/auth/me", token });
-    expect(me.json).toEqual({ user: answer.json["user"], org: answer.json["org"], impersonated_by: null, auditor_link: null });
+    expect(me.json).toEqual({
+      user: answer.json["user"],
+      org: answer.json["org"],
+      impersonated_by: null,
+      auditor_link: null,
+    });
   });
 
   test("with a name that others have gives another slug, and does not tell", async () => {
