@@ -57,7 +57,9 @@ function typeOf(schema: JsonSchema, indent: string): string {
     return `Schemas[${JSON.stringify(reference.slice("#/components/schemas/".length))}]`;
   if (constant !== undefined) return JSON.stringify(constant);
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(" | ");
-  if (Array.isArray(anyOf)) return anyOf.map((option) => typeOf(option as JsonSchema, indent)).join(" | ");
+  // Two texts of different patterns are one type.
+  if (Array.isArray(anyOf))
+    return [...new Set(anyOf.map((option) => typeOf(option as JsonSchema, indent)))].join(" | ");
   switch (type) {
     case "object":
       return objectType(schema, indent);

@@ -538,7 +538,7 @@ export interface Schemas {
   };
   Me: {
     user: {
-      id: string | string;
+      id: string;
       created_at: string;
       org_id?: string;
       email: string;
