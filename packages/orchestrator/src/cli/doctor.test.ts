@@ -142,7 +142,32 @@ describe("of a service", () => {
     expect(of(await doctor(settings), "objects")).toMatchObject([{ level: "failed" }]);
   });
 
-  test("that does not run the database is looked at all the same, and a newer program's is refused", async () => {
+  test("whose database another program has migrated: that is told, and what to run", async () => {
+    const connection = {
+      host: join(server.data, "postgres", "run"),
+      user: "attestore",
+      database: "postgres",
+    };
+    const client = new pg.Client(connection);
+    await client.connect();
+    await client.query(
+      "insert into schema_migrations (version, name, sha256) values (9999, 'later', repeat('0', 64))",
+    );
+    try {
+      const answer = await doctor();
+      expect(answer.exitCode).toBe(1);
+      expect(of(answer, "migrations")[0]).toMatchObject({
+        level: "failed",
+        message: "The database was migrated by another version of this program.",
+        next: "Run the version that it belongs to, or a newer one.",
+      });
+    } finally {
+      await client.query("delete from schema_migrations where version = 9999");
+      await client.end();
+    }
+  });
+
+  test("that does not run the database is looked at all the same", async () => {
     running.process.kill("SIGTERM");
     await running.finished;
     const stopped = await doctor();
