@@ -10,7 +10,9 @@ export function isTypeId(value: unknown, prefix?: string): value is string {
   return prefix === undefined || value.startsWith(`${prefix}_`);
 }
 
-const TIMESTAMP = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+// No database has a year 0, and neither has the calendar.
+const TIMESTAMP =
+  /^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
 /** RFC 3339, UTC, milliseconds and Z, of a moment that exists. */
 export function isTimestamp(value: unknown): value is string {

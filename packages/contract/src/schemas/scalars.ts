@@ -11,7 +11,8 @@ export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), exam
 
 /** RFC 3339 in UTC with milliseconds and `Z`. That the date exists is checked where it is read. */
 export const Timestamp = Type.String({
-  pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$",
+  pattern:
+    "^(?!0000)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$",
   examples: ["2026-11-21T08:00:00.000Z"],
 });
 

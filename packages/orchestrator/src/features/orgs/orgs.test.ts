@@ -119,6 +119,9 @@ describe("listing organisations", () => {
       "cursor=x",
       "cursor=",
       "from=yesterday",
+      "from=0000-01-01T00:00:00Z",
+      "from=0001-01-01T00:00:00%2B01:00",
+      "to=9999-12-31T23:00:00-01:00",
       "sort=name",
     ])
       expect((await operator.get(`/api/orgs?${query}`)).status, query).toBe(400);

@@ -116,12 +116,14 @@ export function isWithin({ from, to }: Period, at: Date): boolean {
 function momentOf(path: string, text: string | undefined): Date | null {
   if (text === undefined) return null;
   const moment = MOMENT.test(text) ? new Date(text) : new Date(Number.NaN);
+  // An offset can lead out of the years that have four digits, and PostgreSQL knows no year 0.
+  const utcYear = moment.getUTCFullYear();
   // A day that the month does not have would roll over into the next one.
   const day = Number(text.slice(8, 10));
   const month = Number(text.slice(5, 7));
   const year = Number(text.slice(0, 4));
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
-  if (Number.isNaN(moment.getTime()) || day > lastDay)
+  if (!(utcYear >= 1 && utcYear <= 9999) || day > lastDay)
     throw invalidRequest("A moment of the query cannot be read.", [
       { path, message: "is no moment of RFC 3339, such as 2026-11-01T00:00:00Z" },
     ]);
