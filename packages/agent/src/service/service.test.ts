@@ -55,6 +55,8 @@ const beat = {
   acks: [],
 };
 const heartbeat = (service: Service) => service.heartbeat(beat, { signal });
+const event = { kind: "backup_failed", occurred_at: "2026-11-21T08:00:00.000Z", detail: {} } as const;
+const submitEvent = (service: Service) => service.submitEvent(event, { signal });
 
 it("trusts the pinned CA, and nothing else", async () => {
   const answer = await withService(heartbeat);
@@ -92,23 +94,28 @@ it("repeats a call under one Idempotency-Key while its failure may pass", async 
   let failures = 2;
   fake.interfere = () =>
     failures-- > 0 ? (failures === 1 ? "cut" : failure(503, "unavailable", "soon")) : undefined;
-  await withService(heartbeat);
+  await withService(submitEvent);
   expect(fake.calls).toHaveLength(3);
   expect(new Set(fake.calls.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   expect(fake.calls[0]?.idempotencyKey).toMatch(/^[0-9a-f]{8}-/);
 });
 
+it("has the service keep no answer to a heartbeat", async () => {
+  await withService(heartbeat);
+  expect(fake.calls[0]?.idempotencyKey ?? null).toBeNull();
+});
+
 it("has one effect where the answer was lost", async () => {
-  const before = fake.heartbeats.length;
+  const before = fake.events.length;
   let lost = false;
   fake.interfere = () => {
     if (lost) return undefined;
     lost = true;
     return "cut-after";
   };
-  await withService(heartbeat);
+  await withService(submitEvent);
   expect(fake.calls).toHaveLength(2);
-  expect(fake.heartbeats.length - before).toBe(1);
+  expect(fake.events.length - before).toBe(1);
 });
 
 it("waits as long as Retry-After asks, and hands on what is longer than it waits", async () => {

@@ -46,8 +46,8 @@ export interface ServiceOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Kept by whoever may have to repeat the call later; a fresh one otherwise. */
-  readonly idempotencyKey?: string;
+  /** Kept by whoever may have to repeat the call later; a fresh one otherwise. Null: none, repeating it does no more than once would. */
+  readonly idempotencyKey?: string | null;
   /** Tries once and leaves repeating to the caller. */
   readonly once?: boolean;
 }
@@ -115,7 +115,7 @@ export function openService(options: ServiceOptions): Service {
     if (what.method === "POST") {
       headers["content-type"] = "application/json";
       // One key for all tries of one call: a try whose answer was lost has its effect once.
-      headers["idempotency-key"] = idempotencyKey ?? randomUUID();
+      if (idempotencyKey !== null) headers["idempotency-key"] = idempotencyKey ?? randomUUID();
     }
     const attempt = async (): Promise<Answered<Schema>> => {
       const answer = await exchange({
@@ -163,7 +163,9 @@ export function openService(options: ServiceOptions): Service {
       );
       return status === 202 ? null : (value as Attached);
     },
-    heartbeat: (body, options) => post("/v1/heartbeat", body, { 200: HeartbeatResponse }, options),
+    // Without a key: the service need not keep an answer a minute for each agent. Commands whose answer was lost come again.
+    heartbeat: (body, options) =>
+      post("/v1/heartbeat", body, { 200: HeartbeatResponse }, { ...options, idempotencyKey: null }),
     uploadUrl: async (body, options) => {
       const path = "/v1/backups/upload-url";
       const expected = { 200: UploadUrl, 201: UploadUrl };

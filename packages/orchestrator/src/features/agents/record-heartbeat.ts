@@ -1,15 +1,22 @@
 import type { HeartbeatRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { readLastSeen, updateSeen } from "./store.ts";
+import { readSeen, updateSeen } from "./store.ts";
 
-/** Notes what an agent says of itself and when. Gives when it was seen before; null if never. */
+export interface Beat {
+  /** When the agent was seen before; null if never. */
+  before: Date | null;
+  /** Whether it says of its host what it said before. */
+  isSame: boolean;
+}
+
+/** Notes what an agent says of itself and when. */
 export async function recordHeartbeat(
   tx: DatabaseTransaction,
   agentId: string,
   { agent_version, hostname, platform, spool, encryption }: HeartbeatRequest,
   now: Date,
-): Promise<Date | null> {
-  const before = await readLastSeen(tx, agentId);
+): Promise<Beat> {
+  const { last_seen_at: before, ...seen } = await readSeen(tx, agentId);
   await updateSeen(tx, agentId, {
     agent_version,
     hostname,
@@ -18,5 +25,10 @@ export async function recordHeartbeat(
     spool: spool === undefined ? null : JSON.stringify(spool),
     encryption: encryption === undefined ? null : JSON.stringify(encryption),
   });
-  return before;
+  const isSame =
+    before !== null &&
+    seen.agent_version === agent_version &&
+    seen.hostname === hostname &&
+    seen.platform === platform;
+  return { before, isSame };
 }

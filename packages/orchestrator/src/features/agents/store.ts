@@ -118,9 +118,16 @@ export async function updateSeen(
   await tx.updateTable("agents").set(seen).where("id", "=", id).execute();
 }
 
-export async function readLastSeen(tx: DatabaseTransaction, id: string): Promise<Date | null> {
-  const row = await tx.selectFrom("agents").select("last_seen_at").where("id", "=", id).executeTakeFirst();
-  return row?.last_seen_at ?? null;
+/** What its last heartbeat said; before the first one, what it said when it attached. */
+export async function readSeen(
+  tx: DatabaseTransaction,
+  id: string,
+): Promise<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at">> {
+  return tx
+    .selectFrom("agents")
+    .select(["agent_version", "hostname", "platform", "last_seen_at"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
 }
 
 /** Null where it was revoked before, or is none. */

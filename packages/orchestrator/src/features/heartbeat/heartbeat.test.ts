@@ -72,6 +72,37 @@ describe("a heartbeat", () => {
     ]);
   });
 
+  test("is in the API log where something is new in it, and not once a minute", async () => {
+    const quiet = await service.attach(org);
+    const logged = async (): Promise<number> => {
+      const { rows } = await service.pool.query(
+        "select 1 from api_logs where actor_id = $1 and route = '/v1/heartbeat'",
+        [quiet.id],
+      );
+      return rows.length;
+    };
+    const declared = { sources: [{ slug: "quiet", engine: "files" }] };
+    const steps: [object, number][] = [
+      [{}, 0],
+      [{ uptime_s: 65 }, 0],
+      [declared, 1],
+      [declared, 1],
+      [{ sources: [{ slug: "quiet", engine: "sqlite" }] }, 2],
+      [{ agent_version: "0.2.0" }, 3],
+      [{ agent_version: "0.2.0", acks: [{ command_id: newId("command") }] }, 4],
+      [{ agent_version: "0.2.0" }, 4],
+    ];
+    for (const [more, count] of steps) {
+      await beat(quiet, more as Record<string, unknown>);
+      expect(await logged(), JSON.stringify(more)).toBe(count);
+    }
+    const { quiet: id = "" } = await declare(quiet, ["quiet"]);
+    const before = await logged();
+    await service.queueCommand(id, "backup");
+    await beat(quiet);
+    expect(await logged()).toBe(before + 1);
+  });
+
   test("that comes faster than a tenth of the cadence is logged and answered", async () => {
     const eager = await service.attach(org);
     await beat(eager);

@@ -46,9 +46,9 @@ export function heartbeatRoutes({
     async handle(call, tx) {
       const { body, principal } = call;
       const now = clock();
-      const before = await recordHeartbeat(tx, principal.id, body, now);
+      const { before, isSame } = await recordHeartbeat(tx, principal.id, body, now);
       tooOften.notice(call.logger, principal.id, before, now);
-      const sources = await takeDeclaredSources(tx, principal, body.sources);
+      const { sources, hasChanged } = await takeDeclaredSources(tx, principal, body.sources);
       const commands = await exchangeCommands(tx, {
         agentId: principal.id,
         acked: body.acks.map(({ command_id }) => command_id),
@@ -58,6 +58,7 @@ export function heartbeatRoutes({
       const head = await readNewestHead(transactionSession(tx), signer, principal.orgId);
       return {
         status: 200,
+        isRoutine: isSame && !hasChanged && body.acks.length === 0 && commands.length === 0,
         body: {
           server_time: now.toISOString(),
           next_interval_s: heartbeatInterval_s,

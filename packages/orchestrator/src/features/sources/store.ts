@@ -81,9 +81,9 @@ export async function insertDeclared(
   tx: DatabaseTransaction,
   owner: { orgId: string; agentId: string },
   declared: readonly SourceDeclaration[],
-): Promise<void> {
+): Promise<bigint> {
   const rows = declared.map((source) => ({ id: newId("source"), ...source }));
-  await sql`
+  const { numAffectedRows } = await sql`
     insert into sources (id, org_id, slug, name, engine, agent_id)
     select id, ${owner.orgId}, slug, name, engine, ${owner.agentId}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as declared (id text, slug text, name text, engine text)
@@ -92,6 +92,7 @@ export async function insertDeclared(
       where removed.org_id = ${owner.orgId} and removed.slug = declared.slug and removed.agent_id = ${owner.agentId}
     )
     on conflict (org_id, slug) where removed_at is null do nothing`.execute(tx);
+  return numAffectedRows ?? 0n;
 }
 
 export async function setEngine(tx: DatabaseTransaction, id: string, engine: string): Promise<void> {

@@ -59,6 +59,7 @@ interface Answered {
   answer: WireAnswer;
   /** Set where the answer is an error. */
   error: ApiError | null;
+  isRoutine?: boolean;
 }
 
 function refused(error: ApiError, call: Call): Answered {
@@ -75,10 +76,10 @@ async function attempt(
   if (call.orgId === null || route.beyondOrg === true) await sql`savepoint handler`.execute(tx);
   else await scopeWithSavepoint(tx, call.orgId);
   try {
-    const answer = toWire(await route.handle(call, tx, prepared));
+    const { isRoutine = false, ...answer } = await route.handle(call, tx, prepared);
     // What follows is the service's own: remembered answers, the audit row.
     await endScope(tx);
-    return { answer, error: null };
+    return { answer: toWire(answer), error: null, isRoutine };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await sql`rollback to savepoint handler; set local role none`.execute(tx);
@@ -98,12 +99,14 @@ async function commit(
       const earlier = await claimKey(tx, record.idempotency, deps.sealer);
       if (earlier !== null) return earlier;
     }
-    const { answer, error } = await run(tx);
+    const { answer, error, isRoutine = false } = await run(tx);
     // Nothing to commit: the whole transaction goes, and with it the claim on the key.
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
-    await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
+    // Who gives a key wants to find the call again.
+    if (!isRoutine || record.idempotency !== null)
+      await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
     // Last: it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
     return answer;
