@@ -298,7 +298,7 @@ const FORGERIES: [string, string[], (files: Files) => void][] = [
   ],
   [
     "an agent has another key",
-    ["receipts", "agents", "runs", "summary", "page"],
+    ["receipts", "agents", "summary", "page"],
     (files) => {
       const publicKey = parsePublicKeyWire(newKeyPair().publicKeyWire);
       editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
@@ -308,6 +308,51 @@ const FORGERIES: [string, string[], (files: Files) => void][] = [
         files.set(`keys/${agent.id}.pub`, Buffer.from(formatPublicKeyPem(publicKey)));
       });
     },
+  ],
+  [
+    "an agent's earlier key is another",
+    ["receipts", "agents", "runs", "summary", "page"],
+    (files) => {
+      const publicKey = parsePublicKeyWire(newKeyPair().publicKeyWire);
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        const [agent = expect.unreachable()] = agents;
+        const [key = expect.unreachable()] = agent.earlier_keys;
+        key.public_key = Buffer.from(publicKey.bytes).toString("base64");
+        key.key_fingerprint = sshFingerprint(publicKey);
+        files.set(`keys/${agent.id}.1.pub`, Buffer.from(formatPublicKeyPem(publicKey)));
+      });
+    },
+  ],
+  [
+    "an agent's earlier key is said to have counted longer",
+    ["agents"],
+    (files) =>
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        for (const key of agents[0]?.earlier_keys ?? []) key.valid_until = "2100-01-01T00:00:00.000Z";
+      }),
+  ],
+  [
+    "an agent's earlier key is said to have ended before it signed",
+    ["receipts", "agents", "runs", "summary", "page"],
+    (files) =>
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        for (const key of agents[0]?.earlier_keys ?? []) key.valid_until = "2000-01-01T00:00:00.000Z";
+      }),
+  ],
+  [
+    "a rotation of a key is left out",
+    ["complete", "agents", "summary", "page"],
+    (files) => files.delete(eventOf(files, "agent_key_rotated")),
+  ],
+  [
+    "an agent's earlier key is not named",
+    ["receipts", "agents", "runs", "summary", "page"],
+    (files) =>
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        const [agent = expect.unreachable()] = agents;
+        agent.earlier_keys = [];
+        files.delete(`keys/${agent.id}.1.pub`);
+      }),
   ],
   [
     "a revoked agent is said to be good",

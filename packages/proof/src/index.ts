@@ -112,6 +112,7 @@ export { countsAt, keysLedTo, type TrustedKey } from "./rotation/trusted-keys.ts
 
 export {
   agentKeyFile,
+  earlierKeyFile,
   entriesFile,
   EVIDENCE_FORMAT,
   eventFile,
@@ -136,6 +137,7 @@ export { parseEventBundle, type EventBundle, type LoggedEvent } from "./evidence
 export {
   parseAgents,
   parsePolicy,
+  type EarlierKey,
   type PackAgent,
   type PackAgents,
   type PackPolicy,

@@ -3,6 +3,7 @@ export type CannotTellCode =
   | "file_unreadable"
   | "not_a_receipt"
   | "key_unreadable"
+  | "rotation_unreadable"
   | "network"
   | "service_refused";
 

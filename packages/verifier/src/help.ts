@@ -11,6 +11,9 @@ that nothing is left out of it.
   --key FILE         the agent's public key: PEM, an OpenSSH line, or base64. Without it no
                      receipt is true: the key inside a bundle is only a claim. For a pack any
                      number of them, each compared with the keys in it
+  --rotation FILE    a change of the agent's signing key, from keys/rotations/ of its host; may be
+                     given several times. Receipts then count under each key that they lead to
+                     from --key, by runs that ended before the key was replaced
   --log-key VKEY     the log's verifier key (name+hash+base64), or a file that holds it
   --witness-key VKEY a witness's verifier key, or a file that holds it; may be given several
                      times. Each of them has to have cosigned the bundle's checkpoint

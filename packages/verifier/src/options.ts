@@ -6,6 +6,8 @@ export interface Options {
   receipts: string[];
   /** One for receipts; for packs any number. */
   keys: string[];
+  /** Files, each of a change of the agent's signing key. */
+  rotations: string[];
   logKey: string | undefined;
   witnessKeys: string[];
   /** Undefined: all of them. */
@@ -23,6 +25,7 @@ export interface Options {
 
 const OPTIONS = {
   key: { type: "string", multiple: true },
+  rotation: { type: "string", multiple: true },
   "log-key": { type: "string", multiple: true },
   "witness-key": { type: "string", multiple: true },
   witnesses: { type: "string", multiple: true },
@@ -42,6 +45,7 @@ export function parseOptions(args: string[]): Options {
   const options: Options = {
     receipts: positionals,
     keys: values.key ?? [],
+    rotations: values.rotation ?? [],
     logKey: once("log-key", values["log-key"]),
     witnessKeys: values["witness-key"] ?? [],
     witnesses: wholeNumber("witnesses", once("witnesses", values.witnesses)),
@@ -56,8 +60,11 @@ export function parseOptions(args: string[]): Options {
   };
   if (options.help || options.version) return options;
   if (positionals.length === 0) throw usage("no receipt was named");
-  const { keys, witnessKeys, witnesses } = options;
+  const { keys, rotations, witnessKeys, witnesses } = options;
   if (keys.includes("")) throw usage("--key is empty");
+  if (rotations.includes("")) throw usage("--rotation is empty");
+  if (rotations.length > 0 && keys.length === 0)
+    throw usage("--rotation leads from a key that you trust to another: it needs --key");
   if (witnessKeys.includes("")) throw usage("--witness-key is empty");
   if (witnesses !== undefined && witnesses > witnessKeys.length)
     throw usage(
@@ -66,6 +73,7 @@ export function parseOptions(args: string[]): Options {
   const files = [
     ...positionals,
     ...options.keys,
+    ...options.rotations,
     options.logKey,
     options.ciphertext,
     options.ca,
@@ -115,6 +123,8 @@ const NOT_OF_PACKS = {
 /** Throws for options that say nothing about packs: one that silently did nothing would be believed. */
 export function requireOptionsOfPacks(options: Options): void {
   if (options.witnessKeys.length > 0) throw usage("--witness-key is for receipts, not for evidence packs");
+  if (options.rotations.length > 0)
+    throw usage("--rotation is for receipts: an evidence pack has its agents' rotations in its log");
   for (const [name, option] of Object.entries(NOT_OF_PACKS))
     if (options[name as keyof typeof NOT_OF_PACKS] !== undefined)
       throw usage(`${option} is for receipts, not for evidence packs`);

@@ -10,7 +10,7 @@ import { isPack, type PackEvidence, type PackOutcome, verifyPack } from "./pack/
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
-import { readLogKey, readPublicKey, readWitnessKey } from "./trusted-keys.ts";
+import { readLogKey, readPublicKey, readRotation, readWitnessKey } from "./trusted-keys.ts";
 import { type Evidence, verifyOne } from "./verify-one.ts";
 import { visible } from "./visible.ts";
 
@@ -51,6 +51,7 @@ async function ask(options: Options): Promise<Answer> {
   const key = onlyKey(options);
   const evidence: Evidence = {
     publicKey: key === undefined ? undefined : await readPublicKey(key),
+    rotations: await Promise.all(options.rotations.map(readRotation)),
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
     requireWitnesses: options.witnesses,

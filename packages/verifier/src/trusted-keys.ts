@@ -1,8 +1,12 @@
 import {
   fromUtf8,
+  type KeyRotation,
+  MAX_KEY_ROTATION_SIZE,
+  parseKeyRotation,
   parsePublicKeyFile,
   parseVerifierKey,
   ProofError,
+  verifyKeyRotation,
   type NoteVerifier,
   type PublicKey,
 } from "@attestore/proof";
@@ -15,6 +19,17 @@ const MAX_KEY_FILE = 16 * 1024;
 export async function readPublicKey(path: string): Promise<PublicKey> {
   const bytes = await readSmallFile(path, MAX_KEY_FILE);
   return asKey(path, () => parsePublicKeyFile(fromUtf8(bytes)));
+}
+
+/** A change of a signing key, both keys' signatures over it verified. Throws CannotTell. */
+export async function readRotation(path: string): Promise<KeyRotation> {
+  const bytes = await readSmallFile(path, MAX_KEY_ROTATION_SIZE);
+  try {
+    return await verifyKeyRotation(parseKeyRotation(bytes));
+  } catch (error) {
+    if (error instanceof ProofError) throw new CannotTell("rotation_unreadable", `${path}: ${error.message}`);
+    throw error;
+  }
 }
 
 /** The log's key: the text itself, or a file that holds it. Throws CannotTell. */

@@ -5,6 +5,7 @@ import {
   ProofError,
   verifyReceipt,
   type CheckId,
+  type KeyRotation,
   type NoteVerifier,
   type PublicKey,
   type Receipt,
@@ -14,11 +15,14 @@ import { CannotTell } from "./cannot-tell.ts";
 import { readSmallFile } from "./files.ts";
 import type { CheckedLine, Outcome } from "./outcome.ts";
 import { notProven, proveCurrent } from "./prove-current.ts";
+import { keyFor, rotationLine } from "./rotated-key.ts";
 import { get, type Service } from "./service.ts";
 
 /** What the asker trusts and has. */
 export interface Evidence {
   publicKey: PublicKey | undefined;
+  /** Each verified, none trusted by itself. */
+  rotations: readonly KeyRotation[];
   logKey: NoteVerifier | undefined;
   witnessKeys: readonly NoteVerifier[];
   requireWitnesses: number | undefined;
@@ -52,7 +56,7 @@ function isUnreadable(error: CannotTell | ProofError): boolean {
 }
 
 async function verify(name: string, evidence: Evidence): Promise<Outcome> {
-  const { service, logKey } = evidence;
+  const { service, logKey, publicKey: trusted, rotations } = evidence;
   const byId = service !== undefined && isTypeId(name, "rcpt");
   const bytes = byId
     ? await get(service, `/api/receipts/${name}/bundle`)
@@ -61,15 +65,26 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
   requireAskedFor(name, receipt, byId);
 
   const requireLog = evidence.requireLog ?? (service ? true : undefined);
-  const { verdict, statement, checks } = await verifyReceipt({ ...receipt, ...evidence, requireLog });
-  const lines = checks.map((check) => withHint(check, receipt, evidence));
-  const outcome: Outcome = {
+  const key = trusted === undefined ? null : keyFor(receipt, trusted, rotations);
+  const publicKey = key?.publicKey;
+  const { statement, checks, ...told } = await verifyReceipt({
+    ...receipt,
+    ...evidence,
+    publicKey,
+    requireLog,
+  });
+  const asked: Outcome = {
     receipt: name,
-    verdict,
+    verdict: told.verdict,
     statement: statement ?? null,
-    checks: lines,
+    checks: checks.map((check) => withHint(check, receipt, evidence)),
     error: null,
   };
+  const outcome =
+    key === null || statement === undefined || rotations.length === 0
+      ? asked
+      : addLines(asked, [rotationLine(key, rotations, statement)]);
+  const { verdict } = outcome;
   if (service === undefined || byId || !("bundle" in receipt)) return outcome;
 
   if (verdict !== "true" || logKey === undefined)

@@ -39,6 +39,8 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["standard input twice", ["-", "--key", "-"], "only once"],
     ["an empty key", [passed, "--key", ""], "--key is empty"],
     ["a key that is not there", [passed, "--key", join(files.directory, "none")], "no such file"],
+    ["a rotation and no key to trust", [passed, "--rotation", key], "it needs --key"],
+    ["a rotation that is none", [passed, "--key", key, "--rotation", passed], "rotation"],
     ["a directory as a key", [passed, "--key", directory], "it is a directory"],
     ["noise as a key", [passed, "--key", files.write("noise.pub", "noise")], "not standard base64"],
     ["a private key", [passed, "--key", files.write("private.pem", secret)], "this is a private key"],

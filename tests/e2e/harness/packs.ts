@@ -16,6 +16,7 @@ import {
 } from "@attestore/proof";
 import { makeHistory, type History } from "../../../packages/orchestrator/test/history.ts";
 import {
+  newKeyPair,
   startTestService,
   type TestAgent,
   type TestOrg,
@@ -26,6 +27,7 @@ import { zip } from "../../../packages/orchestrator/src/features/evidence/zip/zi
 import { noticeMissed } from "../../../packages/orchestrator/src/features/schedules/notice-missed.ts";
 import { queueDue } from "../../../packages/orchestrator/src/features/schedules/queue-due.ts";
 import { emitHour } from "../../../packages/orchestrator/src/log/emission.ts";
+import { signedRotation } from "../../../packages/orchestrator/src/log/testing/signed-rotation.ts";
 import { silentLogger } from "../../../packages/orchestrator/src/platform/logging/logger.ts";
 import { ZipReader } from "../../../packages/verifier/src/zip/zip-reader.ts";
 
@@ -45,7 +47,8 @@ export interface Organisation {
 
 /**
  * A source that is tested every five minutes since two hours ago, of which most were missed; backups with tests that passed and one that
- * failed; a second agent that was revoked; a failure that an agent reported; a policy that was changed.
+ * failed; a second agent that was revoked; a signing key that another one took the place of; a failure that an agent reported; a
+ * policy that was changed.
  */
 export async function makeOrganisation(name = "Example"): Promise<Organisation> {
   let skew_ms = 0;
@@ -85,7 +88,7 @@ export async function makeOrganisation(name = "Example"): Promise<Organisation> 
     detail: { reason: "no space left" },
   });
   await makeHistory(service, org, { agent, backups: 1, result: "failed" });
-  await makeHistory(service, org, { agent, backups: 1 });
+  await makeHistory(service, org, { agent: await rotated(agent), backups: 1 });
   await owner.post(`/api/orgs/${org.id}/agents/${gone.id}/revoke`);
   await noticeMissed(deps, { now: new Date(), signal });
   return {
@@ -102,6 +105,14 @@ export async function makeOrganisation(name = "Example"): Promise<Organisation> 
       return answer.body;
     },
   };
+}
+
+/** The agent with its next key. */
+async function rotated(agent: TestAgent): Promise<TestAgent> {
+  const next = newKeyPair();
+  const answer = await agent.post("/v1/agent/key", signedRotation(agent, agent, next));
+  if (answer.status !== 200) throw new Error(answer.body.toString());
+  return { ...agent, ...next };
 }
 
 /** Signs the log's head as the hourly job does. */

@@ -22,6 +22,8 @@ export const PACK_FILES = {
 export const receiptFile = (id: string): string => `receipts/${id}.json`;
 export const eventFile = (id: string): string => `events/${id}.json`;
 export const agentKeyFile = (id: string): string => `keys/${id}.pub`;
+/** Of the keys that an agent signed with before; `number` counts from 1, the oldest. */
+export const earlierKeyFile = (id: string, number: number): string => `keys/${id}.${number}.pub`;
 /** Scheduled runs, at most RUNS_IN_FILE to a file; `number` counts from 0. */
 export const runsFile = (number: number): string => `runs/${String(number).padStart(6, "0")}.jsonl`;
 export const RUNS_IN_FILE = 1000;

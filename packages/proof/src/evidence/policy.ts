@@ -72,15 +72,29 @@ export interface PackAgent {
   id: string;
   name: string;
   hostname: string;
-  /** Wire form. */
+  /** Of the key in use, in wire form. */
   public_key: string;
   key_fingerprint: string;
+  /** Since when it was attached. */
   valid_from: string;
   /** When it was revoked. */
   valid_until: string | null;
   /** The event `agent_attached`; null for one from before the log told of them. */
   attached_event_id: string | null;
   revoked_event_id: string | null;
+  /** Keys that it signed with before, the oldest first. */
+  earlier_keys: EarlierKey[];
+}
+
+/** A key that another one took the place of. */
+export interface EarlierKey {
+  public_key: string;
+  key_fingerprint: string;
+  valid_from: string;
+  /** By the agent's clock: what it signed says that it ended no later. */
+  valid_until: string;
+  /** The event `agent_key_rotated`, in which this key vouches for the next one. */
+  rotated_event_id: string;
 }
 
 const AGENTS = members({
@@ -96,6 +110,16 @@ const AGENTS = members({
       valid_until: nullOr(timestamp),
       attached_event_id: nullOr(typeId("evt")),
       revoked_event_id: nullOr(typeId("evt")),
+      earlier_keys: listOf(
+        members({
+          public_key: base64Text,
+          key_fingerprint: nonEmptyText,
+          valid_from: timestamp,
+          valid_until: timestamp,
+          rotated_event_id: typeId("evt"),
+        }),
+        { max: 10_000 },
+      ),
     }),
     { max: 100_000 },
   ),

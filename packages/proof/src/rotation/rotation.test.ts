@@ -1,21 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { everyMemberRemoved, everyObjectExtended, everyTypeChanged } from "../../test/changes.ts";
+import { ids } from "../../test/receipt-fixture.ts";
+import { keyRotation, rotationStatement, signedByBoth } from "../../test/rotation-fixture.ts";
 import { ed25519Key, p256Key, type TestKey } from "../../test/signing-keys.ts";
-import { sha256 } from "#sha256";
-import { toBase64 } from "../base64.ts";
-import { utf8 } from "../bytes.ts";
-import { envelopeToJson } from "../dsse/envelope.ts";
-import { signEnvelope } from "../dsse/sign.ts";
-import { toHex } from "../hex.ts";
-import { canonicalJson } from "../json/canonical-json.ts";
-import { publicKeyToSpki } from "../keys/public-key.ts";
 import { sshFingerprint } from "../keys/ssh.ts";
 import { ProofError } from "../proof-error.ts";
-import { PAYLOAD_TYPE, STATEMENT_TYPE } from "../receipts/statement.ts";
 import {
   keyRotationFromJson,
   parseKeyRotation,
-  PREDICATE_KEY_ROTATION,
   verifyKeyRotation,
   type KeyRotationJson,
 } from "./key-rotation.ts";
@@ -26,64 +18,36 @@ if (first === undefined || second === undefined || third === undefined || other 
   throw new Error("no keys");
 const AT = "2026-11-21T12:00:00.000Z";
 
-const spki = ({ publicKey }: TestKey): string => toBase64(publicKeyToSpki(publicKey));
-
-function statementOf(before: TestKey, after: TestKey, at = AT): Record<string, unknown> {
-  return {
-    _type: STATEMENT_TYPE,
-    subject: [{ name: "signing-key", digest: { sha256: toHex(sha256(publicKeyToSpki(after.publicKey))) } }],
-    predicateType: PREDICATE_KEY_ROTATION,
-    predicate: {
-      org_id: "org_01jd3gqm3wey1s8p6x2n9d7v4c",
-      agent_id: "agent_01jd3gqm3wey1s8p6x2n9d7v4c",
-      rotated_at: at,
-      key: "signing",
-      before: spki(before),
-      after: spki(after),
-    },
-  };
-}
-
-async function signed(
-  statement: unknown,
-  old: TestKey,
-  next: TestKey,
-  payloadType = PAYLOAD_TYPE,
-): Promise<KeyRotationJson> {
-  const payload = utf8(canonicalJson(statement));
-  const by = async ({ publicKey, sign }: TestKey) =>
-    envelopeToJson(await signEnvelope({ payloadType, payload, keyid: sshFingerprint(publicKey), sign }));
-  return { by_old: await by(old), by_new: await by(next) };
-}
-
+const statementOf = (before: TestKey, after: TestKey): Record<string, unknown> =>
+  rotationStatement(before, after, AT);
 const rotation = (before: TestKey, after: TestKey, at = AT): Promise<KeyRotationJson> =>
-  signed(statementOf(before, after, at), before, after);
+  keyRotation(before, after, at);
 
 describe("a rotation", () => {
   it("says what both keys signed, of either kind", async () => {
     const next = await p256Key();
     const file = JSON.stringify({ v: 1, ...(await rotation(first, next)) });
     const said = await verifyKeyRotation(parseKeyRotation(file));
-    expect(said).toMatchObject({ rotatedAt: AT, agentId: "agent_01jd3gqm3wey1s8p6x2n9d7v4c" });
+    expect(said).toMatchObject({ rotatedAt: AT, agentId: ids.agent });
     expect([said.before, said.after]).toEqual([first.publicKey, next.publicKey]);
   });
 
   it.each([
     [
       "signed by another old key",
-      () => signed(statementOf(first, second), other, second),
+      () => signedByBoth(statementOf(first, second), other, second),
       "envelope_signature_invalid",
     ],
     [
       "signed by another new key",
-      () => signed(statementOf(first, second), first, other),
+      () => signedByBoth(statementOf(first, second), first, other),
       "envelope_signature_invalid",
     ],
     ["to the same key", () => rotation(first, first), "malformed_rotation"],
     [
       "whose subject is another key",
       () =>
-        signed(
+        signedByBoth(
           { ...statementOf(first, second), subject: statementOf(first, third)["subject"] },
           first,
           second,
@@ -92,7 +56,7 @@ describe("a rotation", () => {
     ],
     [
       "of another type",
-      () => signed(statementOf(first, second), first, second, "text/plain"),
+      () => signedByBoth(statementOf(first, second), first, second, "text/plain"),
       "malformed_rotation",
     ],
     [
@@ -114,7 +78,7 @@ describe("a rotation", () => {
       ...everyTypeChanged(statement),
     ])
       await expect(
-        signed(changed, first, second).then(verifyKeyRotation),
+        signedByBoth(changed, first, second).then(verifyKeyRotation),
         `${path} ${how}`,
       ).rejects.toBeInstanceOf(ProofError);
   });

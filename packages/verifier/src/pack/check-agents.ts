@@ -1,9 +1,10 @@
 import {
   agentKeyFile,
-  equalBytes,
+  earlierKeyFile,
   type EventBundle,
   formatPublicKeyWire,
   fromUtf8,
+  keyRotationFromJson,
   PACK_FILES,
   type PackAgent,
   parseAgents,
@@ -12,6 +13,8 @@ import {
   ProofError,
   type PublicKey,
   sshFingerprint,
+  type TrustedKey,
+  verifyKeyRotation,
 } from "@attestore/proof";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
@@ -19,8 +22,10 @@ import type { PackFiles } from "./pack-files.ts";
 const MAX_AGENTS = 64 * 1024 * 1024;
 const MAX_KEY = 16 * 1024;
 
+/** An agent and every key that it signed with, the oldest first. */
 export interface KnownAgent extends PackAgent {
-  publicKey: PublicKey;
+  keys: TrustedKey[];
+  inUse: TrustedKey;
 }
 
 /** The agents' keys as the pack tells of them, and that each key's file is that key. */
@@ -29,40 +34,56 @@ export async function readAgents(files: PackFiles, findings: Findings): Promise<
   const parsed = await files.parsed("agents", PACK_FILES.agents, MAX_AGENTS, parseAgents);
   for (const agent of parsed?.agents ?? []) {
     try {
-      const publicKey = parsePublicKeyWire(agent.public_key);
-      if (sshFingerprint(publicKey) !== agent.key_fingerprint)
-        throw new ProofError("malformed_key", `the fingerprint of ${agent.id} is not that of its key`);
-      known.set(agent.id, { ...agent, publicKey });
+      const earlier = agent.earlier_keys.map((key) => namedKey(agent, key, key.valid_until));
+      const inUse = namedKey(agent, agent, null);
+      known.set(agent.id, { ...agent, keys: [...earlier, inUse], inUse });
     } catch (error) {
       if (!(error instanceof ProofError)) throw error;
       findings.fail("agents", error.message);
     }
   }
-  for (const { id, publicKey } of known.values())
-    await files.parsed("agents", agentKeyFile(id), MAX_KEY, (bytes) => {
-      if (formatPublicKeyWire(parsePublicKeyFile(fromUtf8(bytes))) !== formatPublicKeyWire(publicKey))
-        throw new ProofError("malformed_key", "it is another key than the one in agents.json");
-    });
+  for (const { id, keys, inUse } of known.values())
+    for (const [n, key] of keys.entries()) {
+      const path = key === inUse ? agentKeyFile(id) : earlierKeyFile(id, n + 1);
+      await files.parsed("agents", path, MAX_KEY, (bytes) => {
+        if (formatPublicKeyWire(parsePublicKeyFile(fromUtf8(bytes))) !== formatPublicKeyWire(key.publicKey))
+          throw new ProofError("malformed_key", "it is another key than the one in agents.json");
+      });
+    }
   return known;
 }
 
-/** Where in the log each agent came and went. */
+function namedKey(
+  { id }: PackAgent,
+  { public_key, key_fingerprint }: Pick<PackAgent, "public_key" | "key_fingerprint">,
+  replacedAt: string | null,
+): TrustedKey {
+  const publicKey = parsePublicKeyWire(public_key);
+  const fingerprint = sshFingerprint(publicKey);
+  if (fingerprint !== key_fingerprint)
+    throw new ProofError("malformed_key", `a fingerprint of ${id} is not that of its key`);
+  return { publicKey, fingerprint, replacedAt };
+}
+
+/** Where in the log each agent came and went, and each key after its first came into use. */
 export interface AgentTimes {
   attachedAt: Map<string, number>;
   revokedAt: Map<string, number>;
+  /** By its fingerprint. */
+  inUseFrom: Map<string, number>;
 }
 
 /**
- * That keys and times are those which the log tells of: `agent_attached` has the key's fingerprint, `agent_revoked` ends it. `given`
- * are keys that whoever asks has from the hosts.
+ * That keys and times are those which the log tells of: `agent_attached` has the first key's fingerprint, in each `agent_key_rotated`
+ * the key before vouches for the next, `agent_revoked` ends the last. `given` are keys that whoever asks has from the hosts.
  */
-export function checkAgents(
+export async function checkAgents(
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
   events: ReadonlyMap<string, EventBundle>,
   given: readonly PublicKey[],
-): AgentTimes {
-  const times: AgentTimes = { attachedAt: new Map(), revokedAt: new Map() };
+): Promise<AgentTimes> {
+  const times: AgentTimes = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
   for (const { leaf, event, inclusion_proof } of events.values()) {
     const id = event.detail["agent_id"];
     if (typeof id !== "string") continue;
@@ -70,6 +91,8 @@ export function checkAgents(
     if (leaf.kind === "agent_revoked") times.revokedAt.set(id, inclusion_proof.log_index);
     if (leaf.kind === "agent_revoked" && agents.get(id)?.revoked_event_id !== leaf.id)
       findings.fail("agents", `${id} was revoked by ${leaf.id}, and agents.json does not say so`);
+    if (leaf.kind === "agent_key_rotated" && !namesRotation(agents.get(id), leaf.id))
+      findings.fail("agents", `${leaf.id} gave ${id} another key, and agents.json does not say so`);
   }
   let unbound = 0;
   for (const agent of agents.values()) {
@@ -79,6 +102,7 @@ export function checkAgents(
       requireTold(findings, agent, "revoked", events.get(agent.revoked_event_id));
     else if (agent.valid_until !== null)
       findings.fail("agents", `${agent.id} is said to be revoked, and no event of the log tells of it`);
+    await requireRotations(findings, agent, events, times.inUseFrom);
   }
   const confirmed = compareGiven(findings, agents, given);
   if (unbound > 0)
@@ -89,7 +113,7 @@ export function checkAgents(
     );
   findings.hold(
     "agents",
-    `${agents.size} keys, each bound to its agent by an entry of the log; ${confirmed} compared with keys that you gave`,
+    `${[...agents.values()].flatMap(({ keys }) => keys).length} keys, each bound to its agent by an entry of the log; ${confirmed} compared with keys that you gave`,
   );
   return times;
 }
@@ -101,17 +125,71 @@ function requireTold(
   bundle: EventBundle | undefined,
 ): void {
   const moment = what === "attached" ? agent.valid_from : agent.valid_until;
+  const { fingerprint } = what === "attached" ? (agent.keys[0] ?? agent.inUse) : agent.inUse;
   const isTold =
     bundle !== undefined &&
     bundle.leaf.kind === `agent_${what}` &&
     bundle.event.detail["agent_id"] === agent.id &&
-    bundle.event.detail["key_fingerprint"] === agent.key_fingerprint &&
+    bundle.event.detail["key_fingerprint"] === fingerprint &&
     bundle.event.occurred_at === moment;
   if (!isTold)
     findings.fail(
       "agents",
-      `the log does not tell that ${agent.id} was ${what} at ${moment} with ${agent.key_fingerprint}`,
+      `the log does not tell that ${agent.id} was ${what} at ${moment} with ${fingerprint}`,
     );
+}
+
+function namesRotation(agent: KnownAgent | undefined, eventId: string): boolean {
+  return agent?.earlier_keys.some(({ rotated_event_id }) => rotated_event_id === eventId) ?? false;
+}
+
+/** Each key but the first has its place from the one before, and both signed that. */
+async function requireRotations(
+  findings: Findings,
+  agent: KnownAgent,
+  events: ReadonlyMap<string, EventBundle>,
+  inUseFrom: Map<string, number>,
+): Promise<void> {
+  let since = agent.valid_from;
+  for (const [
+    n,
+    { key_fingerprint, valid_from, valid_until, rotated_event_id },
+  ] of agent.earlier_keys.entries()) {
+    const bundle = events.get(rotated_event_id);
+    const next = agent.keys[n + 1] ?? agent.inUse;
+    const why =
+      valid_from !== since
+        ? `it is said to count from ${valid_from}, and the time before ended at ${since}`
+        : await rotationProblem(agent, bundle, { key_fingerprint, valid_until, next: next.fingerprint });
+    if (why !== null)
+      findings.fail("agents", `the log does not tell how ${agent.id} replaced ${key_fingerprint}: ${why}`);
+    if (bundle !== undefined) inUseFrom.set(next.fingerprint, bundle.inclusion_proof.log_index);
+    since = valid_until;
+  }
+}
+
+async function rotationProblem(
+  agent: KnownAgent,
+  bundle: EventBundle | undefined,
+  claimed: { key_fingerprint: string; valid_until: string; next: string },
+): Promise<string | null> {
+  if (bundle?.leaf.kind !== "agent_key_rotated") return "its event is not here";
+  const { by_old, by_new } = bundle.event.detail;
+  try {
+    const { orgId, agentId, rotatedAt, before, after } = await verifyKeyRotation(
+      keyRotationFromJson({ by_old, by_new }),
+    );
+    const isOfIt =
+      orgId === bundle.leaf.org_id &&
+      agentId === agent.id &&
+      rotatedAt === claimed.valid_until &&
+      sshFingerprint(before) === claimed.key_fingerprint &&
+      sshFingerprint(after) === claimed.next;
+    return isOfIt ? null : "what the keys signed says otherwise";
+  } catch (error) {
+    if (error instanceof ProofError) return error.message;
+    throw error;
+  }
 }
 
 function compareGiven(
@@ -120,11 +198,11 @@ function compareGiven(
   given: readonly PublicKey[],
 ): number {
   for (const key of given) {
-    const isKnown = [...agents.values()].some(
-      ({ publicKey }) => publicKey.algorithm === key.algorithm && equalBytes(publicKey.bytes, key.bytes),
+    const fingerprint = sshFingerprint(key);
+    const isKnown = [...agents.values()].some(({ keys }) =>
+      keys.some((each) => each.fingerprint === fingerprint),
     );
-    if (!isKnown)
-      findings.fail("agents", `no agent in the pack has the key ${sshFingerprint(key)} that you gave`);
+    if (!isKnown) findings.fail("agents", `no agent in the pack has the key ${fingerprint} that you gave`);
   }
   return given.length;
 }

@@ -10,16 +10,17 @@ import type { Findings } from "./findings.ts";
 export function checkChains(
   findings: Findings,
   receipts: readonly CheckedReceipt[],
-  { attachedAt, revokedAt }: AgentTimes,
+  { attachedAt, revokedAt, inUseFrom }: AgentTimes,
 ): void {
   const known = new Set(receipts.map(({ bodySha256 }) => bodySha256));
   const seen = new Set<string>();
   let gaps = 0;
   let firstGap = "";
   let restarts = 0;
-  for (const { id, logIndex, statement, isEarlier } of receipts) {
+  for (const { id, logIndex, statement, keyFingerprint, isEarlier } of receipts) {
     const { agent_id, previous_receipt_sha256: previous } = statement.predicate;
-    if (logIndex < (attachedAt.get(agent_id) ?? -1) || logIndex > (revokedAt.get(agent_id) ?? Infinity))
+    const from = inUseFrom.get(keyFingerprint) ?? attachedAt.get(agent_id) ?? -1;
+    if (logIndex < from || logIndex > (revokedAt.get(agent_id) ?? Infinity))
       findings.fail("agents", `${id} is of ${agent_id} at a time when its key did not count`);
     if (isEarlier) continue;
     const isFirst = !seen.has(agent_id);

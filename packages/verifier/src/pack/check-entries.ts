@@ -1,4 +1,5 @@
 import {
+  countsAt,
   type EventBundle,
   eventFile,
   formatLeaf,
@@ -13,6 +14,7 @@ import {
   receiptFile,
   type ReceiptBundle,
   type Statement,
+  type TrustedKey,
   verifyInclusion,
   verifyReceipt,
 } from "@attestore/proof";
@@ -33,6 +35,8 @@ export interface CheckedReceipt {
   recordedAt: string;
   bodySha256: string;
   statement: Statement;
+  /** Of the key that signed it. */
+  keyFingerprint: string;
   /** Whether it is from before the period, and in the pack because something in it refers to it. */
   isEarlier: boolean;
 }
@@ -151,9 +155,10 @@ async function checkReceipt(
     findings.fail("receipts", `${path}: the pack has no key of ${bundle.leaf.actor_id}, who signed it`);
     return null;
   }
+  const key = signingKey(agent, bundle);
   const { verdict, statement, checks } = await verifyReceipt({
     bundle,
-    publicKey: agent.publicKey,
+    publicKey: key.publicKey,
     logKey: log.key,
     requireLog: true,
   });
@@ -162,14 +167,25 @@ async function checkReceipt(
     findings.fail("receipts", `${path}: ${failed.map((check) => `${check.id}: ${check.detail}`).join(", ")}`);
     return null;
   }
+  if (!countsAt(key, statement.predicate.finished_at)) {
+    findings.fail("receipts", `${path}: it is signed with a key that was replaced before the run ended`);
+    return null;
+  }
   return {
     id,
     logIndex: bundle.inclusion_proof.log_index,
     recordedAt: bundle.leaf.recorded_at,
     bodySha256: bundle.leaf.body_sha256,
     statement,
+    keyFingerprint: key.fingerprint,
     isEarlier: place === undefined,
   };
+}
+
+/** The one that the envelope names. What it names is not signed, and only ever chooses among the agent's. */
+function signingKey({ keys, inUse }: KnownAgent, { envelope }: ReceiptBundle): TrustedKey {
+  const keyid = envelope.signatures[0]?.keyid;
+  return keys.find(({ fingerprint }) => fingerprint === keyid) ?? inUse;
 }
 
 async function checkEvent(

@@ -65,8 +65,13 @@ export async function checkLog(
 
 /** Agents cosign what they were shown, under their ids. */
 function witnesses(agents: ReadonlyMap<string, KnownAgent>): NoteVerifier[] {
-  return [...agents.values()].flatMap(({ id, publicKey: { algorithm, bytes } }) =>
-    algorithm === "ed25519" ? noteVerifier(id, "cosignature/v1", bytes) : [],
+  return [...agents.values()].flatMap(
+    ({
+      id,
+      inUse: {
+        publicKey: { algorithm, bytes },
+      },
+    }) => (algorithm === "ed25519" ? noteVerifier(id, "cosignature/v1", bytes) : []),
   );
 }
 

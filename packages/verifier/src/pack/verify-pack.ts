@@ -110,7 +110,7 @@ async function checkAll(
   let summary: EvidenceSummary | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    checkChains(findings, entries.receipts, checkAgents(findings, agents, entries.events, keys));
+    checkChains(findings, entries.receipts, await checkAgents(findings, agents, entries.events, keys));
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
   await files.compareRest();

@@ -25,7 +25,7 @@ import type { TreeReader } from "./tree-reader.ts";
 
 /** An entry of the log with what its leaf covers. */
 export type Entry = { logIndex: number; leaf: Leaf } & (
-  | { receipt: ReceiptBody; statement: Statement }
+  | { receipt: ReceiptBody; keyid: string; statement: Statement }
   | { event: LoggedEvent }
 );
 
@@ -48,7 +48,7 @@ export async function readEntries(
   );
   return leaves.map(({ logIndex, leaf }): Entry => {
     const receipt = receipts.get(leaf.id);
-    if (receipt !== undefined) return { logIndex, leaf, receipt, statement: statementOf(receipt, logIndex) };
+    if (receipt !== undefined) return { logIndex, leaf, receipt, ...signedIn(receipt, logIndex) };
     const body = events.get(leaf.id);
     if (body === undefined)
       throw new LogDefect(
@@ -63,10 +63,11 @@ export function placed({ log_index, leaf }: LeafRow): { logIndex: number; leaf: 
   return { logIndex: log_index, leaf: parseLeaf(leaf) };
 }
 
-function statementOf({ id, envelope }: ReceiptBody, logIndex: number): Statement {
-  const parsed = parseStatement(parseEnvelope(envelope).payload);
+function signedIn({ id, envelope }: ReceiptBody, logIndex: number): { keyid: string; statement: Statement } {
+  const { keyid, payload } = parseEnvelope(envelope);
+  const parsed = parseStatement(payload);
   if (!parsed.ok) throw new LogDefect("log_incomplete", `leaf ${logIndex} covers ${id}, which is malformed`);
-  return parsed.statement;
+  return { keyid, statement: parsed.statement };
 }
 
 export function tallyEntry(tally: EvidenceTally, entry: Entry): void {
@@ -81,7 +82,7 @@ export async function bundleFile(
   tx: DatabaseTransaction,
   signer: HeadSigner,
   tree: TreeReader,
-  { head }: Snapshot,
+  { head, signingKeys }: Snapshot,
   entry: Entry,
 ): Promise<PackFile> {
   const hashes = await tree.inclusion(transactionSession(tx), entry.logIndex);
@@ -98,9 +99,15 @@ export async function bundleFile(
     const bundle: EventBundle = { event: entry.event, ...proof };
     return jsonFile(eventFile(entry.leaf.id), bundle);
   }
+  const publicKey = signingKeys.get(entry.keyid);
+  if (publicKey === undefined)
+    throw new LogDefect(
+      "log_incomplete",
+      `${entry.leaf.id} is signed with ${entry.keyid}, which no agent has`,
+    );
   const bundle: ReceiptBundle = {
     envelope: JSON.parse(entry.receipt.envelope.toString("utf8")) as ReceiptBundle["envelope"],
-    public_key: entry.receipt.public_key.toString("base64"),
+    public_key: publicKey,
     ...proof,
   };
   return jsonFile(receiptFile(entry.leaf.id), bundle);

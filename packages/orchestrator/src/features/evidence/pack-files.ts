@@ -1,5 +1,6 @@
 import {
   agentKeyFile,
+  earlierKeyFile,
   encodeEntryBundle,
   entriesFile,
   EvidenceTally,
@@ -65,8 +66,10 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   yield textFile(PACK_FILES.readme, readme(header));
   yield jsonFile(PACK_FILES.policy, policy);
   yield jsonFile(PACK_FILES.agents, { v: 1, agents });
-  for (const { id, public_key } of agents)
-    yield textFile(agentKeyFile(id), formatPublicKeyPem(parsePublicKeyWire(public_key)));
+  for (const { id, public_key, earlier_keys } of agents) {
+    yield keyFile(agentKeyFile(id), public_key);
+    for (const [n, key] of earlier_keys.entries()) yield keyFile(earlierKeyFile(id, n + 1), key.public_key);
+  }
   yield textFile(PACK_FILES.logKey, `${formatVerifierKey(logVerifier(signer.identity, head.origin))}\n`);
   yield textFile(PACK_FILES.timeKey, `${formatVerifierKey(timeVerifier(signer.identity))}\n`);
   yield textFile(PACK_FILES.checkpoint, head.checkpoint);
@@ -165,6 +168,10 @@ async function logRange(
     start: await timed(start),
     end: await timed(end),
   };
+}
+
+function keyFile(path: string, wire: string): PackFile {
+  return textFile(path, formatPublicKeyPem(parsePublicKeyWire(wire)));
 }
 
 function textFile(path: string, text: string): PackFile {

@@ -26,8 +26,9 @@ runs/                   every time that a schedule named, and whether it passed,
 receipts/               what agents signed: each backup and each restore test, with its proof
 events/                 other entries of the log: missed runs, failures, agents that came and went,
                         changes of the policy, each with its proof
-keys/                   the agents' public keys and since when until when they count (agents.json), the
-                        log's key (log.vkey). COMPARE THEM with the hosts': a key in here is a claim
+keys/                   the agents' public keys and since when until when they count (agents.json), also
+                        those that another one took the place of, and the log's key (log.vkey).
+                        COMPARE THEM with the hosts': a key in here is a claim
 log/checkpoint          the signed head of the log that all proofs lead to
 log/tile/entries/       every entry of the log in the range, without what it covers (C2SP tlog-tiles)
 log/range.json          what ties that range to the checkpoint: nothing in it was left out

@@ -6,6 +6,7 @@ import { transactionSession } from "../../log/sql-session.ts";
 import { cosignaturesOf } from "../../log/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
+import { keysByFingerprint, listPackAgents, readAgentEvents } from "./pack-agents.ts";
 import type { EvidencePeriod } from "./period.ts";
 import {
   type Emission,
@@ -14,9 +15,7 @@ import {
   latestDeadline,
   listBackupsBefore,
   listConfiguredBefore,
-  listPolicyAgents,
   listPolicySources,
-  readAgentEvents,
   readOrgName,
 } from "./store.ts";
 
@@ -38,6 +37,8 @@ export interface Snapshot {
   bodiesUntil: Date;
   policy: PackPolicy;
   agents: PackAgent[];
+  /** Every key of theirs, in wire form, by its fingerprint. */
+  signingKeys: ReadonlyMap<string, string>;
   /** Entries from before the period that what is in it refers to. */
   earlier: { backups: number[]; events: number[] };
 }
@@ -77,6 +78,7 @@ export async function readSnapshot(
     size: head.size,
   });
   const configured = await listConfiguredBefore(tx, orgId, period.from, head.size);
+  const agents = await listPackAgents(tx, orgId, agentEvents);
   const outside = agentEvents
     .filter(({ createdAt }) => createdAt < period.from || createdAt >= bodiesUntil)
     .map(({ logIndex }) => logIndex);
@@ -93,7 +95,8 @@ export async function readSnapshot(
     end,
     bodiesUntil,
     policy: { v: 1, org: { id: orgId, name }, sources },
-    agents: await listPolicyAgents(tx, orgId, agentEvents),
+    agents,
+    signingKeys: keysByFingerprint(agents),
     earlier: { backups, events: [...outside, ...configured] },
   };
 }

@@ -1,4 +1,4 @@
-import { sshFingerprint, parsePublicKeyWire, type PackAgent, type SourcePolicy } from "@attestore/proof";
+import type { SourcePolicy } from "@attestore/proof";
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { EvidencePeriod } from "./period.ts";
@@ -130,64 +130,6 @@ export async function listConfiguredBefore(
   return found.map(({ log_index }) => log_index);
 }
 
-export interface AgentEvent {
-  id: string;
-  kind: "agent_attached" | "agent_revoked";
-  agentId: string;
-  logIndex: number;
-  createdAt: Date;
-}
-
-/** What the log tells of agents that came and went. */
-export async function readAgentEvents(db: Database, orgId: string, size: number): Promise<AgentEvent[]> {
-  const found = await db
-    .selectFrom("events")
-    .select(["id", "kind", "body", "log_index", "created_at"])
-    .where("org_id", "=", orgId)
-    .where("kind", "in", ["agent_attached", "agent_revoked"])
-    .where("log_index", "<", size)
-    .orderBy("id")
-    .execute();
-  return found.map(({ id, kind, body, log_index, created_at }) => {
-    const { detail } = JSON.parse(body.toString("utf8")) as { detail: { agent_id?: string } };
-    return {
-      id,
-      kind: kind === "agent_attached" ? kind : "agent_revoked",
-      agentId: detail.agent_id ?? "",
-      logIndex: log_index,
-      createdAt: created_at,
-    };
-  });
-}
-
-export async function listPolicyAgents(
-  db: Database,
-  orgId: string,
-  events: readonly AgentEvent[],
-): Promise<PackAgent[]> {
-  const found = await db
-    .selectFrom("agents")
-    .select(["id", "name", "hostname", "public_key", "created_at", "revoked_at"])
-    .where("org_id", "=", orgId)
-    .orderBy("id")
-    .execute();
-  const byAgent = new Map(events.map((event) => [`${event.kind} ${event.agentId}`, event.id]));
-  return found.map(({ id, name, hostname, public_key, created_at, revoked_at }) => {
-    const wire = public_key.toString("base64");
-    return {
-      id,
-      name,
-      hostname,
-      public_key: wire,
-      key_fingerprint: sshFingerprint(parsePublicKeyWire(wire)),
-      valid_from: created_at.toISOString(),
-      valid_until: revoked_at?.toISOString() ?? null,
-      attached_event_id: byAgent.get(`agent_attached ${id}`) ?? null,
-      revoked_event_id: byAgent.get(`agent_revoked ${id}`) ?? null,
-    };
-  });
-}
-
 export interface LeafRow {
   log_index: number;
   leaf: Buffer;
@@ -224,7 +166,6 @@ export async function readLeavesAt(
 export interface ReceiptBody {
   id: string;
   envelope: Buffer;
-  public_key: Buffer;
 }
 
 export async function readReceiptBodies(
@@ -235,10 +176,9 @@ export async function readReceiptBodies(
   if (ids.length === 0) return new Map();
   const found = await db
     .selectFrom("receipts")
-    .innerJoin("agents", "agents.id", "receipts.agent_id")
-    .select(["receipts.id", "receipts.envelope", "agents.public_key"])
-    .where("receipts.id", "in", [...ids])
-    .where("receipts.org_id", "=", orgId)
+    .select(["id", "envelope"])
+    .where("id", "in", [...ids])
+    .where("org_id", "=", orgId)
     .execute();
   return new Map(found.map((row) => [row.id, row]));
 }

@@ -1,0 +1,65 @@
+import { formatPublicKeyPem } from "@attestore/proof";
+import { afterAll, describe, expect, it } from "vitest";
+import { ids, restoreTestStatement } from "../../proof/test/receipt-fixture.ts";
+import { keyRotation, rotationStatement, signedByBoth } from "../../proof/test/rotation-fixture.ts";
+import { attestoreVerify, checksOf, report } from "./cli.ts";
+import { agent as first, Evidence, otherAgent as second, signed, vkey } from "./evidence.ts";
+
+const files = new Evidence();
+afterAll(() => {
+  files.remove();
+});
+
+const { finished_at: END } = restoreTestStatement().predicate;
+const later = (ms: number): string => new Date(Date.parse(END) + ms).toISOString();
+
+const byFirst = files.writeJson("by-first.json", (await signed(restoreTestStatement(), first)).bundle);
+const bySecond = files.writeJson("by-second.json", (await signed(restoreTestStatement(), second)).bundle);
+const [firstKey, secondKey] = [first, second].map(({ publicKey }, n) =>
+  files.write(`${n}.pub`, formatPublicKeyPem(publicKey)),
+) as [string, string];
+const inTime = files.writeJson("0001-signing.json", { v: 1, ...(await keyRotation(first, second, END)) });
+const tooEarly = files.writeJson("early.json", await keyRotation(first, second, later(-1)));
+const ask = (receipt: string, key: string, ...rotations: string[]) =>
+  report([receipt, "--key", key, "--log-key", vkey, ...rotations.flatMap((file) => ["--rotation", file])]);
+
+describe("a rotation leads from the key that is trusted to the other", () => {
+  it.each([
+    ["forwards", bySecond, firstKey],
+    ["back", byFirst, secondKey],
+  ])("%s", async (_what, receipt, key) => {
+    expect((await ask(receipt, key)).verdict).toBe("false");
+    const answer = await ask(receipt, key, inTime);
+    expect(answer.verdict).toBe("true");
+    expect(checksOf(answer, "held")).toContain("rotation");
+  });
+});
+
+it("the key that was replaced counts for no run that ended later", async () => {
+  const answer = await ask(byFirst, firstKey, tooEarly);
+  expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
+  expect((await ask(bySecond, firstKey, tooEarly)).verdict).toBe("true");
+});
+
+it("of another agent it leads nowhere", async () => {
+  const statement = rotationStatement(first, second, END);
+  const predicate = { ...(statement["predicate"] as object), agent_id: `${ids.agent.slice(0, -1)}d` };
+  const other = files.writeJson("other.json", await signedByBoth({ ...statement, predicate }, first, second));
+  const answer = await ask(bySecond, firstKey, other);
+  expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
+});
+
+it("that one of the keys did not sign is none", async () => {
+  const { by_old } = await keyRotation(first, second, END);
+  const forged = files.writeJson("forged.json", { by_old, by_new: by_old });
+  const { code, stdout, stderr } = await attestoreVerify([bySecond, "--key", firstKey, "--rotation", forged]);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("forged.json");
+});
+
+it("says nothing of an evidence pack", async () => {
+  const pack = files.write("pack.zip", Uint8Array.of(0x50, 0x4b, 3, 4));
+  const { code, stderr } = await attestoreVerify([pack, "--key", firstKey, "--rotation", inTime]);
+  expect(code).toBe(2);
+  expect(stderr).toContain("--rotation is for receipts");
+});
