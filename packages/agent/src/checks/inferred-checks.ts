@@ -12,6 +12,10 @@ import type { QueryOutcome } from "./query-outcome.ts";
 const INFERRED = "inferred:";
 const MAX_TABLE = 200;
 
+export function isInferred(id: string): boolean {
+  return id.startsWith(INFERRED);
+}
+
 interface Timed {
   readonly duration_ms: number;
 }

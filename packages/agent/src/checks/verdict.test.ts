@@ -25,6 +25,11 @@ describe("the verdict", () => {
     });
   });
 
+  it("names a check that somebody wrote before one that was inferred", () => {
+    const reason = 'check b failed: expected n = 1, observed {"n":2} (and 1 more failed)';
+    expect(verdict([check("inferred:a", "2"), check("b", "2")])).toEqual({ result: "failed", reason });
+  });
+
   it("has a reason in bounds", () => {
     const long = evaluateCheck(
       { id: "x", query: "q", expect: `t = '${"a".repeat(4_000)}'` },

@@ -1,5 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { clip } from "./clip.ts";
+import { isInferred } from "./inferred-checks.ts";
 
 const MAX_SHOWN = 200;
 
@@ -11,7 +12,8 @@ export type Verdict = { readonly result: "passed" } | { readonly result: "failed
 
 export function verdict(checks: readonly CheckOutcome[], readData = checks.length): Verdict {
   const failed = checks.filter(({ result }) => result !== "passed");
-  const [first] = failed;
+  // What somebody wrote says what matters to them: it is named before what follows from the backup.
+  const first = failed.find(({ id }) => !isInferred(id)) ?? failed[0];
   if (first === undefined) {
     return checks.length > 0 && readData > 0
       ? { result: "passed" }
