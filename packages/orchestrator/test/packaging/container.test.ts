@@ -117,18 +117,10 @@ test(
 );
 
 test("nothing that only builds or tests is in it", () => {
-  const files = podman(
-    "exec",
-    "server",
-    "find",
-    "/opt/attestore-server",
-    "-name",
-    "*.test.ts",
-    "-not",
-    "-path",
-    "*/node_modules/*",
-  );
-  expect(files).toBe("");
+  // The image has neither `find` nor more of a shell than dash.
+  const files = podman("exec", "server", "sh", "-c", "ls -R /opt/attestore-server/packages");
+  expect(files).toContain("main.ts");
+  expect(files).not.toMatch(/\.test\.ts$/m);
   const modules = podman("exec", "server", "ls", "/opt/attestore-server/node_modules").split("\n");
   expect(modules).toContain("fastify");
   for (const name of ["vitest", "vite", "typescript", "react", "oxlint"]) expect(modules).not.toContain(name);
