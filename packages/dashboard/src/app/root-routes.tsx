@@ -7,7 +7,7 @@ import { Shell } from "./shell.tsx";
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   component: Outlet,
-  errorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} />,
+  errorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} isPage />,
   notFoundComponent: NotFoundPanel,
 });
 

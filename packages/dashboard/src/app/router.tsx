@@ -51,7 +51,7 @@ export const router = createRouter({
   ]),
   context: { queryClient },
   defaultPendingComponent: PageSkeleton,
-  defaultErrorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} />,
+  defaultErrorComponent: ({ error, reset }) => <FailurePanel error={error} onRetry={reset} isPage />,
   defaultNotFoundComponent: NotFoundPanel,
   defaultPreload: "intent",
   scrollRestoration: true,

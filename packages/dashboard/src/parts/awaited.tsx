@@ -14,9 +14,12 @@ interface Query<Data> {
 /** What needs an answer of the service: while it is on the way, where it failed, and when it is there. */
 export function Awaited<Data>({
   query,
+  isPage = false,
   children,
 }: {
   query: Query<Data>;
+  /** What is shown is a whole page, with its heading. */
+  isPage?: boolean;
   children: (data: Data) => ReactNode;
 }) {
   const { data, error } = query;
@@ -32,6 +35,6 @@ export function Awaited<Data>({
       </Stack>
     );
   if (error === null) return <PageSkeleton />;
-  if (error instanceof CallRefused && error.status === 404) return <NotFoundPanel />;
-  return <FailurePanel error={error} onRetry={retry} />;
+  if (isPage && error instanceof CallRefused && error.status === 404) return <NotFoundPanel />;
+  return <FailurePanel error={error} onRetry={retry} isPage={isPage} />;
 }

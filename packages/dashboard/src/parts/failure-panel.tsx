@@ -1,12 +1,33 @@
 import { CallRefused } from "@attestore/contract/client";
-import { Alert, Button, Code, Stack, Text } from "@mantine/core";
+import { Alert, Button, Code, Stack, Text, Title } from "@mantine/core";
 import { NoOrganisation } from "../api/session.ts";
 import { strings } from "../text/strings.ts";
 
+interface FailureProps {
+  error: unknown;
+  onRetry?: () => void;
+  /** In place of a whole page: the title is then the page's heading. */
+  isPage?: boolean;
+}
+
 /** What went wrong, and what to do: in place of a page, or of a part of one. */
-export function FailurePanel({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function FailurePanel({ error, onRetry, isPage = false }: FailureProps) {
+  const title = titleOf(error);
   return (
-    <Alert color="red" variant="light" role="alert" title={titleOf(error)}>
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      title={
+        isPage ? (
+          <Title order={1} size="h5">
+            {title}
+          </Title>
+        ) : (
+          title
+        )
+      }
+    >
       <Stack align="flex-start" gap="xs">
         <Text size="sm">{messageOf(error)}</Text>
         {error instanceof CallRefused && <Code>{strings.failure.requestId(error.requestId)}</Code>}

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   title: string;
-  /** One sentence under the title. */
+  /** One sentence under the title, or the state of what the page shows. */
   lead?: ReactNode;
   /** Buttons beside the title. */
   actions?: ReactNode;
@@ -23,7 +23,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
             {title}
           </Title>
           {lead !== undefined && (
-            <Text c="dimmed" mt={4}>
+            <Text component="div" c="dimmed" mt={4}>
               {lead}
             </Text>
           )}

@@ -57,6 +57,11 @@ export const agents = {
     fingerprint: "Fingerprint",
     publicKey: "Public key (base64)",
     copyKey: "Copy public key",
+    earlier: "Earlier signing keys",
+    earlierExplained:
+      "Each vouched for the next one. What was signed before a key was replaced stays true under it, and can be verified with it.",
+    earlierFrom: "From",
+    earlierUntil: "Replaced",
     recipients: "Backups are encrypted to",
     recipientsUnknown: "The agent has not told yet. Version 0.1.0 and later tell with every heartbeat.",
     isKit: "recovery kit",

@@ -21,6 +21,7 @@ export const eventText = {
     agent_silent: "Agent silent",
     agent_attached: "Agent attached",
     agent_revoked: "Agent revoked",
+    agent_key_rotated: "Signing key replaced",
     backup_expired: "Backup expired",
     source_configured: "Source configured",
     source_removed: "Source removed",

@@ -112,7 +112,9 @@ test("of many sizes the largest are compared, each with one call; the rest is sa
   expect(checked.filter(({ isCompared }) => !isCompared).map((each) => each.record.tree_size)).toEqual(
     Array.from({ length: 15 }, (_, index) => index + 1),
   );
-  expect(asked.toSorted((a, b) => Number(a - b))).toEqual(Array.from({ length: 10 }, (_, index) => BigInt(index + 16)));
+  expect(asked.toSorted((a, b) => Number(a - b))).toEqual(
+    Array.from({ length: 10 }, (_, index) => BigInt(index + 16)),
+  );
 });
 
 test("where the service does not answer nothing is said", async () => {

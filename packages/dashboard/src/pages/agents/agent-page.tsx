@@ -5,7 +5,6 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useMe, useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -17,6 +16,7 @@ import { KitSection } from "./kit-section.tsx";
 import { agentQuery, agentSourcesQuery, silentAgentsQuery } from "./queries.ts";
 import { RenameAgent } from "./rename-agent.tsx";
 import { RevokeAgent } from "./revoke-agent.tsx";
+import { SigningKeys } from "./signing-keys.tsx";
 
 type Agent = Schemas["AgentRecord"];
 const route = getRouteApi("/signed-in/agents/$agentId");
@@ -26,7 +26,11 @@ export function AgentPage() {
   const orgId = useOrgId();
   const { agentId } = route.useParams();
   const query = useQuery(agentQuery(orgId, agentId));
-  return <Awaited query={query}>{(agent) => <AgentDetail agent={agent} />}</Awaited>;
+  return (
+    <Awaited query={query} isPage>
+      {(agent) => <AgentDetail agent={agent} />}
+    </Awaited>
+  );
 }
 
 function AgentDetail({ agent }: { agent: Agent }) {
@@ -61,28 +65,11 @@ function AgentDetail({ agent }: { agent: Agent }) {
           ]}
         />
       </Section>
-      <SigningKey agent={agent} />
+      <SigningKeys agent={agent} />
       <Recipients agent={agent} />
       {agent.status === "active" && <KitSection agent={agent} />}
       <Sources agent={agent} />
     </Page>
-  );
-}
-
-function SigningKey({ agent }: { agent: Agent }) {
-  return (
-    <Section title={words.signing}>
-      <Text size="sm">{words.signingExplained}</Text>
-      <FactList
-        facts={[
-          [words.fingerprint, <Code key="fingerprint">{agent.key_fingerprint}</Code>],
-          [words.publicKey, <Code key="key">{agent.public_key}</Code>],
-        ]}
-      />
-      <Group>
-        <CopyButton text={agent.public_key} label={words.copyKey} />
-      </Group>
-    </Section>
   );
 }
 

@@ -25,6 +25,15 @@ export const agentQuery = (orgID: string, agentID: string) =>
     refetchInterval: every(EVERY_MS),
   });
 
+/** The keys that it signs and signed with, the one in use first. */
+export const agentKeysQuery = (orgID: string, agentID: string) =>
+  queryOptions({
+    queryKey: ["agents", orgID, "keys", agentID],
+    queryFn: async () =>
+      (await api.call("get", "/api/orgs/{orgID}/agents/{agentID}/keys", { path: { orgID, agentID } })).body
+        .items,
+  });
+
 /** Agents that have missed their heartbeats, by id. */
 export const silentAgentsQuery = (orgID: string) =>
   queryOptions({

@@ -19,7 +19,7 @@ export function ApiLogPage() {
   const { logId } = route.useParams();
   const query = useQuery(apiLogQuery(useOrgId(), logId));
   return (
-    <Awaited query={query}>
+    <Awaited query={query} isPage>
       {(log) => (
         <Page
           title={text.title(log.method, log.route)}

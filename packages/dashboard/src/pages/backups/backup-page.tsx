@@ -26,7 +26,7 @@ const route = getRouteApi("/signed-in/backups/$backupId");
 export function BackupPage() {
   const { backupId } = route.useParams();
   return (
-    <Awaited query={useQuery(backupQuery(useOrgId(), backupId))}>
+    <Awaited query={useQuery(backupQuery(useOrgId(), backupId))} isPage>
       {(backup) => (
         <Page
           title={text.page.title(formatMoment(new Date(backup.created_at)))}

@@ -22,7 +22,11 @@ const route = getRouteApi("/signed-in/commands/$commandId");
 export function CommandPage() {
   const { commandId } = route.useParams();
   const command = useQuery(commandQuery(useOrgId(), commandId));
-  return <Awaited query={command}>{(data) => <CommandFrame command={data} />}</Awaited>;
+  return (
+    <Awaited query={command} isPage>
+      {(data) => <CommandFrame command={data} />}
+    </Awaited>
+  );
 }
 
 function CommandFrame({ command }: { command: Command }) {

@@ -25,7 +25,9 @@ const text = eventText.page;
 export function EventPage() {
   const { eventId } = route.useParams();
   return (
-    <Awaited query={useQuery(eventQuery(useOrgId(), eventId))}>{(event) => <Shown event={event} />}</Awaited>
+    <Awaited query={useQuery(eventQuery(useOrgId(), eventId))} isPage>
+      {(event) => <Shown event={event} />}
+    </Awaited>
   );
 }
 

@@ -19,7 +19,7 @@ export function OrganisationPage() {
   const org = useQuery(orgQuery(orgId));
   const members = useQuery(membersQuery(orgId));
   return (
-    <Awaited query={org}>
+    <Awaited query={org} isPage>
       {({ id, name }) => (
         <Page title={name} lead={text.lead} actions={<Link to="/operator">{text.back}</Link>}>
           <span>

@@ -21,7 +21,7 @@ const route = getRouteApi("/signed-in/receipts/$receiptId");
 export function ReceiptPage() {
   const { receiptId } = route.useParams();
   return (
-    <Awaited query={useQuery(receiptQuery(useOrgId(), receiptId))}>
+    <Awaited query={useQuery(receiptQuery(useOrgId(), receiptId))} isPage>
       {(receipt) => <Receipt receipt={receipt} />}
     </Awaited>
   );

@@ -23,7 +23,11 @@ const route = getRouteApi("/signed-in/sources/$sourceId");
 export function SourcePage() {
   const { sourceId } = route.useParams();
   const source = useQuery(sourceQuery(useOrgId(), sourceId));
-  return <Awaited query={source}>{(data) => <SourceFrame key={data.id} source={data} />}</Awaited>;
+  return (
+    <Awaited query={source} isPage>
+      {(data) => <SourceFrame key={data.id} source={data} />}
+    </Awaited>
+  );
 }
 
 /** An auditor's link leads to records of a period; what is asked for and what differs from day to day is not among them. */
