@@ -3,7 +3,8 @@ import { useDisclosure } from "@mantine/hooks";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { useLive } from "../api/live.ts";
-import { useMe } from "../api/session.ts";
+import { NoOrganisation, useMe } from "../api/session.ts";
+import { FailurePanel } from "../parts/failure-panel.tsx";
 import { NewerNotice } from "../parts/newer-notice.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { strings } from "../text/strings.ts";
@@ -19,6 +20,8 @@ export function Shell() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const me = useMe();
   const { user, org } = me;
+  // Operators have no organisation, and only pages of their own.
+  const isForbidden = org === null && !path.startsWith("/operator");
   useLive();
   return (
     <AppShell
@@ -69,7 +72,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main">
         <Suspense fallback={<PageSkeleton />}>
-          <Outlet />
+          {isForbidden ? <FailurePanel error={new NoOrganisation()} isPage /> : <Outlet />}
         </Suspense>
         <NewerNotice />
       </AppShell.Main>

@@ -18,7 +18,7 @@ export function Page({ title, lead, actions, children }: PageProps) {
   return (
     <Stack gap="lg" maw={1200}>
       <Group justify="space-between" align="flex-start" gap="sm">
-        <div style={{ flex: "1 1 18rem" }}>
+        <div style={{ flex: "1 1 18rem", minWidth: 0, overflowWrap: "anywhere" }}>
           <Title order={1} size="h2">
             {title}
           </Title>
