@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Static, TSchema } from "typebox";
+import type { TSchema } from "typebox";
 import {
   AgentKeyRecord,
   AttachPending,
@@ -23,6 +23,7 @@ import {
   type RotateAgentKeyRequest,
   type UploadUrlRequest,
 } from "@attestore/contract";
+import { type Client, createClient } from "@attestore/contract/client";
 import { PATIENT, retrying, type Backoff } from "./backoff.ts";
 import { exchange } from "./exchange.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -85,114 +86,117 @@ export function openService(options: ServiceOptions): Service {
   const connections = serviceConnections(options.pinnedCa);
   const objects = objectConnections(options.pinnedCa);
 
-  interface Call<Schema extends TSchema> {
-    method: "GET" | "POST";
-    path: string;
-    credential: string | null;
-    body?: unknown;
-    expected: Readonly<Record<number, Schema>>;
+  interface Reading {
+    /** What an answer has to be, by its status; anything else is thrown. */
+    expected: Readonly<Record<number, TSchema>>;
+    credential?: string | null;
     timeout_ms?: number;
     maxResponseBytes?: number;
+    /** Is told the Date header. */
+    onDate?: (date: string | undefined) => void;
   }
 
-  interface Answered<Schema extends TSchema> {
-    status: number;
-    value: Static<Schema>;
-    /** The Date header. */
-    date: string | undefined;
-  }
-
-  async function call<Schema extends TSchema>(
-    what: Call<Schema>,
-    { signal, idempotencyKey, once = false }: CallOptions,
-  ): Promise<Answered<Schema>> {
-    const target = new URL(what.path, url);
-    const headers: Record<string, string> = {
-      accept: "application/json",
-      "user-agent": `attestore/${agentVersion}`,
-    };
-    if (what.credential !== null) headers["authorization"] = `Bearer ${what.credential}`;
-    if (what.method === "POST") {
-      headers["content-type"] = "application/json";
+  /** The API's typed client over this agent's connections: it validates what comes, and repeats what may pass. */
+  function api(what: Reading, { signal, idempotencyKey, once = false }: CallOptions): Client {
+    return createClient(async ({ method, path, headers, body }) => {
+      const target = new URL(path, url);
+      const credential = what.credential === undefined ? token : what.credential;
+      const sent: Record<string, string> = {
+        ...headers,
+        accept: "application/json",
+        "user-agent": `attestore/${agentVersion}`,
+      };
+      if (credential !== null) sent["authorization"] = `Bearer ${credential}`;
       // One key for all tries of one call: a try whose answer was lost has its effect once.
-      if (idempotencyKey !== null) headers["idempotency-key"] = idempotencyKey ?? randomUUID();
-    }
-    const attempt = async (): Promise<Answered<Schema>> => {
-      const answer = await exchange({
-        method: what.method,
-        url: target,
-        headers,
-        ...(what.body === undefined ? {} : { body: JSON.stringify(what.body) }),
-        connections,
-        timeout_ms: what.timeout_ms ?? timeout_ms,
-        maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
-        signal,
-      });
-      return { ...readAnswer(url.host, answer, what.expected), date: answer.headers.date };
-    };
-    return once ? attempt() : retrying(backoff, signal, attempt);
-  }
-
-  async function post<Schema extends TSchema>(
-    path: string,
-    body: unknown,
-    expected: Readonly<Record<number, Schema>>,
-    options: CallOptions,
-  ): Promise<Static<Schema>> {
-    return (await call({ method: "POST", path, credential: token, body, expected }, options)).value;
+      if (method === "POST" && idempotencyKey !== null)
+        sent["idempotency-key"] = idempotencyKey ?? randomUUID();
+      const attempt = async () => {
+        const answer = await exchange({
+          method: method === "POST" ? "POST" : "GET",
+          url: target,
+          headers: sent,
+          ...(body === undefined ? {} : { body }),
+          connections,
+          timeout_ms: what.timeout_ms ?? timeout_ms,
+          maxResponseBytes: what.maxResponseBytes ?? MAX_BODY_BYTES,
+          signal,
+        });
+        what.onDate?.(answer.headers.date);
+        return readAnswer(url.host, answer, what.expected);
+      };
+      return once ? attempt() : retrying(backoff, signal, attempt);
+    });
   }
 
   return {
     url,
     attach: async (authKey, body, options) => {
-      const path = "/api/bootstrap/attach";
-      const expected = { 201: Attached };
-      return (await call({ method: "POST", path, credential: authKey, body, expected }, options)).value;
+      const reading = { expected: { 201: Attached }, credential: authKey };
+      return (await api(reading, options).call("post", "/api/bootstrap/attach", { body })).body;
     },
-    startBootstrap: (body, options) => post("/api/bootstrap/start", body, { 201: BootstrapStarted }, options),
-    pollBootstrap: async (pollToken, options) => {
-      const { status, value } = await call(
+    startBootstrap: async (body, options) => {
+      const reading = { expected: { 201: BootstrapStarted } };
+      return (await api(reading, options).call("post", "/api/bootstrap/start", { body })).body;
+    },
+    pollBootstrap: async (poll_token, options) => {
+      const answer = await api(
         {
-          method: "GET",
-          path: `/api/bootstrap/${pollToken}`,
-          credential: null,
           expected: { 200: Attached, 202: AttachPending },
+          credential: null,
           timeout_ms: (POLL_HOLD_S + 15) * 1000,
         },
         options,
-      );
-      return status === 202 ? null : (value as Attached);
+      ).call("get", "/api/bootstrap/{poll_token}", { path: { poll_token } });
+      return answer.status === 202 ? null : answer.body;
     },
     // Without a key: the service need not keep an answer a minute for each agent. Commands whose answer was lost come again.
-    heartbeat: (body, options) =>
-      post("/v1/heartbeat", body, { 200: HeartbeatResponse }, { ...options, idempotencyKey: null }),
-    uploadUrl: async (body, options) => {
-      const path = "/v1/backups/upload-url";
-      const expected = { 200: UploadUrl, 201: UploadUrl };
-      const maxResponseBytes = MAX_URLS_BYTES;
+    heartbeat: async (body, options) => {
+      const reading = { expected: { 200: HeartbeatResponse } };
       return (
-        await call({ method: "POST", path, credential: token, body, expected, maxResponseBytes }, options)
-      ).value;
+        await api(reading, { ...options, idempotencyKey: null }).call("post", "/v1/heartbeat", { body })
+      ).body;
     },
-    registerBackup: (body, options) => post("/v1/backups", body, { 201: BackupRecord }, options),
-    downloadUrl: (backupId, options) =>
-      post(`/v1/backups/${backupId}/download-url`, {}, { 200: DownloadUrl, 201: DownloadUrl }, options),
-    submitReceipt: (envelope, options) => post("/v1/receipts", envelope, { 201: ReceiptAccepted }, options),
-    rotateKey: (rotation, options) => post("/v1/agent/key", rotation, { 200: AgentKeyRecord }, options),
-    submitEvent: (event, options) => post("/v1/events", event, { 201: EventAccepted }, options),
+    uploadUrl: async (body, options) => {
+      const reading = { expected: { 200: UploadUrl, 201: UploadUrl }, maxResponseBytes: MAX_URLS_BYTES };
+      return (await api(reading, options).call("post", "/v1/backups/upload-url", { body })).body;
+    },
+    registerBackup: async (body, options) => {
+      const reading = { expected: { 201: BackupRecord } };
+      return (await api(reading, options).call("post", "/v1/backups", { body })).body;
+    },
+    downloadUrl: async (id, options) => {
+      const reading = { expected: { 200: DownloadUrl, 201: DownloadUrl } };
+      const path = { id };
+      return (await api(reading, options).call("post", "/v1/backups/{id}/download-url", { path })).body;
+    },
+    submitReceipt: async (body, options) => {
+      const reading = { expected: { 201: ReceiptAccepted } };
+      return (await api(reading, options).call("post", "/v1/receipts", { body })).body;
+    },
+    rotateKey: async (body, options) => {
+      const reading = { expected: { 200: AgentKeyRecord } };
+      return (await api(reading, options).call("post", "/v1/agent/key", { body })).body;
+    },
+    submitEvent: async (body, options) => {
+      const reading = { expected: { 201: EventAccepted } };
+      return (await api(reading, options).call("post", "/v1/events", { body })).body;
+    },
     logHead: async (options) => {
-      const { value, date } = await call(
-        { method: "GET", path: "/v1/log/head", credential: token, expected: { 200: LogHead } },
-        options,
-      );
-      const serverTime_ms = date === undefined ? Number.NaN : Date.parse(date);
-      return { head: value, serverTime_ms: Number.isNaN(serverTime_ms) ? null : serverTime_ms };
+      let serverTime_ms = Number.NaN;
+      const onDate = (date: string | undefined): void => {
+        serverTime_ms = date === undefined ? Number.NaN : Date.parse(date);
+      };
+      const { body } = await api({ expected: { 200: LogHead }, onDate }, options).call("get", "/v1/log/head");
+      return { head: body, serverTime_ms: Number.isNaN(serverTime_ms) ? null : serverTime_ms };
     },
     logProof: async ({ leaf, treeSize, from }, options) => {
-      const query = `leaf=${leaf}&tree_size=${treeSize}${from === null ? "" : `&from=${from}`}`;
-      const path = `/v1/log/proof?${query}`;
-      return (await call({ method: "GET", path, credential: token, expected: { 200: LogProof } }, options))
-        .value;
+      const query = {
+        leaf: String(leaf),
+        tree_size: String(treeSize),
+        ...(from === null ? {} : { from: String(from) }),
+      };
+      return (await api({ expected: { 200: LogProof } }, options).call("get", "/v1/log/proof", { query }))
+        .body;
     },
     upload: (request) => uploadObject(objects, backoff, request),
     download: (request) => downloadObject(objects, backoff, request),

@@ -1,14 +1,28 @@
 import type { ErrorBody, ErrorCode } from "../errors.ts";
 import type { Paths } from "./paths.ts";
 
-/** One exchange with the service, however it travels. It rejects where no answer came. */
-export type Transport = (request: {
+export interface ClientRequest {
   method: string;
   /** With its query. */
   path: string;
   headers: Record<string, string>;
   body?: string;
-}) => Promise<{ status: number; headers: { get(name: string): string | null }; body: string }>;
+}
+
+export interface ClientResponse {
+  status: number;
+  headers: { get(name: string): string | null };
+  body: string;
+}
+
+/** The value of an answer that the transport has read and validated itself; refusals it has thrown. */
+export interface ReadResponse {
+  status: number;
+  value: unknown;
+}
+
+/** One exchange with the service, however it travels. It rejects where no answer came. */
+export type Transport = (request: ClientRequest) => Promise<ClientResponse | ReadResponse>;
 
 type Operation = { path: unknown; query: unknown; body: unknown; answers: object };
 type Needs<Name extends string, Value> = Value extends undefined
@@ -83,7 +97,7 @@ export function createClient(transport: Transport): Client {
   return {
     async call(method, path, ...[options]) {
       const given = (options ?? {}) as Given;
-      const { status, headers, body } = await transport({
+      const response = await transport({
         method: method.toUpperCase(),
         path: filled(path, given.path ?? {}) + queryText(given.query ?? {}),
         headers: {
@@ -93,6 +107,8 @@ export function createClient(transport: Transport): Client {
         },
         ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
       });
+      if ("value" in response) return { status: response.status, body: response.value } as never;
+      const { status, headers, body } = response;
       const json = (headers.get("content-type") ?? "").startsWith("application/json")
         ? parsed(status, body)
         : body;
