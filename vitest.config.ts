@@ -56,8 +56,8 @@ const packaging = {
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes that they start; one worker would leave a core idle.
-    maxWorkers: 2,
+    // Most tests wait for processes that they start: two workers leave a quarter of two cores idle.
+    maxWorkers: 3,
     projects: [
       project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),
       browser,

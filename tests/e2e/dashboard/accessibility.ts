@@ -11,7 +11,9 @@ import { NARROW, SCHEMES, WIDE } from "./screens.ts";
 export async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of SCHEMES) {
     await show(page, colorScheme);
-    const { violations } = await new AxeBuilder({ page }).analyze();
+    const axe = new AxeBuilder({ page });
+    // In dark the same elements have other colours, and nothing else is new to find.
+    const { violations } = await (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze();
     const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
     expect(found, `what axe finds in ${colorScheme}`).toEqual([]);
   }
