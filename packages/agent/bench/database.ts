@@ -5,24 +5,14 @@
  *   node packages/agent/bench/database.ts [--size-mib 2048] [--rounds 3] [--dir DIR]
  */
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { startDatabaseServer, type DatabaseServer } from "../../../tests/e2e/harness/database.ts";
-import { buildRelease } from "../../../tools/package/build-release.ts";
-import { epochHere, versionHere } from "../../../tools/package/release.ts";
-import { signingKey } from "../../../tools/package/signature.ts";
+import { median } from "./median.ts";
+import { buildShipped } from "./shipped.ts";
 import { shell, timed, type Timed } from "./timed.ts";
 
 const { values } = parseArgs({
@@ -54,7 +44,7 @@ try {
 
 async function compare(): Promise<void> {
   const size_mib = fill(server, Number(values["size-mib"]));
-  const agent = await buildAgent();
+  const { agent } = await buildShipped(dir);
   const identity = await generateX25519Identity();
   const key = join(dir, "key");
   writeFileSync(key, `${identity}\n`, { mode: 0o600 });
@@ -174,19 +164,6 @@ function fill(database: DatabaseServer, wanted_mib: number): number {
   return size();
 }
 
-async function buildAgent(): Promise<string> {
-  const out = join(dir, "release");
-  mkdirSync(out);
-  const release = {
-    version: versionHere(),
-    epoch_s: epochHere(process.env),
-    out,
-    compression: "fast" as const,
-  };
-  await buildRelease(release, ["amd64"], signingKey(undefined), () => undefined);
-  return join(out, "attestore-linux-amd64");
-}
-
 function bytesUnder(path: string): number {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -196,8 +173,4 @@ function bytesUnder(path: string): number {
 function resticVersion(): string {
   const line = execFileSync("restic", ["version"], { encoding: "utf8" });
   return /restic ([0-9.]+)/.exec(line)?.[1] ?? "?";
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }

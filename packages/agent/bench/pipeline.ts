@@ -15,6 +15,7 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { median } from "./median.ts";
 
 const { values } = parseArgs({
   options: {
@@ -212,10 +213,6 @@ async function makeDump(path: string, bytes: number): Promise<void> {
 
 function swap<A, B>(a: A, b: B): [B, A] {
   return [b, a];
-}
-
-function median(numbers: number[]): number {
-  return numbers.toSorted((a, b) => a - b)[numbers.length >> 1] ?? 0;
 }
 
 function say(line: string): void {
