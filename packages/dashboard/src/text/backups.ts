@@ -8,7 +8,6 @@ export const backups = {
     lead: "Ciphertext in the object store. Only whoever has an age identity of a recipient can read it.",
     empty: "No backups yet. They are listed here as soon as an agent has uploaded the first.",
     noMatch: "No backup matches the filter.",
-    clear: "Show all",
     columns: {
       backup: "Backup",
       source: "Source",

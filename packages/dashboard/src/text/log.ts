@@ -8,7 +8,6 @@ export const eventText = {
     lead: "What happened and is no receipt: failures, what did not happen, who let whom in. All of it is in the log.",
     empty: "No events yet.",
     noMatch: "No event matches the filter.",
-    clear: "Show all",
     columns: { what: "Event", source: "Source", actor: "By", when: "Happened", index: "In the log at" },
   },
   filter: { kind: "Kind", allKinds: "All kinds" },

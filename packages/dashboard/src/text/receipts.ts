@@ -8,7 +8,6 @@ export const receipts = {
     lead: "What agents signed: each backup that was made, each restore that was tried. All of them are in the log.",
     empty: "No receipts yet. An agent signs the first one with its first backup.",
     noMatch: "No receipt matches the filter.",
-    clear: "Show all",
     verifyFile: "Verify a file",
     columns: {
       what: "Receipt",

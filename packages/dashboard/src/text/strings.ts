@@ -55,6 +55,6 @@ export const strings = {
     none: "nothing yet",
   },
   copy: { copy: "Copy", copied: "Copied", failed: "Could not copy" },
-  list: { more: "Show more" },
+  list: { more: "Show more", all: "Show all" },
   dialog: { cancel: "Cancel", close: "Close" },
 } as const;

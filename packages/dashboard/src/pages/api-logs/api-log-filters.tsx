@@ -1,23 +1,19 @@
 import { NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { apiLogText } from "../../text/api-logs.ts";
 import { useAgents } from "../sources/use-agents.ts";
 import { memberListQuery } from "./queries.ts";
 import { ACTOR_KINDS, type ApiLogSearch, METHODS } from "./search.ts";
 
 const text = apiLogText.filters;
-const route = getRouteApi("/signed-in/api-logs");
 
 /** Who called, with which method, what was answered, and when. */
 export function ApiLogFilters({ search }: { search: ApiLogSearch }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof ApiLogSearch]?: ApiLogSearch[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as ApiLogSearch, replace: true });
+  const filter = useFilter(search);
   return (
     <FilterBar>
       <Choice

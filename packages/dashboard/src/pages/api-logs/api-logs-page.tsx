@@ -1,14 +1,12 @@
-import { Code, Stack } from "@mantine/core";
+import { Code } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { NoneFound, RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { apiLogText as text } from "../../text/api-logs.ts";
 import { Actor } from "./actor.tsx";
@@ -27,19 +25,12 @@ export function ApiLogsPage() {
   return (
     <Page title={text.title} lead={text.lead}>
       <ApiLogFilters search={search} />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0)
-            return <EmptyState>{Object.keys(search).length > 0 ? text.noMatch : text.none}</EmptyState>;
-          return (
-            <Stack>
-              <RecordTable caption={text.caption} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.caption}
+        columns={COLUMNS}
+        empty={<NoneFound search={search} none={text.none} noMatch={text.noMatch} />}
+      />
     </Page>
   );
 }

@@ -1,15 +1,13 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Stack } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useOrgId } from "../../api/session.ts";
 import { Age, useNow } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Moment } from "../../parts/moment.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { auditor as text } from "../../text/auditor.ts";
 import { dayBefore, dayOf } from "../../text/days.ts";
 import { linkState } from "./link-state.ts";
@@ -24,27 +22,6 @@ export function AuditorLinksPage() {
   const orgId = useOrgId();
   const [url, setUrl] = useState<string | null>(null);
   const list = useInfiniteQuery(linksQuery(orgId));
-  const make = <MakeLink orgId={orgId} onMade={setUrl} />;
-  return (
-    <Page title={text.title} lead={text.lead} actions={make}>
-      {url !== null && <MadeLink url={url} onDone={() => setUrl(null)} />}
-      <Awaited query={list}>
-        {({ pages }) => {
-          const links = pages.flatMap(({ items }) => items);
-          if (links.length === 0) return <EmptyState>{text.empty}</EmptyState>;
-          return (
-            <Stack>
-              <LinkTable links={links} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
-    </Page>
-  );
-}
-
-function LinkTable({ links }: { links: Link[] }) {
   const now = useNow();
   const columns: Column<Link>[] = [
     { header: text.column.name, cell: ({ name }) => name },
@@ -66,5 +43,16 @@ function LinkTable({ links }: { links: Link[] }) {
     },
     { header: text.column.action, cell: (link) => <RevokeLink link={link} /> },
   ];
-  return <RecordTable caption={text.title} columns={columns} rows={links} rowKey={({ id }) => id} />;
+  const make = <MakeLink orgId={orgId} onMade={setUrl} />;
+  return (
+    <Page title={text.title} lead={text.lead} actions={make}>
+      {url !== null && <MadeLink url={url} onDone={() => setUrl(null)} />}
+      <RecordList
+        list={list}
+        caption={text.title}
+        columns={columns}
+        empty={<EmptyState>{text.empty}</EmptyState>}
+      />
+    </Page>
+  );
 }

@@ -1,17 +1,16 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Stack } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
 import { pagedQuery, pageOf } from "../../api/paged-query.ts";
 import { useMayManage, useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Moment } from "../../parts/moment.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { authKeys as text } from "../../text/auth-keys.ts";
 import { RevokeKey } from "./revoke-key.tsx";
 
@@ -41,18 +40,12 @@ export function AuthKeysPage() {
   ) : undefined;
   return (
     <Page title={text.title} lead={text.lead} actions={make}>
-      <Awaited query={list}>
-        {({ pages }) => {
-          const keys = pages.flatMap(({ items }) => items);
-          if (keys.length === 0) return <EmptyState action={make}>{text.empty}</EmptyState>;
-          return (
-            <Stack>
-              <RecordTable caption={text.title} columns={COLUMNS} rows={keys} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.title}
+        columns={COLUMNS}
+        empty={<EmptyState action={make}>{text.empty}</EmptyState>}
+      />
     </Page>
   );
 }

@@ -1,17 +1,16 @@
-import { Anchor, Button, Group, Stack } from "@mantine/core";
+import { Anchor, Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
 import { Moment } from "../../parts/moment.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { NoneFound, RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { backups as text } from "../../text/backups.ts";
 import { formatBytes } from "../../text/format.ts";
 import { type Backup, backupListQuery } from "./queries.ts";
@@ -26,27 +25,18 @@ export function BackupsPage() {
   return (
     <Page title={text.list.title} lead={text.list.lead}>
       <BackupFilters search={search} />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0) return <NoBackups isFiltered={Object.keys(search).length > 0} />;
-          return (
-            <Stack>
-              <RecordTable caption={text.list.title} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.list.title}
+        columns={COLUMNS}
+        empty={<NoneFound search={search} none={text.list.empty} noMatch={text.list.noMatch} />}
+      />
     </Page>
   );
 }
 
 function BackupFilters({ search }: { search: BackupSearch }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof BackupSearch]?: BackupSearch[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as BackupSearch, replace: true });
+  const filter = useFilter(search);
   return (
     <FilterBar>
       <SourceChoice value={search.source_id} onChange={(source_id) => filter({ source_id })} />
@@ -60,16 +50,6 @@ function BackupFilters({ search }: { search: BackupSearch }) {
       <PeriodChoice from={search.from} to={search.to} onChange={filter} />
     </FilterBar>
   );
-}
-
-function NoBackups({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered) return <EmptyState>{text.list.empty}</EmptyState>;
-  const all = (
-    <Button variant="default" renderRoot={(props) => <Link to="/backups" search={{}} {...props} />}>
-      {text.list.clear}
-    </Button>
-  );
-  return <EmptyState action={all}>{text.list.noMatch}</EmptyState>;
 }
 
 const COLUMNS: Column<Backup>[] = [

@@ -1,16 +1,14 @@
-import { Stack } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Choice, FilterBar } from "../../parts/filter-bar.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { NoneFound, RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { commandText as text } from "../../text/commands.ts";
 import type { Command } from "../sources/queries.ts";
 import { CommandMark } from "./command-mark.tsx";
@@ -30,28 +28,18 @@ export function CommandsPage() {
   return (
     <Page title={text.title} lead={text.lead}>
       <CommandFilters search={search} />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0)
-            return <EmptyState>{Object.keys(search).length > 0 ? text.noMatch : text.none}</EmptyState>;
-          return (
-            <Stack>
-              <RecordTable caption={text.caption} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.caption}
+        columns={COLUMNS}
+        empty={<NoneFound search={search} none={text.none} noMatch={text.noMatch} />}
+      />
     </Page>
   );
 }
 
 function CommandFilters({ search }: { search: CommandSearch }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof CommandSearch]?: CommandSearch[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as CommandSearch, replace: true });
+  const filter = useFilter(search);
   return (
     <FilterBar>
       <Choice

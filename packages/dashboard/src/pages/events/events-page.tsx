@@ -1,16 +1,15 @@
-import { Anchor, Button, Group, Stack } from "@mantine/core";
+import { Anchor, Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { NoneFound, RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { eventText as text } from "../../text/log.ts";
 import { ActorView } from "./actor-view.tsx";
 import { KIND_CHOICES, kindWords, markOf } from "./event-words.ts";
@@ -26,27 +25,18 @@ export function EventsPage() {
   return (
     <Page title={text.list.title} lead={text.list.lead}>
       <EventFilters search={search} />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0) return <NoEvents isFiltered={Object.keys(search).length > 0} />;
-          return (
-            <Stack>
-              <RecordTable caption={text.list.title} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.list.title}
+        columns={COLUMNS}
+        empty={<NoneFound search={search} none={text.list.empty} noMatch={text.list.noMatch} />}
+      />
     </Page>
   );
 }
 
 function EventFilters({ search }: { search: EventSearch }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof EventSearch]?: EventSearch[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as EventSearch, replace: true });
+  const filter = useFilter(search);
   const { kind } = search;
   // One that this page has no words for may be in the address.
   const choices =
@@ -66,16 +56,6 @@ function EventFilters({ search }: { search: EventSearch }) {
       <PeriodChoice from={search.from} to={search.to} onChange={filter} />
     </FilterBar>
   );
-}
-
-function NoEvents({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered) return <EmptyState>{text.list.empty}</EmptyState>;
-  const all = (
-    <Button variant="default" renderRoot={(props) => <Link to="/events" search={{}} {...props} />}>
-      {text.list.clear}
-    </Button>
-  );
-  return <EmptyState action={all}>{text.list.noMatch}</EmptyState>;
 }
 
 const COLUMNS: Column<LogEvent>[] = [

@@ -1,10 +1,9 @@
-import { SegmentedControl, Stack, Text } from "@mantine/core";
+import { SegmentedControl, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { Section } from "../../parts/section.tsx";
 import { notifications, TYPE_WORDS } from "../../text/notifications.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
@@ -47,18 +46,12 @@ export function DeliveryLog({ orgId, channels }: { orgId: string; channels: read
         onChange={(value) => setFilter(value as DeliveryFilter)}
         data={FILTERS.map((value) => ({ value, label: value === "all" ? text.all : text.status[value] }))}
       />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0) return <Text size="sm">{text.empty}</Text>;
-          return (
-            <Stack>
-              <RecordTable caption={text.title} columns={columns} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.title}
+        columns={columns}
+        empty={<Text size="sm">{text.empty}</Text>}
+      />
     </Section>
   );
 }

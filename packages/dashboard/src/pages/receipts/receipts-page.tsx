@@ -1,16 +1,15 @@
-import { Anchor, Button, Group, Stack } from "@mantine/core";
+import { Anchor, Button, Group } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
-import { Awaited } from "../../parts/awaited.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
-import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
-import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { NoneFound, RecordList } from "../../parts/record-list.tsx";
+import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { receipts as text } from "../../text/receipts.ts";
 import { type Receipt, receiptListQuery } from "./queries.ts";
 import { ReceiptMark } from "./receipt-mark.tsx";
@@ -25,18 +24,12 @@ export function ReceiptsPage() {
   return (
     <Page title={text.list.title} lead={text.list.lead} actions={<VerifyFile />}>
       <ReceiptFilters search={search} />
-      <Awaited query={list}>
-        {({ pages }) => {
-          const found = pages.flatMap(({ items }) => items);
-          if (found.length === 0) return <NoReceipts isFiltered={Object.keys(search).length > 0} />;
-          return (
-            <Stack>
-              <RecordTable caption={text.list.title} columns={COLUMNS} rows={found} rowKey={({ id }) => id} />
-              <MoreButton list={list} />
-            </Stack>
-          );
-        }}
-      </Awaited>
+      <RecordList
+        list={list}
+        caption={text.list.title}
+        columns={COLUMNS}
+        empty={<NoneFound search={search} none={text.list.empty} noMatch={text.list.noMatch} />}
+      />
     </Page>
   );
 }
@@ -51,10 +44,7 @@ function VerifyFile() {
 }
 
 function ReceiptFilters({ search }: { search: ReceiptSearch }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof ReceiptSearch]?: ReceiptSearch[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as ReceiptSearch, replace: true });
+  const filter = useFilter(search);
   return (
     <FilterBar>
       <SourceChoice value={search.source_id} onChange={(source_id) => filter({ source_id })} />
@@ -75,16 +65,6 @@ function ReceiptFilters({ search }: { search: ReceiptSearch }) {
       <PeriodChoice from={search.from} to={search.to} onChange={filter} />
     </FilterBar>
   );
-}
-
-function NoReceipts({ isFiltered }: { isFiltered: boolean }) {
-  if (!isFiltered) return <EmptyState>{text.list.empty}</EmptyState>;
-  const all = (
-    <Button variant="default" renderRoot={(props) => <Link to="/receipts" search={{}} {...props} />}>
-      {text.list.clear}
-    </Button>
-  );
-  return <EmptyState action={all}>{text.list.noMatch}</EmptyState>;
 }
 
 const COLUMNS: Column<Receipt>[] = [
