@@ -1,21 +1,24 @@
 import type { ClientBase } from "pg";
 import { makeHistory } from "../../packages/dashboard/bench/make-history.ts";
 
+/** Each with the GiB of its newest backup and how long a restore of it takes, in minutes. */
 const SOURCES = [
-  ["orders-db", "postgresql"],
-  ["customers-db", "postgresql"],
-  ["warehouse-db", "postgresql"],
-  ["billing-db", "mariadb"],
-  ["shop-catalogue", "mongodb"],
-  ["analytics", "postgresql"],
-  ["crm", "mariadb"],
-  ["wiki", "postgresql"],
-  ["tickets", "postgresql"],
-  ["invoices-archive", "files"],
-  ["photo-store", "files"],
-  ["payroll", "postgresql"],
-  ["identity", "postgresql"],
+  ["orders-db", "postgresql", 18.4, 14],
+  ["customers-db", "postgresql", 6.2, 5],
+  ["warehouse-db", "postgresql", 41.7, 33],
+  ["billing-db", "mariadb", 9.8, 8],
+  ["shop-catalogue", "mongodb", 3.1, 3],
+  ["analytics", "postgresql", 212, 64],
+  ["crm", "mariadb", 5.5, 4],
+  ["wiki", "postgresql", 0.8, 1.2],
+  ["tickets", "postgresql", 2.7, 2.5],
+  ["invoices-archive", "files", 87, 22],
+  ["photo-store", "files", 640, 51],
+  ["payroll", "postgresql", 0.3, 0.7],
+  ["identity", "postgresql", 1.1, 1.4],
 ] as const;
+/** Its host was switched off, three days ago. */
+const MISSED = "wiki";
 const HOSTS = ["rotterdam-db-1", "rotterdam-db-2", "hamburg-db-1", "antwerp-files-1"] as const;
 const DAYS = 90;
 
@@ -23,12 +26,25 @@ const DAYS = 90;
 export async function demoHistory(client: ClientBase, orgId: string): Promise<{ sessionToken: string }> {
   const { sessionToken } = await makeHistory(client, orgId, { sources: SOURCES.length, days: DAYS });
   const ids = await idsOf(client, "sources", orgId);
-  for (const [n, [name, engine]] of SOURCES.entries())
+  for (const [n, [name, engine, gib, minutes]] of SOURCES.entries()) {
     await client.query("update sources set slug = $2, name = $2, engine = $3 where id = $1", [
       ids[n],
       name,
       engine,
     ]);
+    // It grows by a tenth or so in three months.
+    await client.query(
+      `update source_days set size_bytes = $2::float8 * (1 - 0.001 * (current_date - day) * (1 + 0.2 * sin(current_date - day))),
+         restore_ms = restore_ms * $3::float8 / 75000
+       where source_id = $1`,
+      [ids[n], gib * 2 ** 30, minutes * 60_000],
+    );
+    await client.query("update backups set size_bytes = $2::float8 where source_id = $1", [
+      ids[n],
+      gib * 2 ** 30,
+    ]);
+  }
+  await missDays(client, ids[SOURCES.findIndex(([name]) => name === MISSED)] ?? "");
   const agents = await idsOf(client, "agents", orgId);
   const kept = agents.slice(0, HOSTS.length);
   for (const table of ["sources", "backups", "uploads", "commands"])
@@ -46,6 +62,18 @@ export async function demoHistory(client: ClientBase, orgId: string): Promise<{ 
     [orgId],
   );
   return { sessionToken };
+}
+
+async function missDays(client: ClientBase, sourceId: string): Promise<void> {
+  const since = "now() - interval '3 days'";
+  for (const statement of [
+    `update sources set last_backup_at = ${since} - interval '6 hours', last_proven_at = ${since} - interval '4 hours' where id = $1`,
+    `update scheduled_runs set status = 'missed' where source_id = $1 and scheduled_at > ${since}`,
+    `delete from source_days where source_id = $1 and day > (${since})::date`,
+    `delete from receipts where source_id = $1 and created_at > ${since}`,
+    `delete from backups where source_id = $1 and created_at > ${since}`,
+  ])
+    await client.query(statement, [sourceId]);
 }
 
 async function idsOf(client: ClientBase, table: "sources" | "agents", orgId: string): Promise<string[]> {

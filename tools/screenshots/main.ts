@@ -20,7 +20,7 @@ const [directory = "screenshots", ...names] = process.argv.slice(2);
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 await buildDashboard();
-const server = await startServer({ ATTESTORE_HEARTBEAT_INTERVAL_S: "5" });
+const server = await startServer();
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],

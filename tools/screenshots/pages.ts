@@ -3,6 +3,8 @@ import { api, ownAddress } from "../../tests/e2e/harness/https.ts";
 import { ed25519 } from "../../tests/e2e/harness/keys.ts";
 import { attachBody } from "../../tests/e2e/harness/organisation.ts";
 import type { Server } from "../../tests/e2e/harness/server.ts";
+import { until } from "../../tests/e2e/harness/wait.ts";
+import { mailedCodes } from "../../tests/e2e/dashboard/mailed-codes.ts";
 import type { Shot } from "./shots.ts";
 
 interface Demo {
@@ -13,6 +15,20 @@ interface Demo {
 
 interface Listed {
   items: { id: string; name?: string; slug?: string; result?: string | null; kind?: string }[];
+}
+
+/** Signed in with the code that the service mails. */
+async function operatorsSession(server: Server): Promise<string> {
+  const email = "operator@service.example";
+  await server.cliJson("operator", "add", email);
+  const exchange = (path: string, json: object) =>
+    api(server, { method: "POST", path, json, from: ownAddress() });
+  await exchange("/api/auth/login", { email });
+  const code = await until("a code is mailed to the operator", () =>
+    mailedCodes(server.talk(), email).at(-1),
+  );
+  return (await exchange("/api/auth/verify", { email, code })).json<{ session_token: string }>()
+    .session_token;
 }
 
 /** Every page, with what it needs to show something. */
@@ -57,7 +73,6 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     "/api/bootstrap/start",
     attachBody(ed25519(), "antwerp-db-3"),
   );
-  await server.cliJson("operator", "add", "operator@service.example");
   const receipts = {
     passed: await first("receipts", ({ result }) => result === "passed"),
     failed: await first("receipts", ({ result }) => result === "failed"),
@@ -70,34 +85,66 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     token,
     ...(prepare === undefined ? {} : { prepare }),
   });
-  const verify = (page: Page): Promise<void> => page.getByRole("button", { name: "Verify here" }).click();
+  const verify = async (page: Page): Promise<void> => {
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await page.locator("[data-verdict]").waitFor();
+  };
+  const ledger = `/sources/${await first("sources", ({ slug }) => slug === "ledger")}`;
+  const orders = `/sources/${await first("sources", ({ slug }) => slug === "orders-db")}`;
+  const bundle = await call<unknown>("GET", `/api/receipts/${receipts.passed}/bundle`);
+  const verifyFile = async (page: Page): Promise<void> => {
+    const buffer = Buffer.from(JSON.stringify(bundle));
+    const file = { name: `${receipts.passed}.json`, mimeType: "application/json", buffer };
+    await page.getByLabel("Choose files").setInputFiles([file]);
+    await page.locator("[data-verdict]").waitFor();
+  };
+  const operator = await operatorsSession(server);
   return [
     { name: "login", path: "/login", token: null },
     { name: "signup", path: "/signup", token: null },
     { name: "verify", path: "/verify", token: null },
+    { name: "verify-file", path: "/verify", token: null, prepare: verifyFile },
+    { name: "operator", path: "/", token: operator },
+    { name: "operator-organisation", path: `/operator/${orgId}`, token: operator },
     { name: "shared", path: new URL(link.url).pathname + new URL(link.url).hash, token: null },
     of("home", "/"),
     of("sources", "/sources"),
-    of("source", `/sources/${await first("sources", ({ slug }) => slug === "ledger")}`),
+    of("source", ledger),
+    of("source-tests", `${ledger}?tab=tests`),
+    of("source-drift", `${ledger}?tab=drift`),
+    of("source-settings", `${orders}?tab=settings`),
     of("receipts", "/receipts"),
     of("receipt", `/receipts/${receipts.passed}`, verify),
     of("receipt-failed", `/receipts/${receipts.failed}`),
     of("backups", "/backups"),
     of("backup", `/backups/${await first("backups", () => true)}`),
     of("events", "/events"),
+    of("event", `/events/${await first("events", ({ kind }) => kind === "agent_key_rotated")}`),
     of("log", "/log"),
     of("evidence", "/evidence"),
     of("agents", "/agents"),
     of("agent", `/agents/${agentId}`),
+    of("agents-revoked", "/agents", (page) => page.getByText("Revoked", { exact: true }).click()),
     of("attach", "/attach"),
+    of("attach-key", "/attach", async (page) => {
+      await page.getByRole("button", { name: "Make an auth key" }).click();
+      await page.getByText("atk_").first().waitFor();
+    }),
     of("attach-review", `/attach?code=${waiting.code}`),
     of("auth-keys", "/auth-keys"),
     of("commands", "/commands"),
+    of("command", `/commands/${await first("commands", () => true)}`),
     of("api-logs", "/api-logs"),
+    of("api-log", `/api-logs/${await first("api-logs", () => true)}`),
     of("members", "/members"),
     of("notifications", "/notifications"),
     of("auditor-links", "/auditor-links"),
     of("settings", "/settings"),
+    of("failed", "/receipts", async (page) => {
+      await page.route("**/api/orgs/*/receipts*", (route) => route.abort());
+      await page.reload();
+      await page.getByRole("alert").first().waitFor();
+    }),
     of("not-found", "/receipts/none"),
   ];
 }

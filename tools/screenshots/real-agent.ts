@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { attachedHost, type Host } from "../../tests/e2e/harness/host.ts";
 import type { Organisation } from "../../tests/e2e/harness/organisation.ts";
 
-/** A host with the real agent and two sources, each backed up and proven, one of them a second time with data missing. */
+/** A host with the real agent and two sources, each backed up and proven; one of them then lost data, and its signing key was changed. */
 export async function realAgent(org: Organisation): Promise<Host> {
   const host = await attachedHost(org);
   const data = join(host.base, "data");
@@ -25,12 +25,14 @@ export async function realAgent(org: Organisation): Promise<Host> {
 `);
   await done(host, "backup", "--source", "contracts");
   await done(host, "restore-test", "--source", "contracts");
+  await done(host, "backup", "--source", "ledger");
+  await done(host, "restore-test", "--source", "ledger");
+  await done(host, "keys", "rotate", "signing", "--yes");
+  write(path, "alter table entries add column booked_on text");
+  write(path, "create table drafts (id integer primary key, note text)");
   write(path, "delete from entries where id > 1200");
   await done(host, "backup", "--source", "ledger");
   await host.run("restore-test", "--source", "ledger");
-  write(path, "insert into entries (cents) select value * 7 from generate_series(1, 2500)");
-  await done(host, "backup", "--source", "ledger");
-  await done(host, "restore-test", "--source", "ledger");
   await done(host, "keys", "recovery-kit", "--output", "kit.txt");
   return host;
 }

@@ -49,7 +49,7 @@ export async function shoot(browser: Browser, server: Server, directory: string,
         await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
         await page.screenshot({
           path: join(directory, `${shot.name}-${screen}-${colorScheme}.png`),
-          fullPage: screen === "narrow",
+          fullPage: true,
           animations: "disabled",
         });
       }
