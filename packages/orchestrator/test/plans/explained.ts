@@ -1,0 +1,79 @@
+/** The plans of queries as they ran, told by PostgreSQL's auto_explain as notices to the connection that asked. */
+import { EventEmitter } from "node:events";
+import pg from "pg";
+import type { ConnectionSettings } from "../../src/platform/postgres/connection-settings.ts";
+
+/** The most that one step of a plan may read: some pages of a list, however they are put together. */
+const MOST_ROWS = 1500;
+interface PlanNode {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Index Name"?: string;
+  "Actual Rows"?: number;
+  "Actual Loops"?: number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Index Recheck"?: number;
+  Plans?: PlanNode[];
+}
+
+export interface Explained {
+  "Query Text": string;
+  Plan: PlanNode;
+}
+
+/** Connections of these settings have their queries explained. */
+export function explaining(connection: ConnectionSettings): ConnectionSettings {
+  const settings = {
+    session_preload_libraries: "auto_explain",
+    client_min_messages: "notice",
+    "auto_explain.log_level": "notice",
+    "auto_explain.log_format": "json",
+    "auto_explain.log_min_duration": "0",
+    "auto_explain.log_analyze": "on",
+    "auto_explain.log_timing": "off",
+  };
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
+  return { ...connection, options: options.join(" ") } as ConnectionSettings;
+}
+
+/** Gathers what is told from now on, in every connection of this process: a replica's pools are its own. */
+export function gatherPlans(): { told: Explained[]; stop: () => void } {
+  const told: Explained[] = [];
+  pg.Client.prototype.emit = function (this: pg.Client, event: string, ...values: unknown[]) {
+    const message = event === "notice" ? (values[0] as { message?: string }).message : undefined;
+    const json = /^duration: [^\n]*plan:\n([^]*)$/.exec(message ?? "")?.[1];
+    if (json !== undefined) told.push(JSON.parse(json) as Explained);
+    return EventEmitter.prototype.emit.call(this, event, ...values);
+  } as pg.Client["emit"];
+  return {
+    told,
+    stop: () => {
+      Reflect.deleteProperty(pg.Client.prototype, "emit");
+    },
+  };
+}
+
+function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const inner of node.Plans ?? []) yield* nodesOf(inner);
+}
+
+/** What a plan does that it may not. */
+export function complaintsAbout(
+  { "Query Text": text, Plan: plan }: Explained,
+  large: ReadonlySet<string>,
+): string[] {
+  return [...nodesOf(plan)].flatMap((node) => {
+    const read =
+      ((node["Actual Rows"] ?? 0) +
+        (node["Rows Removed by Filter"] ?? 0) +
+        (node["Rows Removed by Index Recheck"] ?? 0)) *
+      (node["Actual Loops"] ?? 1);
+    const table = node["Relation Name"] ?? "";
+    const isThrough = node["Node Type"] === "Seq Scan" && large.has(table);
+    if (!isThrough && read <= MOST_ROWS) return [];
+    return [
+      `${node["Node Type"]} ${table} ${node["Index Name"] ?? ""}: ${read} rows, in ${text.replaceAll(/\s+/g, " ")}`,
+    ];
+  });
+}

@@ -1,0 +1,85 @@
+/** Rows for tests and measurements of scale: they are copies, so that all that reads one finds in it what it expects. */
+import { appendLeaves } from "../../src/log/testing/cheap-leaves.ts";
+import type { TestService } from "../service.ts";
+import type { World } from "../tenancy/world.ts";
+
+/** Copies what the organisation has of each kind, so many times, and makes as many other organisations. Gives the large tables' names. */
+export async function multiply({ pool }: TestService, world: World, count: number): Promise<Set<string>> {
+  const suffix = "'01m0' || lpad(n::text, 22, '0')";
+  const bytes = "sha256(n::text::bytea)";
+  const at = "now() - n * interval '1 minute'";
+  const copies: [string, Record<string, string>][] = [
+    ["orgs", { id: `'org_' || ${suffix}`, slug: "'org-' || n" }],
+    ["agents", { id: `'agent_' || ${suffix}`, org_id: `'org_' || ${suffix}`, token_sha256: bytes }],
+    ["users", { id: `'user_' || ${suffix}`, org_id: `'org_' || ${suffix}`, email: "n || '@example.com'" }],
+    ["sessions", { token_sha256: bytes, user_id: `'user_' || ${suffix}`, auditor_link_id: "null" }],
+    [
+      "sources",
+      { id: `'src_' || ${suffix}`, org_id: `'org_' || ${suffix}`, agent_id: `'agent_' || ${suffix}` },
+    ],
+    ["logs", { org_id: `'org_' || ${suffix}`, origin: "'log.test/' || n" }],
+    ["uploads", { id: `'upl_' || ${suffix}`, object_key: `'key-' || n` }],
+    [
+      "backups",
+      { id: `'bkp_' || ${suffix}`, upload_id: `'upl_' || ${suffix}`, object_key: "'key-' || n", made_at: at },
+    ],
+    [
+      "receipts",
+      {
+        id: `'rcpt_' || ${suffix}`,
+        envelope_sha256: bytes,
+        backup_id: `'bkp_' || ${suffix}`,
+        created_at: at,
+      },
+    ],
+    ["events", { id: `'evt_' || ${suffix}`, created_at: at }],
+    ["commands", { id: `'cmd_' || ${suffix}`, status: "'acked'", outcome: `'{"event_id":"evt_1"}'` }],
+    ["api_logs", { id: `'log_' || ${suffix}`, created_at: at }],
+    ["auth_keys", { id: `'key_' || ${suffix}`, org_id: `'org_' || ${suffix}`, public_id: "n::text" }],
+    [
+      "bootstraps",
+      { id: `'boot_' || ${suffix}`, code_sha256: bytes, poll_token_sha256: bytes, agent_id: "null" },
+    ],
+    ["notifications", { id: `'ntf_' || ${suffix}`, key: "'key-' || n" }],
+    [
+      "notification_deliveries",
+      {
+        id: `'dlv_' || ${suffix}`,
+        notification_id: `'ntf_' || ${suffix}`,
+        status: "'delivered'",
+        next_attempt_at: "null",
+        finished_at: at,
+      },
+    ],
+  ];
+  for (const [table, changes] of copies) {
+    const { rows } = await pool.query<{ name: string }>(
+      `select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped
+        and attgenerated = '' and attidentity = ''`,
+      [table],
+    );
+    const names = rows.map(({ name }) => name).filter((name) => name !== "removed_at");
+    const values = names.map((name) => changes[name] ?? `one."${name}"`);
+    await pool.query(
+      `insert into "${table}" (${names.map((name) => `"${name}"`).join()})
+        select ${values.join()} from (select * from "${table}" where ${ofTheWorld(table)} limit 1) as one,
+          generate_series(1, ${count}) as n`,
+      ofTheWorld(table).includes("$1") ? [world.org.id] : [],
+    );
+  }
+  await appendLeaves(pool, world.org.id, count);
+  await pool.query("vacuum analyze");
+  const counted = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relkind = 'r' and reltuples >= ${Math.floor(count / 2)} and relnamespace = current_schema()::regnamespace`,
+  );
+  return new Set(counted.rows.map(({ name }) => name));
+}
+
+function ofTheWorld(table: string): string {
+  if (table === "orgs") return "id = $1";
+  if (table === "sessions") return "operator_id is null and user_id is not null";
+  // Nearly all calls are agents'.
+  return table === "api_logs"
+    ? "org_id = $1 and actor_kind = 'agent' and method = 'POST' and status < 300"
+    : "org_id = $1";
+}
