@@ -67,6 +67,8 @@ it("has nothing against a standalone root", async () => {
   expect([...found.values()].filter(({ result }) => result === "bad")).toEqual([]);
   expect(found.get("storage")).toMatchObject({ result: "good" });
   expect(found.get("recovery kit")).toMatchObject({ result: "warn", next: "attestore keys recovery-kit" });
+  const exported = await runCli(["keys", "export", "--json"], { env: { ATTESTORE_HOME: root } });
+  expect(JSON.parse(exported.stdout)).toMatchObject({ key_fingerprint: found.get("signing key")?.detail });
   for (const title of ["attachment", "service", "agent"]) expect(found.has(title), title).toBe(false);
 });
 

@@ -53,7 +53,7 @@ async function knock(
   return { machine, code, fingerprint };
 }
 
-test("signup, one line, an agent, a source, a backup, a restore test: and its receipt is there", async () => {
+test("signup, one line, an agent, a source, a backup, a restore test, its receipt verified, a new key, the evidence", async () => {
   const page = await dashboard.open(null, "/signup");
   await page.getByLabel("E-mail address").fill("ada@example.org");
   await page.getByLabel("Name of your organisation").fill("Ledger Works");
@@ -114,6 +114,27 @@ test("signup, one line, an agent, a source, a backup, a restore test: and its re
   await page.getByRole("navigation").getByRole("link", { name: "Receipts" }).click();
   await page.getByRole("link", { name: "Restore test passed" }).waitFor();
   await page.getByRole("link", { name: "Backup made" }).waitFor();
+  await page.getByRole("link", { name: "Restore test passed" }).click();
+  await page.getByRole("button", { name: "Verify here" }).click();
+  await page.locator('[data-verdict="true"]').waitFor();
+
+  for (const command of [
+    ["keys", "rotate", "signing", "--yes"],
+    ["restore-test", "--source", "ledger"],
+  ]) {
+    const done = await ledger.run(...command);
+    expect(done.code, done.stdout + done.stderr).toBe(0);
+  }
+  await page.getByRole("navigation").getByRole("link", { name: "Evidence" }).click();
+  const [pack] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download the evidence (ZIP)" }).click(),
+  ]);
+  const saved = join(data, pack.suggestedFilename());
+  await pack.saveAs(saved);
+  const checked = await run("attestore-verify", [saved, "--log-key", join(ledger.root, "keys/log.vkey")]);
+  expect([checked.code, checked.stdout.slice(0, 4)], checked.stdout + checked.stderr).toEqual([0, "TRUE"]);
+  expect(checked.stdout).toContain("2 keys");
   const running = ledger.start("run");
   try {
     await page.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
@@ -126,9 +147,12 @@ test("signup, one line, an agent, a source, a backup, a restore test: and its re
     await heading(page, "ledger-1");
     await page.getByText("nobody knows whether it can be read").waitFor();
     await page.getByRole("row", { name: /ledger.*sqlite/ }).waitFor();
+    const earlier = page.getByRole("table", { name: "Earlier signing keys" });
+    expect(await earlier.getByRole("row").count()).toBe(2);
     const doctor = await ledger.run("doctor");
-    const shown = /SHA256:\S{43}/.exec((await page.getByText(/^SHA256:/).textContent()) ?? "")?.[0] ?? "?";
-    expect(doctor.stdout + doctor.stderr + init.stdout).toContain(shown);
+    const keys = (await page.getByText(/^SHA256:/).allTextContents()) as [string, string];
+    expect(doctor.stdout + doctor.stderr).toContain(keys[0]);
+    expect(init.stdout + init.stderr).toContain(keys[1]);
     await expectAccessible(page);
     await screenshotsOf(page, "agent");
 

@@ -4,7 +4,9 @@ import type { Config } from "../../root/config.ts";
 import { credentialPath } from "../../root/credential.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
+import { readSigningKey } from "../../root/signing-key.ts";
 import { systemCode } from "../../root/system-code.ts";
+import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
 import { reapLeftovers } from "../../sandboxes/leftovers.ts";
 import { formatBytes } from "../../terminal/amounts.ts";
@@ -46,7 +48,20 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
       );
     }
   }
-  return findings.length > 0 ? findings : [good("keys", "there, and nobody else can read them")];
+  if (findings.length === 0) findings.push(good("keys", "there, and nobody else can read them"));
+  return [...findings, ...(await examineSigningKey(layout))];
+}
+
+/** Which key signs, to be compared with what the service or an auditor has. */
+async function examineSigningKey(layout: Layout): Promise<Finding[]> {
+  // That it is not there is said above.
+  if (!(await isReadable(layout.signingKey))) return [];
+  try {
+    return [good("signing key", (await readSigningKey(layout)).fingerprint)];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [bad("signing key", error.message, "bring the file back from a copy, or attach this host anew")];
+  }
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {
