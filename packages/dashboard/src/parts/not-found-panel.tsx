@@ -4,8 +4,10 @@ import { strings } from "../text/strings.ts";
 
 export function NotFoundPanel() {
   return (
-    <Stack p="md">
-      <Title order={1}>{strings.notFound.title}</Title>
+    <Stack>
+      <Title order={1} size="h2">
+        {strings.notFound.title}
+      </Title>
       <Text>{strings.notFound.explanation}</Text>
       <Link to="/">{strings.notFound.home}</Link>
     </Stack>

@@ -3,6 +3,8 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   title: string;
+  /** Before the title: what it says, as a mark. */
+  mark?: ReactNode;
   /** One sentence under the title, or the state of what the page shows. */
   lead?: ReactNode;
   /** Buttons beside the title. */
@@ -11,7 +13,7 @@ interface PageProps {
 }
 
 /** A page's frame: its one heading of the first level, and the browser's title. */
-export function Page({ title, lead, actions, children }: PageProps) {
+export function Page({ title, mark, lead, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Attestore`;
   }, [title]);
@@ -19,9 +21,12 @@ export function Page({ title, lead, actions, children }: PageProps) {
     <Stack gap="lg" maw={1200}>
       <Group justify="space-between" align="flex-start" gap="sm">
         <div style={{ flex: "1 1 18rem", minWidth: 0, overflowWrap: "anywhere" }}>
-          <Title order={1} size="h2">
-            {title}
-          </Title>
+          <Group gap="xs" wrap="nowrap">
+            {mark}
+            <Title order={1} size="h2">
+              {title}
+            </Title>
+          </Group>
           {lead !== undefined && (
             <Text component="div" c="dimmed" mt={4}>
               {lead}

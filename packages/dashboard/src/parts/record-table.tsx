@@ -24,7 +24,7 @@ export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTable
       <Table.Thead>
         <Table.Tr>
           {columns.map(({ header, numeric }) => (
-            <Table.Th key={header} ta={numeric === true ? "right" : "left"}>
+            <Table.Th key={header} data-numeric={numeric}>
               {header}
             </Table.Th>
           ))}
@@ -34,8 +34,8 @@ export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTable
         {rows.map((row) => (
           <Table.Tr key={rowKey(row)}>
             {columns.map(({ header, cell, numeric }) => (
-              <Table.Td key={header} data-label={header} ta={numeric === true ? "right" : "left"}>
-                {cell(row)}
+              <Table.Td key={header} data-label={header} data-numeric={numeric}>
+                <div>{cell(row)}</div>
               </Table.Td>
             ))}
           </Table.Tr>

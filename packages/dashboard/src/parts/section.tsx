@@ -7,7 +7,7 @@ export function Section({ title, children }: { title: string; children: ReactNod
   return (
     <Paper component="section" withBorder p="md" aria-labelledby={id}>
       <Stack gap="sm">
-        <Title order={2} size="h4" id={id}>
+        <Title order={2} size="h4" id={id} style={{ overflowWrap: "anywhere" }}>
           {title}
         </Title>
         {children}

@@ -57,6 +57,7 @@ export const agents = {
     fingerprint: "Fingerprint",
     publicKey: "Public key (base64)",
     copyKey: "Copy public key",
+    earlierKey: "Public key",
     earlier: "Earlier signing keys",
     earlierExplained:
       "Each vouched for the next one. What was signed before a key was replaced stays true under it, and can be verified with it.",

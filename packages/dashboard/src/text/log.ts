@@ -8,7 +8,7 @@ export const eventText = {
     lead: "What happened and is no receipt: failures, what did not happen, who let whom in. All of it is in the log.",
     empty: "No events yet.",
     noMatch: "No event matches the filter.",
-    columns: { what: "Event", source: "Source", actor: "By", when: "Happened", index: "In the log at" },
+    columns: { what: "Event", source: "Source", actor: "By", when: "Happened", index: "Log index" },
   },
   filter: { kind: "Kind", allKinds: "All kinds" },
   kind: {
@@ -45,7 +45,7 @@ export const eventText = {
     actor: "By",
     occurred: "Happened",
     recorded: "Recorded by the service",
-    index: "In the log at",
+    index: "Log index",
     leafHash: "Leaf hash",
     detail: "Detail",
     noDetail: "No detail.",

@@ -14,7 +14,7 @@ export const receipts = {
       source: "Source",
       when: "Recorded",
       backup: "Backup",
-      index: "In the log at",
+      index: "Log index",
     },
   },
   filter: {
@@ -71,7 +71,7 @@ export const receipts = {
     version: "Agent's version",
     previous: "Agent's receipt before",
     first: "none: the agent's first",
-    index: "In the log at",
+    index: "Log index",
     phases: "How long it took",
     phase: {
       download_ms: "Fetching the ciphertext",

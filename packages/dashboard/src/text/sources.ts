@@ -55,6 +55,7 @@ export const sourceText = {
     environment_drift: "its environment has changed",
   },
   page: {
+    seeReceipt: "See the receipt",
     tabs: {
       timeline: "Timeline",
       tests: "Restore tests",
@@ -153,6 +154,9 @@ export const sourceText = {
     stillOpen: "still open",
     proven: "proven",
     notProven: "not proven",
+    refuted: "did NOT restore",
+    checksHeld: (count: number) => `${plural(count, "check")} held`,
+    backIn: (took: string) => `data back in ${took}`,
     expired: "its data are removed",
     drift: (count: number) => `${plural(count, "change")} since the backup before`,
     receipt: "receipt",

@@ -9,6 +9,7 @@ import { StatusMark } from "../parts/status-mark.tsx";
 import { formatBytes, formatDuration, formatMilliseconds } from "../text/format.ts";
 import { receipts } from "../text/receipts.ts";
 import { visible } from "../text/visible.ts";
+import { failedFirst } from "./failed-first.ts";
 
 const text = receipts.page;
 
@@ -106,7 +107,12 @@ function RestoreTest({ predicate: { phases, checks } }: { predicate: RestoreTest
         {checks.length === 0 ? (
           <Text>{text.noChecks}</Text>
         ) : (
-          <RecordTable caption={text.checks} columns={CHECK_COLUMNS} rows={checks} rowKey={({ id }) => id} />
+          <RecordTable
+            caption={text.checks}
+            columns={CHECK_COLUMNS}
+            rows={failedFirst(checks)}
+            rowKey={({ id }) => id}
+          />
         )}
       </Section>
       {phases !== undefined && (

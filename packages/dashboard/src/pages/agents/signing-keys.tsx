@@ -48,9 +48,7 @@ function EarlierKeys({ agent }: { agent: Agent }) {
         columns={[
           {
             header: words.fingerprint,
-            cell: ({ key_fingerprint }) => (
-              <Code style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>{key_fingerprint}</Code>
-            ),
+            cell: ({ key_fingerprint }) => <Code>{key_fingerprint}</Code>,
           },
           { header: words.earlierFrom, cell: ({ valid_from }) => <Moment at={valid_from} /> },
           {
@@ -58,8 +56,8 @@ function EarlierKeys({ agent }: { agent: Agent }) {
             cell: ({ valid_until }) => (valid_until === null ? null : <Moment at={valid_until} />),
           },
           {
-            header: words.publicKey,
-            cell: ({ public_key }) => <CopyButton text={public_key} label={words.copyKey} />,
+            header: words.earlierKey,
+            cell: ({ public_key }) => <CopyButton text={public_key} name={words.copyKey} />,
           },
         ]}
       />

@@ -50,6 +50,7 @@ function ActorChoice({ value, onChange }: FieldProps) {
   return (
     <NativeSelect
       label={text.actor}
+      w="12rem"
       maw="100%"
       value={value ?? ""}
       onChange={({ currentTarget }) => onChange(currentTarget.value === "" ? undefined : currentTarget.value)}
@@ -78,7 +79,7 @@ function StatusField({ value, onChange }: FieldProps) {
       placeholder={text.statusHint}
       inputMode="numeric"
       maxLength={3}
-      w="8rem"
+      w="7rem"
       value={typed}
       error={isWrong ? text.statusWrong : undefined}
       onChange={({ currentTarget }) => change(currentTarget.value)}

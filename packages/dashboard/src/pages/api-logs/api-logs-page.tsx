@@ -35,6 +35,11 @@ export function ApiLogsPage() {
   );
 }
 
+/** The organisation's own id is in nearly every path; the call's page has it in full. */
+function shortened(path: string): string {
+  return path.replace(/^\/api\/orgs\/org_[0-9a-z]+/, "/api/orgs/…");
+}
+
 const COLUMNS: readonly Column<ApiLog>[] = [
   {
     header: text.columns.at,
@@ -49,7 +54,7 @@ const COLUMNS: readonly Column<ApiLog>[] = [
     header: text.columns.path,
     cell: ({ method, path }) => (
       <Code>
-        {method} {path}
+        {method} {shortened(path)}
       </Code>
     ),
   },

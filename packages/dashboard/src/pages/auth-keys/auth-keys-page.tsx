@@ -12,6 +12,7 @@ import { Page } from "../../parts/page.tsx";
 import { RecordList } from "../../parts/record-list.tsx";
 import type { Column } from "../../parts/record-table.tsx";
 import { authKeys as text } from "../../text/auth-keys.ts";
+import { Issuer } from "../commands/issuer.tsx";
 import { RevokeKey } from "./revoke-key.tsx";
 
 const keysQuery = (orgID: string) =>
@@ -28,7 +29,7 @@ const COLUMNS: readonly Column<Schemas["AuthKeyRecord"]>[] = [
   { header: text.column.wrong, cell: ({ wrong_attempts }) => text.wrong(wrong_attempts) },
   {
     header: text.column.by,
-    cell: ({ created_by }) => (created_by === "console" ? text.console : created_by),
+    cell: ({ created_by }) => (created_by === "console" ? text.console : <Issuer id={created_by} />),
   },
   { header: text.column.action, cell: (authKey) => <RevokeKey authKey={authKey} /> },
 ];

@@ -3,12 +3,12 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useOrgId } from "../../api/session.ts";
 import { Age } from "../../parts/age.tsx";
+import { AgentName } from "../../parts/agent-name.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { FactList } from "../../parts/fact-list.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { Page } from "../../parts/page.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
 import { Section } from "../../parts/section.tsx";
 import { PlainSourceName, SourceName } from "../../parts/source-choice.tsx";
 import { backups as text } from "../../text/backups.ts";
@@ -53,7 +53,7 @@ function BackupFacts({ backup }: { backup: Backup }) {
       <FactList
         facts={[
           [text.page.source, <SourceName id={backup.source_id} />],
-          [text.page.agent, <RecordLink id={backup.agent_id} />],
+          [text.page.agent, <AgentName id={backup.agent_id} />],
           [text.page.made, <Moment at={backup.created_at} />],
           [text.page.proven, <Age at={backup.proven_at} fallback={text.notProven} />],
           [text.page.size, formatBytes(backup.size_bytes)],

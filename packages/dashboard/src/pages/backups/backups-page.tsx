@@ -6,13 +6,16 @@ import { Age } from "../../parts/age.tsx";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
 import { NoneFound, RecordList } from "../../parts/record-list.tsx";
 import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { backups as text } from "../../text/backups.ts";
+import { receipts } from "../../text/receipts.ts";
 import { formatBytes } from "../../text/format.ts";
+import { receiptListQuery } from "../receipts/queries.ts";
 import { type Backup, backupListQuery } from "./queries.ts";
 import { type BackupSearch, STATUSES } from "./search.ts";
 
@@ -22,13 +25,14 @@ export function BackupsPage() {
   const orgId = useOrgId();
   const search = route.useSearch();
   const list = useInfiniteQuery(backupListQuery(orgId, search));
+  const refuted = useRefuted(orgId, search.source_id);
   return (
     <Page title={text.list.title} lead={text.list.lead}>
       <BackupFilters search={search} />
       <RecordList
         list={list}
         caption={text.list.title}
-        columns={COLUMNS}
+        columns={columnsOf(refuted)}
         empty={<NoneFound search={search} none={text.list.empty} noMatch={text.list.noMatch} />}
       />
     </Page>
@@ -52,17 +56,43 @@ function BackupFilters({ search }: { search: BackupSearch }) {
   );
 }
 
-const COLUMNS: Column<Backup>[] = [
+/** By its id, the receipt of the restore test that a backup failed and has not passed since. Of tests long ago there is none. */
+function useRefuted(orgId: string, sourceId: string | undefined): (backup: Backup) => string | undefined {
+  const failed = useInfiniteQuery(
+    receiptListQuery(orgId, {
+      kind: "restore_test",
+      result: "failed",
+      ...(sourceId === undefined ? {} : { source_id: sourceId }),
+    }),
+  );
+  const newest = new Map(
+    (failed.data?.pages.flatMap(({ items }) => items) ?? [])
+      .toReversed()
+      .map((receipt) => [receipt.backup_id, receipt] as const),
+  );
+  return ({ id, proven_at }) => {
+    const receipt = newest.get(id);
+    return receipt !== undefined && (proven_at === null || proven_at < receipt.created_at)
+      ? receipt.id
+      : undefined;
+  };
+}
+
+const columnsOf = (refuted: (backup: Backup) => string | undefined): Column<Backup>[] => [
   {
     header: text.list.columns.backup,
-    cell: ({ id, created_at, proven_at }) => (
+    cell: (backup) => (
       <Group gap={6} wrap="nowrap">
-        <StatusMark status={proven_at === null ? "backed_up" : "proven"} />
+        <StatusMark
+          status={
+            refuted(backup) !== undefined ? "failed" : backup.proven_at === null ? "backed_up" : "proven"
+          }
+        />
         <Anchor
           inherit
-          renderRoot={(props) => <Link to="/backups/$backupId" params={{ backupId: id }} {...props} />}
+          renderRoot={(props) => <Link to="/backups/$backupId" params={{ backupId: backup.id }} {...props} />}
         >
-          <Moment at={created_at} />
+          <Moment at={backup.created_at} />
         </Anchor>
       </Group>
     ),
@@ -71,7 +101,14 @@ const COLUMNS: Column<Backup>[] = [
   { header: text.list.columns.made, cell: ({ created_at }) => <Age at={created_at} /> },
   {
     header: text.list.columns.proven,
-    cell: ({ proven_at }) => <Age at={proven_at} fallback={text.notProven} />,
+    cell: (backup) => {
+      const receipt = refuted(backup);
+      return receipt === undefined ? (
+        <Age at={backup.proven_at} fallback={text.notProven} />
+      ) : (
+        <RecordLink id={receipt}>{receipts.what.failed}</RecordLink>
+      );
+    },
   },
   { header: text.list.columns.size, numeric: true, cell: ({ size_bytes }) => formatBytes(size_bytes) },
   { header: text.list.columns.status, cell: ({ status }) => text.status[status] },

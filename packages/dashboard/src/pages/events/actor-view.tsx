@@ -1,13 +1,28 @@
-import { RecordLink } from "../../parts/record-link.tsx";
+import { useQuery } from "@tanstack/react-query";
+import { useMe, useOrgId } from "../../api/session.ts";
+import { AgentName } from "../../parts/agent-name.tsx";
+import { memberListQuery } from "../api-logs/queries.ts";
 import { actorWords } from "./event-words.ts";
 import type { LogEvent } from "./queries.ts";
 
-/** Whose doing it was; an agent with a link to its page. */
+/** Whose doing it was: an agent by its name, somebody of the organisation by their address. */
 export function ActorView({ actor: { kind, id } }: { actor: LogEvent["actor"] }) {
   if (kind === "service") return <>{actorWords(kind)}</>;
   return (
     <>
-      {actorWords(kind)} <RecordLink id={id} inText>{`…${id.slice(-6)}`}</RecordLink>
+      {actorWords(kind)}{" "}
+      {kind === "agent" ? <AgentName id={id} inText /> : kind === "user" ? <Member id={id} /> : short(id)}
     </>
   );
+}
+
+function Member({ id }: { id: string }) {
+  // Who has an auditor's link reads records, not people.
+  const enabled = useMe().user.role !== "reader";
+  const { data: members = [] } = useQuery({ ...memberListQuery(useOrgId()), enabled });
+  return <>{members.find((user) => user.id === id)?.email ?? short(id)}</>;
+}
+
+function short(id: string): string {
+  return `…${id.slice(-6)}`;
 }

@@ -21,7 +21,7 @@ export function NextStep({ overview }: { overview: Schemas["Overview"] }) {
   return (
     <Section title={home.steps.heading}>
       <Group justify="space-between" gap="sm">
-        <div>
+        <div style={{ flex: "1 1 18rem" }}>
           <Text fw={600}>{about === undefined ? what : `${what}: ${about.name}`}</Text>
           <Text size="sm">{why}</Text>
         </div>

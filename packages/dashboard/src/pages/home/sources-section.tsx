@@ -34,12 +34,17 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
   return (
     <Section title={words.heading}>
       <Group justify="space-between" align="flex-end" gap="sm">
-        <TextInput
-          label={words.filter}
-          type="search"
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-        />
+        <Group align="flex-end" gap="sm">
+          <TextInput
+            label={words.filter}
+            type="search"
+            value={text}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+          <Text size="sm" role="status" pb={7}>
+            {found.length === 0 ? words.noMatch(text) : words.shown(found.length, sources.length)}
+          </Text>
+        </Group>
         <SegmentedControl
           aria-label={words.days}
           value={String(days)}
@@ -47,16 +52,13 @@ export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSecti
           data={[30, 90].map((count) => ({ value: String(count), label: words.daysOption(count) }))}
         />
       </Group>
-      <Group justify="space-between" gap="sm">
-        <Text size="sm" role="status">
-          {found.length === 0 ? words.noMatch(text) : words.shown(found.length, sources.length)}
-        </Text>
-        {isOther && (
+      {isOther && (
+        <Group>
           <Button size="compact-sm" variant="default" onClick={sortAgain}>
             {words.sortAgain}
           </Button>
-        )}
-      </Group>
+        </Group>
+      )}
       {found.length > 0 && (
         <table className={classes["table"]} aria-label={words.heading}>
           <thead>

@@ -1,6 +1,7 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
 import { notifications as text } from "../../text/notifications.ts";
 import { ChangeChannel } from "./change-channel.tsx";
 import { type Channel, nameOf } from "./queries.ts";
@@ -46,7 +47,7 @@ function Receiver({ channel }: { channel: Channel }) {
   return (
     <Stack gap={0}>
       <span>{nameOf(channel)}</span>
-      <Text span size="sm" c="dimmed">
+      <Text span size="sm" c="dimmed" style={{ overflowWrap: "anywhere" }}>
         {text.kind[channel.kind]}
         {channel.name === null ? "" : `: ${channel.email ?? channel.url ?? ""}`}
       </Text>
@@ -61,7 +62,7 @@ function State({ channel }: { channel: Channel }) {
   if (!fails) return <span>{text.state.active}</span>;
   return (
     <span>
-      {text.state.failedSince} <Age at={last_failed_at} />
+      <StatusMark status="failed" size={14} label="" /> {text.state.failedSince} <Age at={last_failed_at} />
     </span>
   );
 }

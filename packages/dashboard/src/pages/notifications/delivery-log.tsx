@@ -5,12 +5,20 @@ import { Age } from "../../parts/age.tsx";
 import { RecordList } from "../../parts/record-list.tsx";
 import type { Column } from "../../parts/record-table.tsx";
 import { Section } from "../../parts/section.tsx";
+import { type Status, StatusMark } from "../../parts/status-mark.tsx";
 import { notifications, TYPE_WORDS } from "../../text/notifications.ts";
 import { DeliveryDetails } from "./delivery-details.tsx";
 import { type Channel, deliveriesQuery, type Delivery, type DeliveryFilter, nameOf } from "./queries.ts";
 
 const text = notifications.deliveries;
 const FILTERS = ["all", "pending", "delivered", "failed"] as const;
+
+const MARKS: Record<Delivery["status"], Status> = {
+  pending: "none",
+  delivered: "proven",
+  failed: "failed",
+  cancelled: "none",
+};
 
 /** What became of each message to each channel. */
 export function DeliveryLog({ orgId, channels }: { orgId: string; channels: readonly Channel[] }) {
@@ -25,7 +33,7 @@ export function DeliveryLog({ orgId, channels }: { orgId: string; channels: read
       header: text.column.status,
       cell: ({ status, next_attempt_at }) => (
         <span>
-          {text.status[status]}
+          <StatusMark status={MARKS[status]} size={14} label="" /> {text.status[status]}
           {next_attempt_at !== null && (
             <>
               , {text.next} <Age at={next_attempt_at} />
@@ -42,6 +50,8 @@ export function DeliveryLog({ orgId, channels }: { orgId: string; channels: read
       <SegmentedControl
         aria-label={text.show}
         w="fit-content"
+        maw="100%"
+        style={{ flexWrap: "wrap" }}
         value={filter}
         onChange={(value) => setFilter(value as DeliveryFilter)}
         data={FILTERS.map((value) => ({ value, label: value === "all" ? text.all : text.status[value] }))}

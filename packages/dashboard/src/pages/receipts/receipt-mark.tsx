@@ -8,6 +8,12 @@ const MARKS: Record<"backup" | "passed" | "failed", Status> = {
 };
 
 /** The mark of what a receipt says; its words stand beside it. */
-export function ReceiptMark({ receipt }: { receipt: Pick<Receipt, "result"> }) {
-  return <StatusMark status={MARKS[receipt.result ?? "backup"]} label="" />;
+export function ReceiptMark({ receipt, size }: { receipt: Pick<Receipt, "result">; size?: number }) {
+  return (
+    <StatusMark
+      status={MARKS[receipt.result ?? "backup"]}
+      label=""
+      {...(size === undefined ? {} : { size })}
+    />
+  );
 }

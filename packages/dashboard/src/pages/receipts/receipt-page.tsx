@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { useOrgId } from "../../api/session.ts";
+import { AgentName } from "../../parts/agent-name.tsx";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -14,6 +15,7 @@ import { visible } from "../../text/visible.ts";
 import { StatementView } from "../../verification/statement-view.tsx";
 import { CheckElsewhere } from "./check-elsewhere.tsx";
 import { type ReceiptDetail, receiptQuery } from "./queries.ts";
+import { ReceiptMark } from "./receipt-mark.tsx";
 import { VerifyHere } from "./verify-here.tsx";
 
 const route = getRouteApi("/signed-in/receipts/$receiptId");
@@ -36,11 +38,15 @@ function Receipt({ receipt }: { receipt: ReceiptDetail }) {
     </>
   );
   return (
-    <Page title={text.what[receipt.result ?? "backup"]} lead={lead}>
+    <Page
+      title={text.what[receipt.result ?? "backup"]}
+      mark={<ReceiptMark receipt={receipt} size={24} />}
+      lead={lead}
+    >
       {parsed.ok ? (
         <StatementView
           statement={parsed.statement}
-          id={(id) => (id.startsWith("src_") ? <SourceName id={id} /> : <RecordLink id={id} />)}
+          id={(id) => <RecordName id={id} />}
           more={[
             [text.page.recorded, <Moment at={receipt.created_at} />],
             [text.page.index, receipt.log_index.toLocaleString("en-GB")],
@@ -57,6 +63,11 @@ function Receipt({ receipt }: { receipt: ReceiptDetail }) {
       )}
     </Page>
   );
+}
+
+function RecordName({ id }: { id: string }) {
+  if (id.startsWith("src_")) return <SourceName id={id} />;
+  return id.startsWith("agent_") ? <AgentName id={id} /> : <RecordLink id={id} />;
 }
 
 /** What the page shows is what the service gave; whether it is what the agent signed, verifying tells. */

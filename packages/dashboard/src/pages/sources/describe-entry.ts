@@ -1,8 +1,9 @@
 import type { Status } from "../../parts/status-mark.tsx";
-import { formatBytes, formatMoment, formatAge } from "../../text/format.ts";
+import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 import { endOf } from "./command-state.ts";
-import type { TimelineItem } from "./queries.ts";
+import type { RestoreTest, TimelineItem } from "./queries.ts";
+import { dataBack_ms } from "./restore-phases.ts";
 import type { TimelineRow } from "./timeline-rows.ts";
 
 const text = sourceText.timeline;
@@ -13,17 +14,22 @@ export interface EntryWords {
   details: string[];
 }
 
-/** What happened, in words. */
-export function describeEntry({ item }: Pick<TimelineRow, "item">, now = new Date()): EntryWords {
+/** What happened, in words; of a restore test what it found, once that is known. */
+export function describeEntry(
+  { item, isRefuted = false }: Pick<TimelineRow, "item" | "isRefuted">,
+  now = new Date(),
+  test?: RestoreTest,
+): EntryWords {
   switch (item.type) {
     case "backup": {
       const { size_bytes, source_metadata, proven_at, status } = item.backup;
       return {
-        mark: proven_at === null ? "backed_up" : "proven",
+        mark: isRefuted ? "failed" : proven_at === null ? "backed_up" : "proven",
         title: text.backup,
         details: [
           formatBytes(size_bytes),
           `${source_metadata.engine} ${source_metadata.engine_version}`,
+          ...(isRefuted ? [text.refuted] : []),
           proven_at === null ? text.notProven : `${text.proven} ${formatAge(new Date(proven_at), now)}`,
           ...(status === "expired" ? [text.expired] : []),
         ],
@@ -33,7 +39,11 @@ export function describeEntry({ item }: Pick<TimelineRow, "item">, now = new Dat
       const { kind, result } = item.receipt;
       if (kind === "backup") return { mark: "backed_up", title: text.backupReceipt, details: [] };
       const passed = result === "passed";
-      return { mark: passed ? "proven" : "failed", title: passed ? text.passed : text.failed, details: [] };
+      return {
+        mark: passed ? "proven" : "failed",
+        title: passed ? text.passed : text.failed,
+        details: found(test),
+      };
     }
     case "event":
       return describeEvent(item, now);
@@ -43,6 +53,16 @@ export function describeEntry({ item }: Pick<TimelineRow, "item">, now = new Dat
       return { mark: "none", title: text.command[kind], details: [text.commandState[state]] };
     }
   }
+}
+
+function found(test: RestoreTest | undefined): string[] {
+  if (test === undefined) return [];
+  if (test.result === "failed") return test.reason === undefined ? [] : [test.reason];
+  const { checks, phases } = test;
+  return [
+    text.checksHeld(checks.length),
+    ...(phases === undefined ? [] : [text.backIn(formatMilliseconds(dataBack_ms(phases)))]),
+  ];
 }
 
 const MARKS: Readonly<Record<string, Status>> = {

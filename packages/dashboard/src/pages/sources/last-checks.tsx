@@ -4,6 +4,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { RecordTable } from "../../parts/record-table.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
+import { failedFirst } from "../../verification/failed-first.ts";
 import type { RestoreTest } from "./queries.ts";
 import { checkChanges } from "./restore-phases.ts";
 import { TestResult } from "./restore-test-table.tsx";
@@ -44,7 +45,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
         ) : (
           <RecordTable
             caption={text.lastCaption}
-            rows={test.checks}
+            rows={failedFirst(test.checks)}
             rowKey={({ id }) => id}
             columns={[
               {

@@ -56,7 +56,8 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       title={source.name}
       lead={
         <>
-          {source.slug} · {source.engine} ·{" "}
+          {source.slug !== source.name && `${source.slug} · `}
+          {source.engine} ·{" "}
           <Anchor inherit underline="always" renderRoot={(props) => <Link to="/sources" {...props} />}>
             {sourceText.page.backLink}
           </Anchor>

@@ -1,13 +1,45 @@
-import { useQuery } from "@tanstack/react-query";
+import { Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
+import { RecordLink } from "../../parts/record-link.tsx";
+import { StatusMark } from "../../parts/status-mark.tsx";
+import { sourceText } from "../../text/sources.ts";
 import { overviewQuery } from "../home/queries.ts";
-import { SourceState } from "./source-state.tsx";
+import { restoreTestsQuery } from "./queries.ts";
+import classes from "./state-now.module.css";
 
-/** The source's state, as the home page and the list have it; nothing until that is known. */
+/** The source's state, as the home page and the list have it, and why it is that; nothing until that is known. */
 export function StateNow({ sourceId }: { sourceId: string }) {
   const { data: source } = useQuery({
     ...overviewQuery(useOrgId(), 30),
     select: ({ sources }) => sources.find(({ id }) => id === sourceId),
   });
-  return source === undefined ? null : <SourceState state={source.state} concerns={source.concerns} />;
+  if (source === undefined) return null;
+  const { state, concerns } = source;
+  const words: Readonly<Record<string, string>> = sourceText.concerns;
+  return (
+    <div className={classes["state"]} data-state={state}>
+      <div className={classes["word"]}>
+        <StatusMark status={state} label="" size={20} />
+        {sourceText.states[state]}
+      </div>
+      {concerns.length > 0 && <Text>{concerns.map((concern) => words[concern] ?? concern).join("; ")}</Text>}
+      {concerns.includes("restore_test_failed") && <WhyFailed sourceId={sourceId} />}
+    </div>
+  );
+}
+
+/** What the last restore test found, with its receipt. */
+function WhyFailed({ sourceId }: { sourceId: string }) {
+  const { data: tests } = useInfiniteQuery(restoreTestsQuery(useOrgId(), sourceId));
+  const last = tests?.pages[0]?.items[0];
+  if (last?.reason === undefined || last.result !== "failed") return null;
+  return (
+    <Text>
+      <b>{sourceText.tests.reason}:</b> {last.reason}{" "}
+      <RecordLink id={last.receipt_id} inText>
+        {sourceText.page.seeReceipt}
+      </RecordLink>
+    </Text>
+  );
 }

@@ -1,21 +1,28 @@
-import { Group, Text } from "@mantine/core";
+import { Anchor, Group, Text } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Anchor } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { describeEntry } from "./describe-entry.ts";
+import type { RestoreTest } from "./queries.ts";
 import classes from "./timeline.module.css";
 import type { TimelineRow } from "./timeline-rows.ts";
 
 const text = sourceText.timeline;
 const route = getRouteApi("/signed-in/sources/$sourceId");
 
+interface TimelineEntryProps {
+  row: TimelineRow;
+  drift: number;
+  /** Of which the row is the receipt. */
+  test: RestoreTest | undefined;
+}
+
 /** One happening of the timeline, with links to its records. */
-export function TimelineEntry({ row, drift }: { row: TimelineRow; drift: number }) {
-  const { mark, title, details } = describeEntry(row);
+export function TimelineEntry({ row, drift, test }: TimelineEntryProps) {
+  const { mark, title, details } = describeEntry(row, new Date(), test);
   const { sourceId } = route.useParams();
   return (
     <li className={classes["entry"]}>
@@ -31,7 +38,7 @@ export function TimelineEntry({ row, drift }: { row: TimelineRow; drift: number 
             {details.join(" · ")}
           </Text>
         )}
-        <Group gap="md">
+        <Group gap="0 var(--mantine-spacing-md)">
           {row.receipt !== undefined && (
             <Text size="sm">
               <RecordLink id={row.receipt.id}>{text.receipt}</RecordLink>

@@ -87,6 +87,20 @@ test("a backup, its receipt and the command that asked for it are one row; a tes
   ]);
 });
 
+test("a backup is refuted by its newest restore test only", () => {
+  const [failed, passed] = [
+    receipt("rcpt_2", "restore_test", "failed"),
+    receipt("rcpt_1", "restore_test", "passed"),
+  ];
+  const backupOf = (items: TimelineItem[]) => timelineRows(items).find(({ id }) => id === "bkp_1");
+  const refuted = backupOf([failed, passed, backup("bkp_1", at)]);
+  expect(refuted?.isRefuted).toBe(true);
+  const { mark, details } = describeEntry(refuted ?? { item: failed }, new Date(at));
+  expect(mark).toBe("failed");
+  expect(details).toContain("did NOT restore");
+  expect(backupOf([passed, failed, backup("bkp_1", at)])?.isRefuted).toBe(false);
+});
+
 test("what belongs to something that is not loaded stays, and of many commands that ended together each", () => {
   const rows = timelineRows([
     event("evt_1", "source_removed", {}),

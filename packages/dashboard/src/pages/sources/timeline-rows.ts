@@ -12,6 +12,8 @@ export interface TimelineRow {
   receipt?: Receipt;
   /** That asked for it. */
   command?: Command;
+  /** Of the backup: its newest restore test failed. */
+  isRefuted?: boolean;
 }
 
 /** Puts records together that tell of the same, in the order that they came in; what is not loaded yet stays apart. */
@@ -27,6 +29,12 @@ export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
       if (backup === undefined) continue;
       backup.receipt = row.item.receipt;
       rows.delete(row.id);
+    }
+    if (row.item.type === "receipt" && row.item.receipt.kind === "restore_test") {
+      const { backup_id, result } = row.item.receipt;
+      const backup = rows.get(backup_id);
+      // The newest comes first.
+      if (backup !== undefined) backup.isRefuted ??= result === "failed";
     }
     if (row.item.type === "command") {
       const { receipt_id, backup_id, event_id } = row.item.command.outcome;

@@ -6,7 +6,7 @@ import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MoreButton } from "../../parts/more-button.tsx";
 import { sourceText } from "../../text/sources.ts";
-import { driftQuery, type SourceDetail, timelineQuery } from "./queries.ts";
+import { driftQuery, restoreTestsQuery, type SourceDetail, timelineQuery } from "./queries.ts";
 import { TOPICS } from "./search.ts";
 import { TimelineEntry } from "./timeline-entry.tsx";
 import classes from "./timeline.module.css";
@@ -28,6 +28,10 @@ export function TimelineTab({ source }: { source: SourceDetail }) {
   const driftCounts = new Map<string, number>();
   for (const { backup_id } of drift.data?.pages.flatMap(({ items }) => items) ?? [])
     driftCounts.set(backup_id, (driftCounts.get(backup_id) ?? 0) + 1);
+  const tests = useInfiniteQuery(restoreTestsQuery(orgId, source.id));
+  const testsByReceipt = new Map(
+    tests.data?.pages.flatMap(({ items }) => items.map((test) => [test.receipt_id, test] as const)),
+  );
   const choose = (value: string): void => {
     const next = TOPICS.find((known) => known === value);
     void navigate({
@@ -61,7 +65,12 @@ export function TimelineTab({ source }: { source: SourceDetail }) {
               aria-busy={timeline.isPlaceholderData}
             >
               {rows.map((row) => (
-                <TimelineEntry key={row.id} row={row} drift={driftCounts.get(row.id) ?? 0} />
+                <TimelineEntry
+                  key={row.id}
+                  row={row}
+                  drift={driftCounts.get(row.id) ?? 0}
+                  test={testsByReceipt.get(row.id)}
+                />
               ))}
             </ol>
           );

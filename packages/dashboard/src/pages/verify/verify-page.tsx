@@ -62,7 +62,7 @@ export function VerifyPage() {
   return (
     <Container component="main" size="lg" py="lg">
       <Stack gap="lg">
-        <Group justify="space-between" align="flex-start" wrap="nowrap">
+        <Group justify="space-between" align="flex-start" gap="xs">
           <Group gap="sm" wrap="nowrap" align="flex-start">
             <img src="/icon.svg" alt="Attestore" width={32} height={32} />
             <div>
