@@ -52,6 +52,17 @@ export async function demoHistory(client: ClientBase, orgId: string): Promise<{ 
       `update ${table} set agent_id = ($2::text[])[1 + abs(hashtext(${table === "sources" ? "id" : "source_id"})) % $3::int] where org_id = $1`,
       [orgId, kept, kept.length],
     );
+  // Done, and of most days proven: see the receipts.
+  await client.query(
+    `update commands set outcome = jsonb_build_object('backup_id', 'bkp_' || substr(id, 5), 'receipt_id', 'rcpt_' || substr(id, 5)),
+       delivered_at = created_at + interval '20 seconds', acked_at = created_at + interval '21 seconds' where org_id = $1`,
+    [orgId],
+  );
+  await client.query(
+    `update backups set proven_at = receipts.created_at from receipts
+     where backups.org_id = $1 and backup_id = backups.id and result = 'passed'`,
+    [orgId],
+  );
   // The tree of the log is the real agent's alone: entries that are not in it would be no entries.
   for (const table of ["receipts", "events", "log_heads", "log_emissions"])
     await client.query(`delete from ${table} where org_id = $1`, [orgId]);
