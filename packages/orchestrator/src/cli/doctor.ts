@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { readSettings } from "../platform/config/read-config.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { consoleCommand } from "./console-command.ts";
-import { examineAll } from "./doctor/examine-all.ts";
 import { failed, type Finding, ok } from "./doctor/finding.ts";
 import { printable } from "./outcome.ts";
 
@@ -28,6 +27,7 @@ export function doctorCommand(): Command {
 
 async function examine(): Promise<Finding[]> {
   try {
+    const { examineAll } = await import("./doctor/examine-all.ts");
     const { config, sources } = readSettings(process.env);
     const set = Object.values(sources).filter(({ source }) => source === "environment" || source === "file");
     return [

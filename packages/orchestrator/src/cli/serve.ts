@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { createStreamLogger } from "../platform/logging/stream-logger.ts";
-import { startService } from "../service/start-service.ts";
 
 /** `npm start` hands a Ctrl-C on to us that the terminal has sent us already; an impatient person takes longer than that. */
 const SAME_SIGNAL_MS = 1000;
@@ -17,6 +16,8 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   const config = readConfig(environment);
   const log = createStreamLogger(process.stdout, config.logLevel, process.stdout.isTTY ? "text" : "json");
   const stopped = stopSignal();
+  // Most of what the program is made of, which the other commands need not wait for.
+  const { startService } = await import("../service/start-service.ts");
   // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a whole one.
   const service = await startService(config, log);
   const signal = await stopped;
