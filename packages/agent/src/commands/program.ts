@@ -5,7 +5,6 @@ import { openTerminal } from "../terminal/terminal.ts";
 import { COMMANDS, GROUPS } from "./all.ts";
 import type { Call, Command, ExitCode } from "./command.ts";
 import { failureOf } from "./exit-code.ts";
-import { findRoot } from "./find-root.ts";
 import { Flags, type GivenFlags } from "./flags.ts";
 import { refuseUnknown } from "./refuse-unknown.ts";
 
@@ -25,6 +24,8 @@ export async function runProgram(
   const perform: Perform = async (command, given, words) => {
     let flags = new Flags(given, around.env);
     try {
+      // The configuration and its parsers, for which --version and --help need not wait.
+      const { findRoot } = await import("./find-root.ts");
       const place = {
         flag: flags.typed("root"),
         env: around.env,

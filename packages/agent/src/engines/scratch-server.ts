@@ -19,6 +19,8 @@ export interface ScratchServer {
   readonly files: { readonly ours: string; readonly theirs: string } | null;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
+  /** Says that its disk was full at some time. */
+  hasRunFull(): boolean;
   /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
   close(): Promise<void>;

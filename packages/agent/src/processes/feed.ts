@@ -35,6 +35,8 @@ function isBrokenPipe(error: Error): boolean {
   return (
     code === "EPIPE" ||
     code === "ECONNRESET" ||
+    // A socket was closed while this was on its way.
+    code === "ECANCELED" ||
     code === "ERR_STREAM_DESTROYED" ||
     code === "ERR_STREAM_WRITE_AFTER_END"
   );

@@ -2,7 +2,10 @@ import { join } from "node:path";
 import { type Child, type ChildRequest, startChild } from "./child.ts";
 
 /** What a program is started with, wherever it runs. */
-export type ProgramRequest = Pick<ChildRequest, "args" | "env" | "signal">;
+export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "signal"> {
+  /** Its stdin will be given to its end (`feed`) even if it ends first: then what it says last is not lost in any place. */
+  readonly isFed?: boolean;
+}
 
 /**
  * Starts a program by its name (`psql`, `pg_restore`) where it is: on this host, or in the container of a scratch server.

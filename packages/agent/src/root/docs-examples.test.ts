@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseChecks, parseExpectation } from "../checks/index.ts";
+import { ENGINES } from "../engines/registry.ts";
+import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import { parseSourceConfig } from "./source-config.ts";
 
 /** The examples of docs/ are what a person copies: each of them has to be taken as it stands. */
@@ -82,8 +84,29 @@ test.each([
   expect(parsed).not.toThrow("secret@");
 });
 
-test("a sandbox that the engine has not is refused", () => {
-  expect(() => parseSourceConfig("s", { engine: "sqlite", path: "x", sandbox: "container" }, "/r")).toThrow(
-    "this engine has no sandbox container; it has process",
+test.each([
+  ["sqlite", { path: "x" }, "container", "process"],
+  ["mongodb", { connection: "env:X" }, "container", "process"],
+  ["mongodb", { connection: "env:X" }, { kind: "container", image: "mongo:{major}" }, "process"],
+  ["mariadb", { connection: "env:X" }, { kind: "uri", database: "env:Y" }, "process, container"],
+])("a sandbox that %s does not have is refused", (engine, settings, sandbox, has) => {
+  const kind = typeof sandbox === "string" ? sandbox : sandbox.kind;
+  expect(() => parseSourceConfig("s", { engine, ...settings, sandbox }, "/r")).toThrow(
+    `${engine} has no sandbox ${kind}; it has ${has}`,
   );
+});
+
+test("docs/sandboxes.md: which engines have which", () => {
+  const rows = docs("sandboxes.md").matchAll(/^\| `(process|container|uri)`.*\| ([^|]+) \|$/gm);
+  const documented = Object.fromEntries(Array.from(rows, ([, kind = "", engines]) => [kind, engines]));
+  const having = (kind: SandboxKind): string[] =>
+    Object.entries(ENGINES)
+      .filter(([, { settings }]) => (settings.sandboxes ?? ["process"]).includes(kind))
+      .map(([name]) => `\`${name}\``);
+  expect(having("process")).toHaveLength(Object.keys(ENGINES).length);
+  expect(documented).toEqual({
+    process: "all",
+    container: having("container").join(", "),
+    uri: having("uri").join(", "),
+  });
 });

@@ -66,7 +66,7 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
     issue(`${at}.${field}`, `not a field of ${engine}${near || `; it takes ${known.join(", ")}`}`);
   }
   const kinds = settings.sandboxes ?? ["process"];
-  const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, kinds);
+  const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, { engine, kinds });
   const asked = parseChecks(value["checks"], `${at}.checks`, baseDir);
   issues.push(...place.issues, ...asked.issues);
 

@@ -4,6 +4,8 @@ import type { Child, ChildRequest } from "../processes/child.ts";
 export interface PlaceProgram extends Omit<ChildRequest, "user"> {
   /** For a server: when this process dies, however, it does too. */
   readonly diesWithUs?: boolean;
+  /** See `ProgramRequest`. */
+  readonly isFed?: boolean;
 }
 
 /**

@@ -42,22 +42,29 @@ export const CONTAINER_DEFAULTS: ContainerSandboxConfig = {
   storage: "disk",
 };
 
+/** Those that an engine's backups can be restored in. */
+export interface EngineSandboxes {
+  /** As the configuration calls it. */
+  readonly engine: string;
+  readonly kinds: readonly SandboxKind[];
+}
+
 /**
- * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`; `kinds` are those that its engine has. With any
- * issue the sandbox is not to be used.
+ * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`, of those that its engine has. With any issue the
+ * sandbox is not to be used.
  */
 export function parseSandbox(
   value: unknown,
   at: string,
   baseDir: string,
-  kinds: readonly SandboxKind[],
+  known: EngineSandboxes,
 ): { readonly sandbox: SandboxConfig; readonly issues: readonly SourceConfigIssue[] } {
   const mapping: Record<string, unknown> =
     typeof value === "object" && value !== null
       ? (value as Record<string, unknown>)
       : { kind: value ?? "process" };
   const fields = new SourceFields(mapping, at, baseDir);
-  const sandbox = parseKind(mapping, fields, kinds);
+  const sandbox = parseKind(mapping, fields, known);
   const { issues } = fields;
   const isPlain = typeof value !== "object";
   return { sandbox, issues: issues.map(({ path, message }) => ({ path: isPlain ? at : path, message })) };
@@ -66,16 +73,15 @@ export function parseSandbox(
 function parseKind(
   mapping: Record<string, unknown>,
   fields: SourceFields,
-  kinds: readonly SandboxKind[],
+  { engine, kinds }: EngineSandboxes,
 ): SandboxConfig {
   const { kind } = mapping;
-  const has = `it has ${kinds.join(", ")}`;
   if (kind !== "process" && kind !== "container" && kind !== "uri") {
     fields.issue("kind", `must be a kind of sandbox that the engine has: ${kinds.join(", ")}`);
     return "process";
   }
   if (!kinds.includes(kind)) {
-    fields.issue("kind", `this engine has no sandbox ${kind}; ${has}`);
+    fields.issue("kind", `${engine} has no sandbox ${kind}; it has ${kinds.join(", ")}`);
     return "process";
   }
   const known = { process: ["kind"], container: CONTAINER_FIELDS, uri: URI_FIELDS }[kind];

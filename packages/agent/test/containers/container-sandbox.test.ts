@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { feed } from "../../src/processes/feed.ts";
 import type { CheckConfig } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
@@ -29,7 +30,7 @@ let backup: MadeBackup;
 const hostBefore = process.env["DOCKER_HOST"];
 
 beforeAll(async () => {
-  podman = await startPodman();
+  podman = await startPodman("postgresql");
   process.env["DOCKER_HOST"] = `unix://${podman.socket}`;
   place = await makeTestPlace();
   server = await startSourcePostgres(place.dir);
@@ -255,6 +256,27 @@ describe("the container", () => {
       for await (const piece of child.stdout as AsyncIterable<Buffer>) pieces.push(piece);
       expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
       expect(await child.exited).toMatchObject({ code: 7, signal: null });
+    } finally {
+      await container.close();
+    }
+  });
+
+  test("of a program that ends while it is fed, its last words and its exit code come through", async () => {
+    const container = await open();
+    async function* much(): AsyncGenerator<Buffer> {
+      const piece = Buffer.alloc(1 << 20, "x");
+      for (let sent = 0; sent < 20; sent++) yield await Promise.resolve(piece);
+    }
+    try {
+      const child = await container.start({
+        command: "/bin/sh",
+        args: ["-c", "echo last words >&2; exit 3"],
+        isFed: true,
+        signal: never,
+      });
+      child.stdout.resume();
+      await feed(child.stdin, much());
+      expect(await child.exited).toEqual({ code: 3, signal: null, stderr: "last words\n" });
     } finally {
       await container.close();
     }

@@ -1,4 +1,4 @@
-/** A Podman of its own, whose socket speaks Docker's API, with an image of PostgreSQL 15 that is made on the spot. */
+/** A Podman of its own, whose socket speaks Docker's API, with an image of a database server that is made on the spot. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, openSync, closeSync } from "node:fs";
@@ -9,6 +9,9 @@ import { vi } from "vitest";
 
 /** Without registry: nothing of the network has a part in it. */
 export const IMAGE = "localhost/attestore-test/postgres";
+export const MARIADB_IMAGE = "localhost/attestore-test/mariadb";
+/** Debian 12's. */
+const TAGGED = { postgresql: `${IMAGE}:15`, mariadb: `${MARIADB_IMAGE}:10.11` };
 
 /** What this kind of machine lets a container have, whatever it runs in itself. */
 const SETTINGS = `[containers]
@@ -27,7 +30,7 @@ export interface Podman {
   stop(): Promise<void>;
 }
 
-export async function startPodman(): Promise<Podman> {
+export async function startPodman(server: keyof typeof TAGGED): Promise<Podman> {
   const dir = await mkdtemp(join(tmpdir(), "podman-"));
   const config = join(dir, "containers.conf");
   await writeFile(config, SETTINGS);
@@ -42,9 +45,9 @@ export async function startPodman(): Promise<Podman> {
 
   const archive = join(dir, "image.tar");
   const out = openSync(archive, "w");
-  execFileSync(join(import.meta.dirname, "build-image"), { stdio: ["ignore", out, "inherit"] });
+  execFileSync(join(import.meta.dirname, "build-image"), [server], { stdio: ["ignore", out, "inherit"] });
   closeSync(out);
-  run("import", "--quiet", archive, `${IMAGE}:15`);
+  run("import", "--quiet", archive, TAGGED[server]);
   await rm(archive);
 
   const socket = join(dir, "podman.sock");

@@ -374,6 +374,7 @@ describe("what reads no data is no pass", () => {
         }),
         files: null,
         errors: [],
+        hasRunFull: () => false,
         hasDied: () => false,
         close: () => Promise.resolve(),
       },

@@ -46,7 +46,7 @@ function sandboxOf(
     case "pg_dump-tar":
       return findPostgresqlSandbox(metadata, source);
     case "mysqldump-sql":
-      return findMariadbSandbox(metadata);
+      return findMariadbSandbox(metadata, source);
     case "mongodump-archive":
       // An archive says MongoDB's version whichever product it is of: the server that is there has to do.
       return findMongodbSandbox({});

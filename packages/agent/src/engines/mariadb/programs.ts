@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
@@ -13,6 +14,14 @@ export interface Program {
   readonly version: string;
 }
 
+/** All that a scratch server takes, in one place. */
+export interface ServerPrograms {
+  readonly server: Program;
+  readonly client: string;
+  /** Makes a MariaDB's first directory; MySQL's server does that itself. */
+  readonly installer: string | null;
+}
+
 /** Servers are often outside an ordinary user's PATH. */
 const SERVER_PLACES = [
   "/usr/sbin",
@@ -21,6 +30,8 @@ const SERVER_PLACES = [
   "/usr/local/mysql/bin",
   "/usr/local/bin",
 ];
+
+const INSTALLER = "mariadb-install-db";
 
 /** The first of these programs on the PATH, or in a place where servers are. */
 async function firstOf(names: readonly string[], places: readonly string[]): Promise<string | null> {
@@ -43,15 +54,33 @@ export async function findDumper(product: Product): Promise<Program> {
   return described(required(await firstOf(names, []), "mariadb-dump", "mariadb-client"));
 }
 
-/** A server to restore into: of that product if there is one. @throws CouldNotRun `tool_missing` */
-export async function findServer(product: Product): Promise<Program> {
+/** A server to restore into, of that product if there is one, and what it takes. @throws CouldNotRun `tool_missing` */
+export async function findServerPrograms(product: Product): Promise<ServerPrograms> {
   const names = product === "MariaDB" ? ["mariadbd", "mysqld"] : ["mysqld", "mariadbd"];
   const path = required(
     await firstOf(names, SERVER_PLACES),
     `a ${product} server to restore into`,
     product === "MariaDB" ? "mariadb-server" : "mysql-server",
   );
-  return described(path);
+  const server = await described(path);
+  const client = await findClient();
+  if (server.product === "MySQL") return { server, client, installer: null };
+  const installer = await firstOf([INSTALLER], [dirname(path)]);
+  return { server, client, installer: required(installer, INSTALLER, "mariadb-server-core") };
+}
+
+/** The same of another root directory, for `/bin/sh` there: the server's path and version, the client's, the installer's. */
+export const PRINT_SERVER_PROGRAMS = `PATH="$PATH:${SERVER_PLACES.join(":")}"
+server=$(command -v mariadbd || command -v mysqld) && echo "$server" && "$server" --version &&
+  { command -v mariadb || command -v mysql; } && { command -v ${INSTALLER} || echo none; }`;
+
+/** What that prints; null if something is missing. */
+export function printedServerPrograms(output: string): ServerPrograms | null {
+  const [path = "", said = "", client = "", installer = ""] = output.split("\n");
+  const server = programOf(path, said);
+  if (server === null || !path.startsWith("/") || !client.startsWith("/")) return null;
+  if (server.product === "MySQL") return { server, client, installer: null };
+  return installer.startsWith("/") ? { server, client, installer } : null;
 }
 
 function required(path: string | null, what: string, package_: string): string {
@@ -64,11 +93,17 @@ async function described(path: string): Promise<Program> {
   child.stdin.end();
   const output = await text(child.stdout);
   await child.exited;
+  const program = programOf(path, output);
+  if (program === null) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
+  return program;
+}
+
+/** A program by what it says to `--version`. */
+function programOf(path: string, output: string): Program | null {
   const version = /(?:Distrib|from|Ver) ([0-9]+\.[0-9]+\.[0-9]+)/.exec(
     output.replace(/Ver [0-9.]+ Distrib/, "Distrib"),
   )?.[1];
-  if (version === undefined) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
-  return { path, product: productOf(output), version };
+  return version === undefined ? null : { path, product: productOf(output), version };
 }
 
 /** As it stands in a server's or a program's version. */

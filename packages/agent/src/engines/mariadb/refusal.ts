@@ -1,6 +1,7 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { RestoreRefused } from "../engine.ts";
+import type { ScratchServer } from "../scratch-server.ts";
 import { isFull, isOfThePlace } from "./session-error.ts";
 
 /**
@@ -15,18 +16,25 @@ const LACKING: ReadonlySet<number> = new Set([
  * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of the backup, or the dump's.
  * The client's messages quote rows: what goes on is the error's number and the line of the dump.
  */
-export function refusalOf(exit: Exit, errors: string, hasDied: boolean): CouldNotRun | RestoreRefused {
+export function refusalOf(
+  exit: Exit,
+  errors: string,
+  server: Pick<ScratchServer, "hasRunFull" | "hasDied">,
+): CouldNotRun | RestoreRefused {
   const [, digits, state, line] =
     /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(errors) ?? [];
   const code = Number(digits ?? 0);
-  if (isFull(code) || /Errcode: 28|No space left on device/.test(errors)) {
+  if (isFull(code) || server.hasRunFull() || /Errcode: 28|No space left on device/.test(errors)) {
     return new CouldNotRun(
       "disk_full",
       "the scratch directory's file system filled up during the restore: give it more room",
     );
   }
-  if (hasDied) return new CouldNotRun("sandbox_failed", "the scratch server died during the restore");
-  if (exit.signal !== null || isOfThePlace(code))
+  if (server.hasDied())
+    return new CouldNotRun("sandbox_failed", "the scratch server died during the restore");
+  // A client that ends by itself says why; of one whose words were lost on the way nothing is known.
+  const isSilent = !/^ERROR/m.test(errors);
+  if (exit.signal !== null || isOfThePlace(code) || isSilent)
     return new CouldNotRun(
       "sandbox_failed",
       `the mariadb client ended with ${endedWith(exit)} (error ${code})`,

@@ -104,6 +104,7 @@ async function load(
       "--max-allowed-packet=1G",
       `--database=${DATABASE}`,
     ],
+    isFed: true,
     signal,
   });
   client.stdout.resume();
@@ -121,7 +122,7 @@ async function load(
   }
   const exit = await client.exited;
   stopIfAborted(signal);
-  if (exit.code !== 0) throw refusalOf(exit, errors, server.hasDied());
+  if (exit.code !== 0) throw refusalOf(exit, errors, server);
   if (!/^-- Dump completed/m.test(end.last()))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
 }

@@ -1,63 +1,73 @@
-import { join } from "node:path";
-import { programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
+import type { SourceCommon } from "../../root/source-config.ts";
 import type { ForeignMetadata, RunContext, Runtime, Sandbox } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { findClient, findServer, type Program, productOf, releaseOf } from "./programs.ts";
+import { findContainerPlace, findHostPlace, type FoundPlace } from "./places.ts";
+import { type Product, productOf, releaseOf } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
 
-/** A scratch server of the backup's product, and of its release or a newer one. */
-export async function findMariadbSandbox(metadata: ForeignMetadata): Promise<Sandbox> {
+/** A scratch server of the backup's product, and of its release or a newer one; in a container, of an image of these. */
+export async function findMariadbSandbox(
+  metadata: ForeignMetadata,
+  { sandbox }: Pick<SourceCommon, "sandbox">,
+): Promise<Sandbox> {
   const { engine_version: version } = metadata;
   const product = typeof version === "string" ? productOf(version) : "MariaDB";
-  const server = await findServer(product);
-  const isNewEnough = releaseOf(server.version) >= releaseOf(version);
-  if (server.product !== product || !isNewEnough) {
-    throw new CouldNotRun(
-      server.product === product ? "tool_too_old" : "tool_missing",
-      `the backup is of ${product} ${String(version).slice(0, 60)}, the server here is ${server.product} ${server.version}: install ` +
-        (product === "MariaDB"
-          ? "mariadb-server of that version or newer"
-          : "mysql-server of that version or newer"),
-    );
-  }
-  const client = await findClient();
-  const runtime = runtimeOf(metadata, server);
+  if (sandbox !== "process" && sandbox.kind === "uri")
+    throw new Error("no such sandbox is read from a configuration of this engine");
+  const found =
+    sandbox === "process"
+      ? await findHostPlace(product)
+      : await findContainerPlace(sandbox, product, version);
+  requireFit(found, product, version);
+  const runtime = runtimeOf(metadata, found);
   return {
     runtime,
     restore: async (content, context) =>
-      restoreInto(await startServer(server, client, runtime, context), metadata, content, context),
+      restoreInto(await startServer(found, runtime, context), metadata, content, context),
   };
 }
 
-function runtimeOf({ engine }: ForeignMetadata, { product, version }: Program): Runtime {
+/** Neither product loads every dump of the other, nor an older release what a newer one wrote. */
+function requireFit({ programs, holder, remedy }: FoundPlace, product: Product, version: unknown): void {
+  const { server } = programs;
+  if (server.product === product && releaseOf(server.version) >= releaseOf(version)) return;
+  throw new CouldNotRun(
+    server.product === product ? "tool_too_old" : "tool_missing",
+    `the backup is of ${product} ${String(version).slice(0, 60)}, ${holder} has ${server.product} ${server.version}: ${remedy}`,
+  );
+}
+
+function runtimeOf({ engine }: ForeignMetadata, { kind, programs, imageDigest }: FoundPlace): Runtime {
+  const { product, version } = programs.server;
   return {
-    kind: "process",
+    kind,
     engine: engine === "mysql" ? "mysql" : "mariadb",
     engine_version: product === "MariaDB" ? `${version}-MariaDB` : version,
+    ...(imageDigest === undefined ? {} : { image_digest: imageDigest }),
   };
 }
 
 async function startServer(
-  server: Program,
-  client: string,
+  { programs, memory_mb, open }: FoundPlace,
   runtime: Runtime,
-  { scratchDir, signal }: RunContext,
+  context: RunContext,
 ): Promise<ScratchServer> {
-  const place = await openProcessPlace(scratchDir);
-  const scratch = await startMariadbIn(place, server, signal);
-  const programs = programsIn(join(client, ".."));
+  const place = await open(context);
+  const scratch = await startMariadbIn(place, programs, memory_mb, context.signal);
   return {
     runtime,
-    run: (name, request) =>
-      programs(name === "mariadb" ? client.slice(client.lastIndexOf("/") + 1) : name, {
+    run: (_, request) =>
+      place.start({
         ...request,
+        command: programs.client,
         args: [...scratch.connection, ...request.args],
       }),
-    files: { ours: place.home, theirs: place.home },
+    // What is loaded comes by the client's stdin.
+    files: null,
     errors: [],
+    hasRunFull: () => scratch.hasRunFull(),
     hasDied: () => scratch.hasDied(),
     close: () => scratch.close(),
   };

@@ -1,10 +1,9 @@
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import type { Program } from "./programs.ts";
+import type { ServerPrograms } from "./programs.ts";
 
 /** Durability is of no use to what is thrown away. */
 const SETTINGS = [
@@ -12,34 +11,48 @@ const SETTINGS = [
   "--skip-log-bin",
   "--innodb-flush-log-at-trx-commit=0",
   "--innodb-doublewrite=0",
-  "--innodb-buffer-pool-size=256M",
   "--max-allowed-packet=1G",
   "--local-infile=0",
   "--event-scheduler=OFF",
+  // MySQL's takes more memory than all that is restored in a small container.
+  "--performance-schema=OFF",
+  // MySQL's second protocol has a socket of its own where nothing can be written, and is ready before the server is.
+  "--loose-mysqlx=OFF",
 ];
+
+const MAX_BUFFERS_MB = 256;
+/** To the client the server may call it something else, such as an error during COMMIT. */
+const FULL = /No space left on device|Disk quota exceeded|Errcode: 28|error (?:number )?28\b/;
 
 export interface ScratchMariadb {
   /** The arguments that let a client in; they hold no secret. */
   readonly connection: readonly string[];
+  /** Says that its disk was full at some time. */
+  hasRunFull(): boolean;
+  /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
   close(): Promise<void>;
 }
 
 /**
- * A server of its own in a place, which from then on belongs to what is returned; on an error it is closed.
+ * A server of its own in a place, which from then on belongs to what is returned; on an error it is closed. Of the memory
+ * there it takes an eighth for its buffers, as long as that is no more than it has use for.
  * @throws CouldNotRun
  */
 export async function startMariadbIn(
   place: Place,
-  server: Program,
+  programs: ServerPrograms,
+  memory_mb: number,
   signal: AbortSignal,
 ): Promise<ScratchMariadb> {
   try {
-    const child = await start(place, server, signal);
+    await initialise(place, programs, signal);
+    const { child, hasRunFull } = await start(place, programs.server.path, memory_mb, signal);
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
       connection: ["--no-defaults", `--socket=${socketOf(place)}`, "--user=root"],
+      hasRunFull,
       hasDied: () => ended,
       close: () => place.close(),
     };
@@ -53,10 +66,14 @@ export async function startMariadbIn(
 const socketOf = (place: Place): string => join(place.sockets, "s");
 const dataOf = (place: Place): string => join(place.home, "data");
 
-async function start(place: Place, server: Program, signal: AbortSignal): Promise<Child> {
-  await initialise(place, server, signal);
+async function start(
+  place: Place,
+  command: string,
+  memory_mb: number,
+  signal: AbortSignal,
+): Promise<{ child: Child; hasRunFull: () => boolean }> {
   const child = await place.start({
-    command: server.path,
+    command,
     args: [
       "--no-defaults",
       `--datadir=${dataOf(place)}`,
@@ -66,6 +83,7 @@ async function start(place: Place, server: Program, signal: AbortSignal): Promis
       // Where a dump's statements could read and write files, and load code from: there is nothing.
       `--secure-file-priv=${place.sockets}`,
       `--plugin-dir=${place.sockets}`,
+      `--innodb-buffer-pool-size=${Math.min(MAX_BUFFERS_MB, Math.floor(memory_mb / 8))}M`,
       ...SETTINGS,
     ],
     signal,
@@ -75,27 +93,33 @@ async function start(place: Place, server: Program, signal: AbortSignal): Promis
   });
   child.stdin.end();
   child.stdout.resume();
+  let isFull = false;
   const ready = new Promise<boolean>((resolve) => {
     let line = "";
     child.stderr.on("data", (part: string) => {
       const lines = (line + part).split("\n");
       line = (lines.pop() ?? "").slice(-1_000);
+      isFull ||= lines.some((each) => FULL.test(each));
       if (lines.some((each) => each.includes("ready for connections"))) resolve(true);
     });
     void child.exited.then(() => resolve(false));
   });
-  if (await ready) return child;
+  if (await ready) return { child, hasRunFull: () => isFull };
   const exit = await child.exited;
   stopIfAborted(signal);
   throw cannotStart("server", endedWith(exit), exit.stderr);
 }
 
-async function initialise(place: Place, server: Program, signal: AbortSignal): Promise<void> {
+async function initialise(
+  place: Place,
+  { server, installer }: ServerPrograms,
+  signal: AbortSignal,
+): Promise<void> {
   const common = ["--no-defaults", `--datadir=${dataOf(place)}`];
   const child = await place.start({
-    ...(server.product === "MariaDB"
-      ? { command: await installerOf(server), args: [...common, ...INSTALLING] }
-      : { command: server.path, args: [...common, "--initialize-insecure"] }),
+    ...(installer === null
+      ? { command: server.path, args: [...common, "--initialize-insecure"] }
+      : { command: installer, args: [...common, ...INSTALLING] }),
     signal,
   });
   child.stdin.end();
@@ -104,20 +128,16 @@ async function initialise(place: Place, server: Program, signal: AbortSignal): P
   if (exit.code !== 0) throw cannotStart("database directory", endedWith(exit), exit.stderr + output);
 }
 
-const INSTALLING = ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"];
-
-async function installerOf(server: Program): Promise<string> {
-  const beside = join(dirname(server.path), "mariadb-install-db");
-  const found = (await isExecutable(beside)) ? beside : await findProgram("mariadb-install-db");
-  if (found !== null) return found;
-  throw new CouldNotRun(
-    "tool_missing",
-    "mariadb-install-db is not installed here: install mariadb-server-core",
-  );
-}
+const INSTALLING = [
+  "--auth-root-authentication-method=normal",
+  "--skip-test-db",
+  "--skip-name-resolve",
+  // Whatever the name of the host leads to.
+  "--force",
+];
 
 function cannotStart(what: string, how: string, output: string): CouldNotRun {
-  if (/No space left on device|Disk quota exceeded|Errcode: 28|error number 28/.test(output))
+  if (FULL.test(output))
     return new CouldNotRun("disk_full", `the scratch directory's file system is full (${what}: ${how})`);
   const lines = output.split("\n").filter((line) => /ERROR|error|FATAL/.test(line));
   return new CouldNotRun(

@@ -25,7 +25,9 @@ export function isFull(code: number): boolean {
   return code === 1021 || code === 1114 || code === 1598;
 }
 
-/** Errors that speak of the place, not of the data: memory, disk, connection, shutdown. */
+/** Errors that speak of the place, not of the data: memory, disk, connection, shutdown, a COMMIT that failed. */
 export function isOfThePlace(code: number): boolean {
-  return isFull(code) || [3, 9, 1037, 1038, 1041, 1053, 1135, 1927, 2002, 2006, 2013, 2055].includes(code);
+  return (
+    isFull(code) || [3, 9, 1037, 1038, 1041, 1053, 1135, 1180, 1927, 2002, 2006, 2013, 2055].includes(code)
+  );
 }

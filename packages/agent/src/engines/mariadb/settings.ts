@@ -9,6 +9,7 @@ export interface MariadbSettings {
 
 export const mariadbSettings: EngineSettings<MariadbSettings> = {
   fields: ["connection", "databases"],
+  sandboxes: ["process", "container"],
   parse: (fields) => {
     const connection = fields.connection("connection", { schemes: ["mysql", "mariadb"], services: false });
     const databases =

@@ -1,20 +1,12 @@
-import { text } from "node:stream/consumers";
 import { join } from "node:path";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { openContainerPlace } from "../../sandboxes/container/container-place.ts";
-import type { EngineApi } from "../../sandboxes/container/engine-api.ts";
-import { findImage, type Image } from "../../sandboxes/container/image.ts";
-import { findEngineApi } from "../../sandboxes/container/runtime-socket.ts";
+import { findServerImage } from "../../sandboxes/container/server-image.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import { startPostgresIn } from "../../sandboxes/process/scratch-postgres.ts";
-import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
+import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
 import type { Runtime } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
-
-const IMAGE = "docker.io/library/postgres:{major}";
-/** In the official image as in Debian's package. */
-const USER = "postgres";
 
 /** Where Debian and the PostgreSQL project's packages have the server, and whatever the image has on its PATH. */
 const FIND_SERVER = `for bin in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(dirname "$(command -v postgres || echo /)")"; do
@@ -34,45 +26,30 @@ export async function findContainerServer(
   config: ContainerSandboxConfig,
   major: number,
 ): Promise<ContainerServer> {
-  const api = await findEngineApi();
-  const pattern = config.image ?? IMAGE;
-  if (major === 0 && pattern.includes("{major}")) {
-    throw new CouldNotRun(
-      "sandbox_lacks",
-      `the backup does not say which version of PostgreSQL it is of, so ${pattern} names no image: name one under sandbox.image`,
-    );
-  }
-  const image = await findImage(api, pattern.replaceAll("{major}", String(major)));
-  const signal = AbortSignal.timeout(120_000);
-  const place = await open(
-    api,
-    image,
-    { ...CONTAINER_DEFAULTS, storage: "memory", timeLimit_s: 120 },
-    signal,
-  );
-  let found: Found;
-  try {
-    found = await lookInto(place, image, signal);
-  } finally {
-    await place.close();
-  }
-  const has = majorOf(found.version);
-  if (major !== 0 && has !== major) {
+  const { name, digest, programs, open } = await findServerImage({
+    config,
+    product: "PostgreSQL",
+    official: "docker.io/library/postgres:{major}",
+    major: major === 0 ? null : String(major),
+    // In the official image as in Debian's package.
+    user: "postgres",
+    script: FIND_SERVER,
+    read: foundIn,
+  });
+  const { bin, version } = programs;
+  if (major !== 0 && majorOf(version) !== major) {
     throw new CouldNotRun(
       "tool_too_old",
-      `the image ${image.name} holds PostgreSQL ${found.version}, the backup is of ${major}: name an image of PostgreSQL ${major} under sandbox.image ("postgres:{major}" follows the backup)`,
+      `the image ${name} holds PostgreSQL ${version}, the backup is of ${major}: name an image of PostgreSQL ${major} under sandbox.image ("postgres:{major}" follows the backup)`,
     );
   }
   const runtime: Runtime = {
     kind: "container",
     engine: "postgresql",
-    engine_version: found.version,
-    image_digest: image.digest,
+    engine_version: version,
+    image_digest: digest,
   };
-  return {
-    runtime,
-    start: async (aborted) => start(await open(api, image, config, aborted), found, runtime, aborted),
-  };
+  return { runtime, start: async (signal) => start(await open(signal), bin, runtime, signal) };
 }
 
 interface Found {
@@ -80,31 +57,14 @@ interface Found {
   readonly version: string;
 }
 
-function open(
-  api: EngineApi,
-  image: Image,
-  limits: ContainerSandboxConfig,
-  signal: AbortSignal,
-): Promise<Place> {
-  return openContainerPlace({ api, imageId: image.id, user: USER, limits, signal });
-}
-
-async function lookInto(place: Place, image: Image, signal: AbortSignal): Promise<Found> {
-  const child = await place.start({ command: "/bin/sh", args: ["-c", FIND_SERVER], signal });
-  child.stdin.end();
-  const output = await text(child.stdout);
-  const { code } = await child.exited;
+function foundIn(output: string): Found | null {
   const [, bin, version] = /^(\/\S+)\n.*\(PostgreSQL\) ([0-9]+(?:\.[0-9]+)?)/.exec(output) ?? [];
-  if (bin !== undefined && version !== undefined) return { bin, version };
-  throw new CouldNotRun(
-    "sandbox_lacks",
-    `the image ${image.name} has no PostgreSQL server and a user ${USER} to run it (exit code ${code ?? "none"}): name one that has under sandbox.image`,
-  );
+  return bin === undefined || version === undefined ? null : { bin, version };
 }
 
 async function start(
   place: Place,
-  { bin }: Found,
+  bin: string,
   runtime: Runtime,
   signal: AbortSignal,
 ): Promise<ScratchServer> {
@@ -115,6 +75,7 @@ async function start(
     command: (command, request) => server.start({ ...request, command }),
     files: null,
     errors: server.errors,
+    hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),
     close: () => server.close(),
   };

@@ -3,7 +3,6 @@ import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 
-const DISK_FULL = "53100";
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
 
@@ -18,7 +17,7 @@ export function refusalOf(
   server: ScratchServer,
   sqlstates: readonly string[],
 ): CouldNotRun | RestoreRefused {
-  if (sqlstates.includes(DISK_FULL) || /No space left on device/.test(exit.stderr)) {
+  if (server.hasRunFull() || /No space left on device/.test(exit.stderr)) {
     return new CouldNotRun(
       "disk_full",
       "the scratch directory's file system filled up during the restore: give it more room",

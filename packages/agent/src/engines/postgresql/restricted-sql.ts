@@ -38,6 +38,7 @@ export async function runRestrictedSql(
   const child = await server.run("psql", {
     args: [...ARGUMENTS, `--set=ON_ERROR_STOP=${stopsOnError ? 1 : 0}`],
     env: { PGDATABASE: database, PGCLIENTENCODING: "UTF8" },
+    isFed: true,
     signal,
   });
   child.stdout.resume();

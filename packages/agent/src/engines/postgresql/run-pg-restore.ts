@@ -60,6 +60,7 @@ async function restored(
   const child = await server.run("pg_restore", {
     args: [...ARGUMENTS, ...args],
     env: { PGDATABASE: database },
+    isFed: true,
     signal,
   });
   child.stdout.resume();

@@ -102,6 +102,7 @@ async function startServer(
     command: (command, request) => server.start({ ...request, command }),
     files: { ours: files, theirs: files },
     errors,
+    hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),
     close: () => server.close(),
   };

@@ -9,6 +9,8 @@ const STDERR_BYTES = 16 * 1024;
 const GRACE_MS = 2_000;
 const ASK_AGAIN_MS = 50;
 const KILLED = { code: null, signal: "SIGKILL" } as const;
+/** 128 and SIGKILL's 9, which is how runtimes put it: the time limit, or want of memory. */
+const KILLED_CODE = 137;
 
 /**
  * A program that an `exec` started in a container, with the look of a child process. It can't be sent a signal: `stop`
@@ -100,7 +102,8 @@ async function exitOf(
       throw error;
     }
     const { Running: running, ExitCode: code } = answer as { Running?: unknown; ExitCode?: unknown };
-    if (running !== true) return typeof code === "number" ? { code, signal: null } : KILLED;
+    if (running !== true)
+      return typeof code === "number" && code !== KILLED_CODE ? { code, signal: null } : KILLED;
     if (isLetGo) return KILLED;
     await delay(ASK_AGAIN_MS);
   }

@@ -16,6 +16,12 @@ const MIB = 1024 * 1024;
 /** What keeps a container going: it ends when our connection to its stdin does, or at the time limit. Root, without a capability. */
 const MAIN = 'chmod 1777 /attestore/data && exec timeout -s KILL "$0" cat';
 
+/**
+ * Runs a program, then reads the rest of its stdin: of one that ends while more is sent to it, a runtime's streams break, and
+ * what it said last is gone.
+ */
+const DRAINING = ["/bin/sh", "-c", '"$@"; code=$?; cat >/dev/null; exit "$code"', "sh"];
+
 export interface ContainerRequest {
   readonly api: EngineApi;
   /** `sha256:…`, so that what was looked at is what runs. */
@@ -129,7 +135,7 @@ async function startIn(
   api: EngineApi,
   container: string,
   user: string,
-  { command, args, env, cwd, signal }: PlaceProgram,
+  { command, args, env, cwd, signal, isFed = false }: PlaceProgram,
 ): Promise<Child> {
   stopIfAborted(signal);
   try {
@@ -141,7 +147,7 @@ async function startIn(
       User: user,
       WorkingDir: cwd ?? HOME,
       Env: Object.entries({ LC_ALL: "C.UTF-8", HOME, ...env }).map(([name, value]) => `${name}=${value}`),
-      Cmd: [command, ...args],
+      Cmd: [...(isFed ? DRAINING : []), command, ...args],
     });
     const { Id: id } = created as { Id?: unknown };
     if (typeof id !== "string") throw new EngineApiError("an exec without an id was made", "invalid", null);
@@ -150,14 +156,24 @@ async function startIn(
   } catch (error) {
     stopIfAborted(signal);
     if (!(error instanceof EngineApiError)) throw error;
-    const isEnded = error.status === 404 || error.status === 409;
     throw new CouldNotRun(
       "sandbox_failed",
-      isEnded
+      (await hasEnded(api, container))
         ? "the container has ended: it reached sandbox.time_limit_s, or was stopped from outside"
         : `${command} could not be started in the container: ${error.message}`,
       { cause: error },
     );
+  }
+}
+
+/** One that its runtime is about to remove has ended, whatever the runtime says of that. */
+async function hasEnded(api: EngineApi, container: string): Promise<boolean> {
+  try {
+    const inspected = await api.call("GET", `/containers/${container}/json`);
+    return (inspected as { State?: { Running?: unknown } | null }).State?.Running !== true;
+  } catch (error) {
+    if (error instanceof EngineApiError) return error.status !== null;
+    throw error;
   }
 }
 

@@ -5,6 +5,7 @@ import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { openProcessPlace } from "./process-place.ts";
 
+const DISK_FULL = "53100";
 const SUPERUSER = "attestore";
 
 /** Durability is of no use to what is thrown away. */
@@ -41,6 +42,8 @@ export interface ScratchPostgres {
   readonly files: string;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
+  /** Says that its disk was full at some time. */
+  hasRunFull(): boolean;
   /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
   close(): Promise<void>;
@@ -84,6 +87,7 @@ export async function startPostgresIn(
       start: (program) => place.start({ ...program, env: { ...environment, ...program.env } }),
       files: place.home,
       errors,
+      hasRunFull: () => errors.includes(DISK_FULL),
       hasDied: () => ended,
       close: () => place.close(),
     };

@@ -138,6 +138,7 @@ async function claim(
         startChild({ ...request, command, env: { ...environment, ...request.env } }),
       files: null,
       errors: [],
+      hasRunFull: () => false,
       hasDied: () => false,
       close: async () => {
         try {

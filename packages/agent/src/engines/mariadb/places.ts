@@ -1,0 +1,70 @@
+import type { Place } from "../../sandboxes/place.ts";
+import { findServerImage } from "../../sandboxes/container/server-image.ts";
+import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
+import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
+import type { RunContext } from "../engine.ts";
+import {
+  findServerPrograms,
+  PRINT_SERVER_PROGRAMS,
+  printedServerPrograms,
+  type Product,
+  type ServerPrograms,
+} from "./programs.ts";
+
+/** Where a scratch server will run, so far only looked for. */
+export interface FoundPlace {
+  readonly kind: "process" | "container";
+  /** For messages: what has these programs, and what to do if they are the wrong ones. */
+  readonly holder: string;
+  readonly remedy: string;
+  readonly programs: ServerPrograms;
+  /** What the server may count on. */
+  readonly memory_mb: number;
+  /** Of a container. */
+  readonly imageDigest?: string;
+  readonly open: (context: RunContext) => Promise<Place>;
+}
+
+/** @throws CouldNotRun `tool_missing` */
+export async function findHostPlace(product: Product): Promise<FoundPlace> {
+  return {
+    kind: "process",
+    holder: "this host",
+    remedy: `install ${product === "MariaDB" ? "mariadb-server" : "mysql-server"} of that version or newer`,
+    programs: await findServerPrograms(product),
+    memory_mb: Number.POSITIVE_INFINITY,
+    open: ({ scratchDir }) => openProcessPlace(scratchDir),
+  };
+}
+
+/**
+ * A container of an image of this host: unless another is named, of the official one of the backup's release, such as 10.11.
+ * @throws CouldNotRun `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without a server.
+ */
+export async function findContainerPlace(
+  config: ContainerSandboxConfig,
+  product: Product,
+  version: unknown,
+): Promise<FoundPlace> {
+  const repository = product === "MariaDB" ? "mariadb" : "mysql";
+  const release = typeof version === "string" ? /^[0-9]{1,3}\.[0-9]{1,3}/.exec(version) : null;
+  const image = await findServerImage({
+    config,
+    product,
+    official: `docker.io/library/${repository}:{major}`,
+    major: release?.[0] ?? null,
+    // In the official images of both as in Debian's package.
+    user: "mysql",
+    script: PRINT_SERVER_PROGRAMS,
+    read: printedServerPrograms,
+  });
+  return {
+    kind: "container",
+    holder: `the image ${image.name}`,
+    remedy: `name one of that version or newer under sandbox.image ("${repository}:{major}" follows the backup)`,
+    programs: image.programs,
+    memory_mb: config.memory_mb,
+    imageDigest: image.digest,
+    open: ({ signal }) => image.open(signal),
+  };
+}

@@ -1,0 +1,71 @@
+import { text } from "node:stream/consumers";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { Place } from "../place.ts";
+import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../sandbox-config.ts";
+import { openContainerPlace } from "./container-place.ts";
+import { findImage } from "./image.ts";
+import { findEngineApi } from "./runtime-socket.ts";
+
+const LOOKING_S = 120;
+
+export interface ServerImageRequest<Programs> {
+  readonly config: ContainerSandboxConfig;
+  /** For messages: `PostgreSQL`. */
+  readonly product: string;
+  /** The image that is taken where the configuration names none. */
+  readonly official: string;
+  /** What `{major}` stands for in the image's name: the backup's version. Null for a backup that is not known. */
+  readonly major: string | null;
+  /** Of the image, that the programs run as: an unprivileged one. */
+  readonly user: string;
+  /** For `/bin/sh` in the image: prints where the server is and what it says of itself. */
+  readonly script: string;
+  /** What such output says; null if it is none. */
+  readonly read: (output: string) => Programs | null;
+}
+
+export interface ServerImage<Programs> {
+  /** As it was asked for. */
+  readonly name: string;
+  readonly digest: string;
+  readonly programs: Programs;
+  /** A container of it, with the limits of the configuration. @throws CouldNotRun */
+  readonly open: (signal: AbortSignal) => Promise<Place>;
+}
+
+/**
+ * An image of this host with a database server in it; what is in it is seen by running it.
+ * @throws CouldNotRun `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without such a server.
+ */
+export async function findServerImage<Programs>(
+  request: ServerImageRequest<Programs>,
+): Promise<ServerImage<Programs>> {
+  const { config, product, major, user } = request;
+  const api = await findEngineApi();
+  const pattern = config.image ?? request.official;
+  if (major === null && pattern.includes("{major}")) {
+    throw new CouldNotRun(
+      "sandbox_lacks",
+      `the backup does not say which version of ${product} it is of, so ${pattern} names no image: name one under sandbox.image`,
+    );
+  }
+  const image = await findImage(api, pattern.replaceAll("{major}", major ?? ""));
+  const open = (limits: ContainerSandboxConfig, signal: AbortSignal): Promise<Place> =>
+    openContainerPlace({ api, imageId: image.id, user, limits, signal });
+  const signal = AbortSignal.timeout(LOOKING_S * 1000);
+  const place = await open({ ...CONTAINER_DEFAULTS, storage: "memory", timeLimit_s: LOOKING_S }, signal);
+  try {
+    const child = await place.start({ command: "/bin/sh", args: ["-c", request.script], signal });
+    child.stdin.end();
+    const programs = request.read(await text(child.stdout));
+    const { code } = await child.exited;
+    if (programs !== null)
+      return { name: image.name, digest: image.digest, programs, open: (aborted) => open(config, aborted) };
+    throw new CouldNotRun(
+      "sandbox_lacks",
+      `the image ${image.name} has no ${product} server and a user ${user} to run it (exit code ${code ?? "none"}): name one that has under sandbox.image`,
+    );
+  } finally {
+    await place.close();
+  }
+}
