@@ -43,8 +43,7 @@ describe("members", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "members");
 
-    await page.getByRole("combobox", { name: "Role of Kim Auditor" }).click();
-    await page.getByRole("option", { name: "Owner" }).click();
+    await page.getByRole("combobox", { name: "Role of Kim Auditor" }).selectOption({ label: "Owner" });
     await page.getByRole("button", { name: "Make Kim Auditor owner" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     const users = (await call(org.owner, "GET", `/api/orgs/${org.id}/users`)).json<{
@@ -130,8 +129,7 @@ describe("notifications", () => {
     await page.getByRole("button", { name: "Done" }).click();
 
     await page.getByRole("button", { name: "Add a recipient" }).click();
-    await page.getByRole("combobox", { name: "Member of the organisation" }).click();
-    await page.getByRole("option", { name: org.owner.email }).click();
+    await page.getByRole("combobox", { name: "Member of the organisation" }).selectOption(org.owner.email);
     await page.getByRole("checkbox", { name: /evidence of each week/ }).check();
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
     await page.getByRole("row", { name: /everything, and the weekly evidence/ }).waitFor();

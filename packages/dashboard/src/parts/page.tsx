@@ -33,7 +33,7 @@ export function Page({ title, mark, lead, actions, children }: PageProps) {
             </Text>
           )}
         </div>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        {actions !== undefined && <Group gap={8}>{actions}</Group>}
       </Group>
       {children}
     </Stack>

@@ -47,6 +47,7 @@ export const attach = {
     waits: "Waits until",
     same: "The host shows this very fingerprint",
     mustCompare: "First compare the fingerprint, and tick that it is the same",
+    choose: "Choose one",
     org: "Organisation that it joins",
     approve: "Approve",
     deny: "Deny",

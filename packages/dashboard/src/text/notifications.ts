@@ -33,6 +33,7 @@ export const notifications = {
     emailTitle: "Add a recipient of mail",
     webhookTitle: "Add a webhook",
     recipient: "Member of the organisation",
+    choose: "Choose one",
     recipientHint: "For the address of a team, invite it as an auditor first.",
     url: "Address",
     urlHint: "https, and reachable from the service. Each message is signed: docs/notifications.md.",

@@ -133,7 +133,7 @@ const CHECK_COLUMNS: Column<CheckOutcome>[] = [
   {
     header: text.column.result,
     cell: ({ result }) => (
-      <Group gap={6} wrap="nowrap">
+      <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>
         <StatusMark status={result === "passed" ? "proven" : "failed"} label="" />
         {text.outcome[result]}
       </Group>

@@ -1,4 +1,4 @@
-import { Select } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { orgsQuery } from "../operators/queries.ts";
 import { attach } from "../../text/attach.ts";
@@ -7,13 +7,15 @@ import { attach } from "../../text/attach.ts";
 export function ChooseOrg({ value, onChange }: { value: string; onChange: (orgId: string) => void }) {
   const { data = [] } = useQuery(orgsQuery);
   return (
-    <Select
+    <NativeSelect
       label={attach.code.org}
       required
-      searchable
-      data={data.map(({ id, name }) => ({ value: id, label: name }))}
-      value={value === "" ? null : value}
-      onChange={(chosen) => onChange(chosen ?? "")}
+      data={[
+        { value: "", label: attach.code.choose },
+        ...data.map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
   );
 }

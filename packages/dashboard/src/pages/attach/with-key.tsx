@@ -1,5 +1,5 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -29,14 +29,14 @@ function KeyForm({
 }) {
   const [name, setName] = useState("");
   const [expiry, setExpiry] = useState<Expiry>("day");
-  const [uses, setUses] = useState<number | string>(1);
+  const [uses, setUses] = useState("1");
   const client = useQueryClient();
   const mint = useMutation({
     mutationFn: async () => {
       const body = {
         expires_in_s: EXPIRIES[expiry],
         ...(name.trim() === "" ? {} : { name: name.trim() }),
-        ...(typeof uses === "number" ? { max_uses: uses } : {}),
+        ...(uses === "" ? {} : { max_uses: Number(uses) }),
       };
       const answer = await api.call("post", "/api/orgs/{orgID}/auth-keys", { path: { orgID: orgId }, body });
       return answer.body;
@@ -62,24 +62,24 @@ function KeyForm({
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <Select
+          <NativeSelect
             label={text.expires}
             data={(Object.keys(EXPIRIES) as Expiry[]).map((value) => ({
               value,
               label: text.expiries[value],
             }))}
             value={expiry}
-            allowDeselect={false}
-            onChange={(value) => setExpiry((value ?? "day") as Expiry)}
+            onChange={({ currentTarget }) => setExpiry(currentTarget.value as Expiry)}
           />
-          <NumberInput
+          <TextInput
+            type="number"
             label={text.uses}
             description={text.usesHint}
             min={1}
             max={1_000_000}
-            allowDecimal={false}
+            step={1}
             value={uses}
-            onChange={setUses}
+            onChange={({ currentTarget }) => setUses(currentTarget.value)}
           />
           {mint.isError && <FailurePanel error={mint.error} />}
           <Group>

@@ -1,4 +1,4 @@
-import { Alert, Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
@@ -114,15 +114,14 @@ function LinkForm({ orgId, onClose, onMade }: LinkFormProps) {
             {text.backwards}
           </Alert>
         )}
-        <Select
+        <NativeSelect
           label={text.lives}
-          allowDeselect={false}
           data={(Object.keys(LIFETIMES) as Lifetime[]).map((value) => ({
             value,
             label: text.lifetimes[value],
           }))}
           value={lifetime}
-          onChange={(value) => setLifetime((value ?? "fortnight") as Lifetime)}
+          onChange={({ currentTarget }) => setLifetime(currentTarget.value as Lifetime)}
         />
         {make.isError && <FailurePanel error={make.error} />}
         <Group justify="flex-end">

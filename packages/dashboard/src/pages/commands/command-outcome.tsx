@@ -15,7 +15,7 @@ const text = sourceText.trigger;
 export function CommandOutcome({ command }: { command: Command }) {
   const { receipt_id, backup_id, event_id } = command.outcome;
   return (
-    <Group gap="md">
+    <Group gap="0 var(--mantine-spacing-md)">
       <Text size="sm">{wordsOf(command)}</Text>
       {receipt_id !== undefined && <OutcomeLink id={receipt_id}>{text.receipt}</OutcomeLink>}
       {backup_id !== undefined && <OutcomeLink id={backup_id}>{text.backupMade}</OutcomeLink>}
@@ -36,7 +36,7 @@ function OutcomeLink({ id, children }: { id: string; children: string }) {
 export function CommandResult({ command }: { command: Command }) {
   const { receipt_id } = command.outcome;
   return (
-    <Group gap="md">
+    <Group gap="0 var(--mantine-spacing-md)">
       {command.kind === "restore_test" && receipt_id !== undefined && <TestFound receiptId={receipt_id} />}
       <CommandOutcome command={command} />
     </Group>

@@ -1,4 +1,4 @@
-import { Select, Stack, Text, Tooltip } from "@mantine/core";
+import { NativeSelect, Stack, Text, Tooltip } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
@@ -40,16 +40,15 @@ export function ChangeRole({ member, all }: { member: Member; all: readonly Memb
     );
   return (
     <>
-      <Select
+      <NativeSelect
         aria-label={text.roleOf(who)}
         size="xs"
         w={130}
-        allowDeselect={false}
         data={givenBy(me.role).map((role) => ({ value: role, label: text.roles[role] }))}
         value={member.role}
-        onChange={(role) => {
+        onChange={({ currentTarget }) => {
           change.reset();
-          if (role !== null && role !== member.role) setChosen(role as OrgRole);
+          if (currentTarget.value !== member.role) setChosen(currentTarget.value as OrgRole);
         }}
       />
       <ConfirmDialog

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
@@ -72,13 +72,12 @@ function InviteForm({ orgId, onDone }: { orgId: string; onDone: () => void }) {
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <Select
+        <NativeSelect
           label={text.invite.role}
           description={`${text.roles[role]}: ${text.rolesExplained[role]}`}
-          allowDeselect={false}
           data={givenBy(by).map((value) => ({ value, label: text.roles[value] }))}
           value={role}
-          onChange={(value) => setRole((value ?? "auditor") as OrgRole)}
+          onChange={({ currentTarget }) => setRole(currentTarget.value as OrgRole)}
         />
         <Text size="sm" c="dimmed">
           {text.invite.explanation}

@@ -1,5 +1,5 @@
 import type { Schemas } from "@attestore/contract/client";
-import { Button, Checkbox, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, Modal, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
@@ -137,18 +137,20 @@ function ChooseMember({
 }) {
   const { data = [] } = useQuery(membersQuery(orgId));
   return (
-    <Select
+    <NativeSelect
       label={text.recipient}
       description={text.recipientHint}
       required
-      searchable
       data-autofocus
-      data={data.map(({ email, name }) => ({
-        value: email,
-        label: name === undefined ? email : `${name}, ${email}`,
-      }))}
-      value={value === "" ? null : value}
-      onChange={(email) => onChange(email ?? "")}
+      data={[
+        { value: "", label: text.choose },
+        ...data.map(({ email, name }) => ({
+          value: email,
+          label: name === undefined ? email : `${name}, ${email}`,
+        })),
+      ]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
     />
   );
 }

@@ -6,6 +6,7 @@ import { api } from "../../api/client.ts";
 import { useOrgId } from "../../api/session.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { sourceText } from "../../text/sources.ts";
+import { overviewQuery } from "../home/queries.ts";
 import type { SourceDetail } from "./queries.ts";
 
 const text = sourceText.remove;
@@ -20,6 +21,13 @@ export function RemoveSection({ source }: { source: SourceDetail }) {
     mutationFn: () =>
       api.call("delete", "/api/orgs/{orgID}/sources/{sourceID}", { path: { orgID, sourceID: source.id } }),
     onSuccess: async () => {
+      // What is shown next has it no more, also until that was read again.
+      for (const days of [30, 90] as const)
+        client.setQueryData(overviewQuery(orgID, days).queryKey, (overview) =>
+          overview === undefined
+            ? undefined
+            : { ...overview, sources: overview.sources.filter(({ id }) => id !== source.id) },
+        );
       await navigate({ to: "/sources" });
       client.removeQueries({ queryKey: ["orgs", orgID, "sources", source.id] });
       void client.invalidateQueries({ queryKey: ["overview", orgID] });

@@ -9,6 +9,7 @@ import { Choice, FilterBar } from "../../parts/filter-bar.tsx";
 import { Page } from "../../parts/page.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { type Column, RecordTable } from "../../parts/record-table.tsx";
+import { useFilter } from "../../parts/use-filter.ts";
 import { sourceText } from "../../text/sources.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
 import { overviewQuery } from "../home/queries.ts";
@@ -74,10 +75,7 @@ function SourceTable({ all, search }: { all: readonly ListedSource[]; search: Li
 }
 
 function SourceFilters({ search, withState }: { search: ListFilter; withState: boolean }) {
-  const navigate = route.useNavigate();
-  const filter = (more: { [Name in keyof ListFilter]?: ListFilter[Name] | undefined }): void =>
-    // What is undefined is left out of the address.
-    void navigate({ search: { ...search, ...more } as ListFilter, replace: true });
+  const filter = useFilter(search);
   return (
     <FilterBar>
       <TextInput
