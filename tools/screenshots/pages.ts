@@ -111,7 +111,9 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     of("sources", "/sources"),
     of("source", ledger),
     of("source-tests", `${ledger}?tab=tests`),
-    of("source-drift", `${ledger}?tab=drift`),
+    of("source-drift", `${ledger}?tab=drift`, (page) =>
+      page.getByRole("button", { name: "Show the difference" }).first().click(),
+    ),
     of("source-settings", `${orders}?tab=settings`),
     of("receipts", "/receipts"),
     of("receipt", `/receipts/${receipts.passed}`, verify),

@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Request } from "playwright-core";
 import type { Server } from "../../tests/e2e/harness/server.ts";
+import { until } from "../../tests/e2e/harness/wait.ts";
 import { NARROW, SCHEMES, WIDE } from "../../tests/e2e/dashboard/screens.ts";
 
 export interface Shot {
@@ -37,10 +38,11 @@ export async function shoot(browser: Browser, server: Server, directory: string,
         },
       ]);
     const page = await context.newPage();
+    const isQuiet = followCalls(page);
     await page.goto(server.url + shot.path);
     await page.getByRole("heading", { level: 1 }).first().waitFor();
     await shot.prepare?.(page);
-    await settled(page);
+    await until("nothing is on its way any more", async () => isQuiet() && (await isShown(page)));
     mkdirSync(directory, { recursive: true });
     for (const [screen, size] of Object.entries({ wide: WIDE, narrow: NARROW }))
       for (const colorScheme of SCHEMES) {
@@ -60,7 +62,18 @@ export async function shoot(browser: Browser, server: Server, directory: string,
   }
 }
 
-/** Nothing is on its way any more; what the service pushes never ends. */
-async function settled(page: Page): Promise<void> {
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+/** Whether all calls are answered; what the service pushes never ends. */
+function followCalls(page: Page): () => boolean {
+  const underWay = new Set<Request>();
+  page.on("request", (request) => {
+    if (request.resourceType() !== "eventsource") underWay.add(request);
+  });
+  const answered = (request: Request): void => void underWay.delete(request);
+  page.on("requestfinished", answered);
+  page.on("requestfailed", answered);
+  return () => underWay.size === 0;
+}
+
+async function isShown(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.querySelector('[aria-busy="true"]') === null);
 }
