@@ -31,10 +31,11 @@ export function HomePage() {
       {(found) => (
         <Stack gap="lg" maw={1400}>
           <Answer overview={found} />
-          <NextStep overview={found} />
+          {!isInTrouble(found) && <NextStep overview={found} />}
           {found.sources.length > 0 && (
             <SourcesSection sources={found.sources} firstDay={found.first_day} days={days} onDays={setDays} />
           )}
+          {isInTrouble(found) && <NextStep overview={found} />}
           {found.agents.length > 0 && (
             <div className={classes["pair"]}>
               <AgentsSection agents={found.agents} />
@@ -45,6 +46,11 @@ export function HomePage() {
       )}
     </Awaited>
   );
+}
+
+/** What failed or did not happen is read first, before any advice. */
+function isInTrouble({ sources }: Schemas["Overview"]): boolean {
+  return sources.some(({ state }) => state === "failed" || state === "missed");
 }
 
 function Answer({ overview: { sources, agents, now } }: { overview: Schemas["Overview"] }) {

@@ -72,7 +72,7 @@ function SourceFrame({ source }: { source: SourceDetail }) {
       <Tabs value={tab} onChange={open} keepMounted={false}>
         <Tabs.List aria-label={sourceText.page.sections} mb="md">
           {tabs.map((name) => (
-            <Tabs.Tab key={name} value={name}>
+            <Tabs.Tab key={name} value={name} px={{ base: 8, sm: "md" }}>
               {sourceText.page.tabs[name]}
             </Tabs.Tab>
           ))}
