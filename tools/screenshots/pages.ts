@@ -122,7 +122,7 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     of("backup", `/backups/${await first("backups", () => true)}`),
     of("events", "/events"),
     of("event", `/events/${await first("events", ({ kind }) => kind === "agent_key_rotated")}`),
-    of("log", "/log"),
+    of("log", "/log", (page) => page.getByRole("button", { name: "Check now" }).click()),
     of("evidence", "/evidence"),
     of("agents", "/agents"),
     of("agent", `/agents/${agentId}`),
