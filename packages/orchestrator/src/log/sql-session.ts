@@ -1,12 +1,8 @@
-import { CompiledQuery } from "kysely";
 import type { ClientBase, Pool, QueryResult, QueryResultRow } from "pg";
+import { runPrepared, type Statement } from "../platform/database/prepared.ts";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 
-/** A statement that each connection parses once. The name stands for the text: one name, one text. */
-export interface Statement {
-  name: string;
-  text: string;
-}
+export type { Statement };
 
 /**
  * Where the log's statements run. Calls made without waiting in between run in the order of the calls; on a connection
@@ -34,9 +30,8 @@ export function clientSession(client: ClientBase): SqlSession {
 /** Somebody else's transaction. */
 export function transactionSession(tx: DatabaseTransaction): SqlSession {
   return inTurn({
-    async run<Row extends QueryResultRow>({ text }: Statement, values: readonly unknown[]) {
-      const result = await tx.executeQuery<Row>(CompiledQuery.raw(text, [...values]));
-      return result.rows;
+    run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]) {
+      return runPrepared<Row>(tx, statement, values);
     },
   });
 }

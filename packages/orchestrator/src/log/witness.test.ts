@@ -1,6 +1,6 @@
 import { randomBytes, sign } from "node:crypto";
 import { cosignatureLine, cosignatureMessage, noteVerifier, openNote, parseNote } from "@attestore/proof";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Logger } from "../platform/logging/logger.ts";
 import { HeadSigner } from "./head-signer.ts";
 import { logOrigin } from "./log-keys.ts";
@@ -26,8 +26,8 @@ function witness(): {
   return { accept: createWitness({ pool: world.pool, signer: replica.signer, logger }), logged };
 }
 
-function cosign(agent: TestAgent, checkpoint: string, signer = agent): string {
-  const now_s = Math.floor(Date.now() / 1000);
+function cosign(agent: TestAgent, checkpoint: string, signer = agent, later_s = 0): string {
+  const now_s = Math.floor(Date.now() / 1000) + later_s;
   const message = cosignatureMessage(now_s, parseNote(checkpoint).text);
   const key = noteVerifier(agent.id, "cosignature/v1", agent.publicKey);
   return cosignatureLine(key, now_s, sign(null, message, signer.privateKey));
@@ -64,6 +64,25 @@ test("keeps the newest: a smaller head that comes late changes nothing", async (
   await accept(principalOf(agent), { checkpoint: newer, cosignature: null });
   await accept(principalOf(agent), { checkpoint: older, cosignature: cosign(agent, older) });
   expect(await stored(agent)).toEqual([{ tree_size: 2, checkpoint: newer, cosignature: null }]);
+});
+
+test("a head that it cosigned lately is not stored again before some minutes have passed; a larger one, or one under a new key, is", async () => {
+  const { agent, checkpoint } = await agentWithHead();
+  const { accept } = witness();
+  const first = cosign(agent, checkpoint);
+  await accept(principalOf(agent), { checkpoint, cosignature: first });
+  const again = cosign(agent, checkpoint, agent, 60);
+  expect(again).not.toBe(first);
+  await accept(principalOf(agent), { checkpoint, cosignature: again });
+  expect(await stored(agent)).toMatchObject([{ cosignature: first }]);
+  await accept({ ...principalOf(agent), keyFingerprint: "SHA256:new" }, { checkpoint, cosignature: again });
+  expect(await stored(agent)).toMatchObject([{ cosignature: again }]);
+  vi.spyOn(performance, "now").mockReturnValueOnce(performance.now() + 11 * 60_000);
+  await accept({ ...principalOf(agent), keyFingerprint: "SHA256:new" }, { checkpoint, cosignature: first });
+  expect(await stored(agent)).toMatchObject([{ cosignature: first }]);
+  const { checkpoint: larger } = await submitPlain(replica, agent);
+  await accept(principalOf(agent), { checkpoint: larger, cosignature: cosign(agent, larger) });
+  expect(await stored(agent)).toMatchObject([{ tree_size: 2 }]);
 });
 
 test("refuses what is no checkpoint or no signature line", async () => {

@@ -33,6 +33,28 @@ const STORE: Statement = {
     where excluded.tree_size >= agent_witnesses.tree_size`,
 };
 
+/** That an agent holds a head, with its cosignature, which was stored. */
+interface Cosigned {
+  checkpoint: string;
+  /** The fingerprint of the key that it cosigned with. */
+  key: string;
+  at: number;
+}
+
+/** A log that does not grow is cosigned again with every heartbeat, which tells no more than that the agent lives. */
+const AGAIN_AFTER_MS = 10 * 60_000;
+const MAX_KEPT = 50_000;
+
+function isKnown(known: Cosigned | undefined, agent: AgentPrincipal, held: HeldHead): boolean {
+  return (
+    known !== undefined &&
+    held.cosignature !== null &&
+    known.checkpoint === held.checkpoint &&
+    known.key === agent.keyFingerprint &&
+    performance.now() - known.at < AGAIN_AFTER_MS
+  );
+}
+
 /**
  * Takes what a heartbeat says of the log. What is not a note or a cosignature at all is the caller's mistake: throws
  * `invalid_request`. A signature that does not hold is logged and left out, since the heartbeat, and with it the backups, has to go
@@ -40,7 +62,9 @@ const STORE: Statement = {
  * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
  */
 export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Logger }) {
+  const lately = new Map<string, Cosigned>();
   return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
+    if (isKnown(lately.get(agent.id), agent, held)) return;
     const checkpoint = await openHead(deps, agent, held.checkpoint);
     if (checkpoint === null) return;
     const cosignature = await checkCosignature(deps.logger, agent, checkpoint.text, held.cosignature);
@@ -55,6 +79,11 @@ export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Lo
         return;
       }
       await session.run(STORE, [agent.id, size, held.checkpoint, cosignature, new Date()]);
+      if (cosignature === null) return;
+      // Emptied rather than evicted one by one: it refills within minutes.
+      if (lately.size >= MAX_KEPT) lately.clear();
+      const key = agent.keyFingerprint;
+      lately.set(agent.id, { checkpoint: held.checkpoint, key, at: performance.now() });
     });
   };
 }

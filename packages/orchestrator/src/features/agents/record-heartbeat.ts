@@ -1,6 +1,6 @@
 import type { HeartbeatRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { readSeen, updateSeen } from "./store.ts";
+import { recordSeen } from "./store.ts";
 
 export interface Beat {
   /** When the agent was seen before; null if never. */
@@ -16,8 +16,7 @@ export async function recordHeartbeat(
   { agent_version, hostname, platform, spool, encryption }: HeartbeatRequest,
   now: Date,
 ): Promise<Beat> {
-  const { last_seen_at: before, ...seen } = await readSeen(tx, agentId);
-  await updateSeen(tx, agentId, {
+  const seen = await recordSeen(tx, agentId, {
     agent_version,
     hostname,
     platform,
@@ -25,6 +24,8 @@ export async function recordHeartbeat(
     spool: spool === undefined ? null : JSON.stringify(spool),
     encryption: encryption === undefined ? null : JSON.stringify(encryption),
   });
+  if (seen === undefined) throw new Error("the agent of a heartbeat is not there");
+  const before = seen.last_seen_at;
   const isSame =
     before !== null &&
     seen.agent_version === agent_version &&

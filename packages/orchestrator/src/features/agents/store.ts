@@ -1,5 +1,6 @@
 import type { AgentEncryption, AgentSpool } from "@attestore/contract";
 import type { Insertable } from "kysely";
+import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Page } from "../../platform/http/listing.ts";
 
@@ -100,8 +101,16 @@ export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): P
   await tx.updateTable("agents").set({ last_seen_at: at }).where("id", "=", id).execute();
 }
 
-/** What it says of itself in a heartbeat. */
-export async function updateSeen(
+const RECORD_SEEN: Statement = {
+  name: "agent_record_seen",
+  text: `with known as (select agent_version, hostname, platform, last_seen_at from agents where id = $1)
+    update agents set agent_version = $2, hostname = $3, platform = $4, last_seen_at = $5, spool = $6, encryption = $7
+    from known where agents.id = $1
+    returning known.agent_version, known.hostname, known.platform, known.last_seen_at`,
+};
+
+/** Notes what it says of itself in a heartbeat. Gives what its last one said; before the first one, what it said when it attached. The row is locked. */
+export async function recordSeen(
   tx: DatabaseTransaction,
   id: string,
   seen: {
@@ -114,20 +123,15 @@ export async function updateSeen(
     /** As JSON. */
     encryption: string | null;
   },
-): Promise<void> {
-  await tx.updateTable("agents").set(seen).where("id", "=", id).execute();
-}
-
-/** What its last heartbeat said; before the first one, what it said when it attached. */
-export async function readSeen(
-  tx: DatabaseTransaction,
-  id: string,
-): Promise<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at">> {
-  return tx
-    .selectFrom("agents")
-    .select(["agent_version", "hostname", "platform", "last_seen_at"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
+): Promise<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at"> | undefined> {
+  const { agent_version, hostname, platform, last_seen_at, spool, encryption } = seen;
+  const values = [id, agent_version, hostname, platform, last_seen_at, spool, encryption];
+  const [known] = await runPrepared<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at">>(
+    tx,
+    RECORD_SEEN,
+    values,
+  );
+  return known;
 }
 
 /** Null where it was revoked before, or is none. */

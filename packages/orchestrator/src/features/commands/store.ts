@@ -1,5 +1,6 @@
 import type { DeliveredCommand } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
+import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
 import type { CommandsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 const MAX_DELIVERED = 100;
@@ -38,6 +39,21 @@ interface DeliveredRow {
   engine: string;
 }
 
+const TAKE_FOR_DELIVERY: Statement = {
+  name: "commands_take_for_delivery",
+  text: `with due as (
+      select commands.id, sources.slug, sources.engine
+      from commands join sources on sources.id = commands.source_id
+      where commands.agent_id = $1 and commands.ended_at is null and sources.removed_at is null
+        and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < $2))
+      order by commands.id limit ${MAX_DELIVERED}
+      for update of commands skip locked
+    )
+    update commands set status = 'delivered', delivered_at = $3, attempts = attempts + 1
+    from due where commands.id = due.id
+    returning commands.id, kind, params, created_at, attempts, source_id, due.slug, due.engine`,
+};
+
 /**
  * Hands out what is queued, and again what was delivered before `notSince` and never acknowledged, oldest first. The rows are
  * locked and changed in one statement, and of two heartbeats at once the second skips what the first has.
@@ -48,18 +64,7 @@ export async function takeForDelivery(
   now: Date,
   notSince: Date,
 ): Promise<DeliveredCommand[]> {
-  const { rows } = await sql<DeliveredRow>`
-    with due as (
-      select commands.id, sources.slug, sources.engine
-      from commands join sources on sources.id = commands.source_id
-      where commands.agent_id = ${agentId} and commands.ended_at is null and sources.removed_at is null
-        and (commands.status = 'queued' or (commands.status = 'delivered' and commands.delivered_at < ${notSince}))
-      order by commands.id limit ${MAX_DELIVERED}
-      for update of commands skip locked
-    )
-    update commands set status = 'delivered', delivered_at = ${now}, attempts = attempts + 1
-    from due where commands.id = due.id
-    returning commands.id, kind, params, created_at, attempts, source_id, due.slug, due.engine`.execute(tx);
+  const rows = await runPrepared<DeliveredRow>(tx, TAKE_FOR_DELIVERY, [agentId, notSince, now]);
   return rows
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((row) => ({

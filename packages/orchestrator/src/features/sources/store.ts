@@ -1,5 +1,6 @@
 import { isId, newId } from "@attestore/contract";
 import { sql } from "kysely";
+import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 export interface Source {
@@ -41,19 +42,17 @@ export async function findSourceByName(
   return another === undefined ? (row ?? null) : null;
 }
 
+const NAMED: Statement = {
+  name: "sources_named",
+  text: `select ${COLUMNS.join()} from sources where org_id = $1 and slug = any($2::text[]) and removed_at is null order by id`,
+};
+
 export async function listSourcesNamed(
   tx: DatabaseTransaction,
   orgId: string,
   slugs: readonly string[],
 ): Promise<Source[]> {
-  return tx
-    .selectFrom("sources")
-    .select(COLUMNS)
-    .where("org_id", "=", orgId)
-    .where("slug", "in", slugs)
-    .where("removed_at", "is", null)
-    .orderBy("id")
-    .execute();
+  return runPrepared<Source>(tx, NAMED, [orgId, slugs]);
 }
 
 /** Who makes its backups and who tests them; of a removed source, too. Null where there is none. */

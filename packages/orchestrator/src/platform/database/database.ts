@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import { preparing } from "./prepared.ts";
 import type { Database, Schema } from "./schema.ts";
 import { typeParsers } from "./type-parsers.ts";
 
@@ -45,7 +46,7 @@ export function connectDatabase({
     // A connection that breaks while it is in use fails its query, and says it here once more.
     client.on("error", () => undefined);
   });
-  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
   return {
     pool,
     database,

@@ -1,11 +1,23 @@
 import { AGENT_TOKEN } from "@attestore/contract";
-import type { Database } from "../database/schema.ts";
+import type { Selectable } from "kysely";
+import { runPrepared, type Statement } from "../database/prepared.ts";
+import type { AgentsTable, Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
 import { agentRevoked } from "./lock-active-agent.ts";
 import type { AgentPrincipal } from "./principal.ts";
 
 const FRESH_MS = 5000;
 const MAX_KEPT = 50_000;
+
+type Row = Pick<
+  Selectable<AgentsTable>,
+  "id" | "org_id" | "name" | "public_key" | "key_fingerprint" | "status" | "last_seen_at"
+>;
+
+const OF_TOKEN: Statement = {
+  name: "agent_of_token",
+  text: "select id, org_id, name, public_key, key_fingerprint, status, last_seen_at from agents where token_sha256 = $1",
+};
 
 interface Known {
   principal: AgentPrincipal;
@@ -44,11 +56,7 @@ export class AgentCredentials {
   }
 
   async #read(credential: Buffer): Promise<Known> {
-    const row = await this.#db
-      .selectFrom("agents")
-      .select(["id", "org_id", "name", "public_key", "key_fingerprint", "status", "last_seen_at"])
-      .where("token_sha256", "=", credential)
-      .executeTakeFirst();
+    const [row] = await runPrepared<Row>(this.#db, OF_TOKEN, [credential]);
     if (row === undefined) throw unauthenticated();
     if (row.last_seen_at === null && row.status === "active") await this.#firstCall(row.id);
     const principal: AgentPrincipal = {

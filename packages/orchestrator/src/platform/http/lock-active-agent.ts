@@ -1,3 +1,4 @@
+import { runPrepared, type Statement } from "../database/prepared.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
 import { ApiError } from "./errors.ts";
 
@@ -8,16 +9,16 @@ export function agentRevoked(): ApiError {
   );
 }
 
+const LOCK: Statement = {
+  name: "agent_lock",
+  text: "select status from agents where id = $1 for no key update",
+};
+
 /**
  * Locks the agent's row until the transaction ends and throws 401 if it is revoked: after a revocation has committed, on whatever
  * replica, no write of that agent can. Foreign keys to the row are not held up by it.
  */
 export async function lockActiveAgent(tx: DatabaseTransaction, agentId: string): Promise<void> {
-  const row = await tx
-    .selectFrom("agents")
-    .select("status")
-    .where("id", "=", agentId)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
+  const [row] = await runPrepared<{ status: string }>(tx, LOCK, [agentId]);
   if (row?.status !== "active") throw agentRevoked();
 }

@@ -1,0 +1,79 @@
+/**
+ * The service's heartbeat path as it is in production: embedded PostgreSQL with fsync, the whole request pipeline, row-level security. Attaches
+ * `<agents>` agents in `<organisations>` organisations, each with one source. `node heartbeats-server.ts <tls directory> <agents> <organisations>`
+ */
+import { randomBytes } from "node:crypto";
+import { heartbeatRoutes } from "../src/features/heartbeat/routes.ts";
+import { readNewestHead } from "../src/log/heads.ts";
+import { withSession } from "../src/log/sql-session.ts";
+import { openLogWorld } from "../src/log/testing/log-world.ts";
+import { createWitness } from "../src/log/witness.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { buildApp } from "../src/platform/http/app.ts";
+import { createSealer } from "../src/platform/http/sealer.ts";
+import { silentLogger } from "../src/platform/logging/logger.ts";
+import { loadServerTls } from "../src/platform/tls/server-tls.ts";
+import { reportListening } from "./report.ts";
+
+/** An agent that beats: what it needs to make a heartbeat. */
+export interface Beating {
+  id: string;
+  token: string;
+  /** PEM. */
+  privateKey: string;
+  publicKey: string;
+  slug: string;
+  /** The head that it holds. */
+  checkpoint: string;
+}
+
+const [directory = "", agents = "1", organisations = "1"] = process.argv.slice(2);
+const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
+const world = await openLogWorld();
+const { signer } = world.addReplica();
+const app = buildApp({
+  db: world.database,
+  sealer: createSealer(randomBytes(32)),
+  logger: silentLogger,
+  tls: tls.options,
+  routes: heartbeatRoutes({
+    signer,
+    heartbeatInterval_s: 60,
+    clock: systemClock,
+    acceptWitness: createWitness({ pool: world.pool, signer, logger: silentLogger }),
+  }),
+  shutdown: new AbortController().signal,
+  publicUrl: "https://localhost",
+  appendImpersonatedCall: () => Promise.reject(new Error("nobody is impersonated here")),
+  firstAgentCall: () => Promise.resolve(),
+});
+
+const orgs: { id: string; checkpoint: string }[] = [];
+for (let n = 0; n < Number(organisations); n++) {
+  const id = await world.addOrg();
+  const head = await withSession(world.pool, (session) => readNewestHead(session, signer, id));
+  orgs.push({ id, checkpoint: head.checkpoint });
+}
+const beating: Beating[] = [];
+for (let n = 0; n < Number(agents); n++) {
+  const org = orgs[n % orgs.length];
+  if (org === undefined) throw new Error("there is no organisation");
+  const agent = await world.addAgent(org.id);
+  const { sourceId } = await world.addBackup(agent);
+  beating.push({
+    id: agent.id,
+    token: agent.token,
+    privateKey: agent.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
+    publicKey: Buffer.from(agent.publicKey).toString("base64"),
+    slug: sourceId,
+    checkpoint: org.checkpoint,
+  });
+}
+await app.listen({ host: "127.0.0.1", port: 0 });
+reportListening(app.server.address(), { beating });
+process.once("message", () => {
+  void app
+    .close()
+    .then(() => world.close())
+    .then(() => process.exit());
+});

@@ -1,0 +1,32 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runPrepared } from "./prepared.ts";
+import { openTestDatabase, type TestDatabase } from "./test-database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const DOUBLE = { name: "test_double", text: "select $1::int * 2 as doubled" };
+
+test("is parsed once by each connection; what was built elsewhere is not kept", async () => {
+  await database.database.transaction().execute(async (tx) => {
+    for (const n of [1, 2, 3])
+      expect(await runPrepared<{ doubled: number }>(tx, DOUBLE, [n])).toEqual([{ doubled: n * 2 }]);
+    await tx.selectFrom("orgs").select("id").where("id", "=", "x").execute();
+    const { rows } = await sql<{ name: string; runs: number }>`
+      select name, (generic_plans + custom_plans)::int as runs from pg_prepared_statements`.execute(tx);
+    expect(rows).toEqual([{ name: DOUBLE.name, runs: 3 }]);
+  });
+});
+
+test("a mistake in one undoes the transaction and leaves the connection as it was", async () => {
+  const broken = { name: "test_broken", text: "select 1 / $1::int as n" };
+  const run = (n: number) =>
+    database.database.transaction().execute((tx) => runPrepared<{ n: number }>(tx, broken, [n]));
+  expect(await run(1)).toEqual([{ n: 1 }]);
+  await expect(run(0)).rejects.toMatchObject({ code: "22012" });
+  expect(await run(1)).toEqual([{ n: 1 }]);
+});
