@@ -86,7 +86,7 @@ it("says whether the recovery kit was tested", async () => {
 });
 
 it("reaches for each source, and compares the programs with the server", async () => {
-  declare(`shop: { engine: postgresql, connection: env:SHOP_URL }
+  declare(`shop: { engine: postgresql, connection: env:SHOP_URL, sandbox: { kind: uri, database: env:SCRATCH_URL } }
   desk: { engine: mariadb, connection: env:DESK_URL }
   papers: { engine: files, path: ${join(base, "gone")} }`);
   const DESK_URL = mariadb.url("root", "");
@@ -95,6 +95,10 @@ it("reaches for each source, and compares the programs with the server", async (
     /^MariaDB \d+\.\S+, dumped by mariadb-dump \d+\.\d+\.\d+$/,
   );
   expect(found.get("source shop")?.detail).toMatch(/^PostgreSQL \d+\.\d+, dumped by pg_dump \d+\.\d+$/);
+  expect(found.get("sandbox of shop")).toMatchObject({
+    result: "good",
+    detail: "uri: what it has to hold, the first backup tells",
+  });
   expect(found.get("source papers")).toMatchObject({
     result: "bad",
     detail: expect.stringContaining("ENOENT"),

@@ -1,4 +1,7 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
 import { findSandbox } from "../../src/engines/index.ts";
 import { parseSourceConfig } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
@@ -6,6 +9,7 @@ import { type TestRestoreRequest, type RestoreTestResult, testRestore } from "..
 import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/sandboxes/sandbox-config.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "../runs/source-mariadb.ts";
+import { type Finished, runCli } from "../service/cli.ts";
 import { MARIADB_IMAGE, type Podman, startPodman } from "./podman.ts";
 
 const never = new AbortController().signal;
@@ -133,6 +137,36 @@ test("an abort while it restores leaves nothing", async () => {
   await expect(tested).rejects.toMatchObject({ code: "interrupted" });
 });
 
+test("from the command line: doctor knows which image it takes, once there is a backup", async () => {
+  const root = join(place.dir, "root");
+  const cli = (...args: string[]): Promise<Finished> => runCli(args, { env: { ATTESTORE_HOME: root } });
+  const foundByDoctor = async (): Promise<unknown> => {
+    const { stdout } = await cli("doctor", "--json");
+    const { findings } = JSON.parse(stdout) as { findings: { title: string }[] };
+    return findings.find(({ title }) => title === "sandbox of shop");
+  };
+  expect((await cli("init", "--standalone")).code).toBe(0);
+  const file = join(root, "config.yaml");
+  const config = parse(await readFile(file, "utf8")) as Record<string, unknown>;
+  const sandbox = { kind: "container", image: CONTAINER.image };
+  const shop = { engine: "mariadb", connection: "env:TEST_MARIADB_URL", sandbox };
+  await writeFile(file, stringify({ ...config, sources: { shop } }));
+
+  expect(await foundByDoctor()).toMatchObject({
+    result: "good",
+    detail: "container: what it has to hold, the first backup tells",
+  });
+  const made = await cli("backup", "--source", "shop");
+  expect(made.code, made.stderr).toBe(0);
+  expect(await foundByDoctor()).toMatchObject({
+    result: "good",
+    detail: expect.stringMatching(/^restores into mariadb 10\.11\.[0-9]+-MariaDB in a container$/),
+  });
+  const tested = await cli("restore-test", "--source", "shop", "--json");
+  expect(tested.code, tested.stderr).toBe(0);
+  expect(tested.stdout).toContain('"container"');
+});
+
 describe("says what is missing", () => {
   const ofVersion = (version: string | null): Promise<RestoreTestResult> =>
     testIn(CONTAINER, [], { backupMetadata: { ...backup.sourceMetadata, engine_version: version } });
@@ -183,7 +217,7 @@ describe("says what is missing", () => {
 
   test("room", async () => {
     server.sql(
-      "use shop; create table large as select seq, repeat(md5(seq), 60) as t from (select seq from seq_1_to_60000) s",
+      "use shop; create table large as select seq, repeat(md5(seq), 60) as t from (select seq from seq_1_to_10000) s",
     );
     const large = await back();
     server.sql("drop table shop.large");
@@ -192,7 +226,11 @@ describe("says what is missing", () => {
       sha256: large.sha256,
       backupMetadata: large.sourceMetadata,
     });
-    await expect(full).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+    await expect(full).rejects.toMatchObject({
+      name: "CouldNotRun",
+      code: "disk_full",
+      message: expect.stringContaining("raise sandbox.memory_mb"),
+    });
   });
 
   test("a server of the engine in the image", async () => {

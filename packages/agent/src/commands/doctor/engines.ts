@@ -1,26 +1,55 @@
 import { findSandbox } from "../../engines/index.ts";
+import type { ForeignMetadata } from "../../engines/engine.ts";
+import { newestBackup } from "../../receipts/receipt-history.ts";
 import type { Config } from "../../root/config.ts";
+import type { Layout } from "../../root/layout.ts";
 import type { SourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { kindOf } from "../../sandboxes/sandbox-config.ts";
+import { readSourceIds } from "../../service/source-ids.ts";
 import { bad, good, type Finding } from "./finding.ts";
 
-/** The programs that the declared sources need to be restored into. */
-export async function examineEngines(config: Config): Promise<Finding[]> {
-  const ofEngines = new Map([...config.sources.values()].map((source) => [source.engine, source]));
+/**
+ * What the declared sources are restored into: this host's programs once for each engine, and of each source that has one its
+ * own container or database, as its newest backup needs it.
+ */
+export async function examineEngines(layout: Layout, config: Config): Promise<Finding[]> {
+  const sources = [...config.sources.values()];
+  const onHost = sources.filter(({ sandbox }) => sandbox === "process");
   const findings: Finding[] = [];
-  for (const source of ofEngines.values()) findings.push(await examineEngine(source));
+  for (const source of new Map(onHost.map((each) => [each.engine, each])).values())
+    findings.push(await examineSandbox(source.engine, source, {}, sources));
+  for (const source of sources.filter((each) => !onHost.includes(each))) {
+    const metadata = await metadataOf(layout, source);
+    findings.push(await examineSandbox(`sandbox of ${source.slug}`, source, metadata, sources));
+  }
   return findings;
 }
 
-async function examineEngine(source: SourceConfig): Promise<Finding> {
-  const { engine } = source;
+async function metadataOf(layout: Layout, { slug }: SourceConfig): Promise<ForeignMetadata | null> {
+  const id = (await readSourceIds(layout)).get(slug);
+  const backup = id === undefined ? null : await newestBackup(layout, id);
+  return backup?.statement.predicate.source_metadata ?? null;
+}
+
+/** Without metadata it is not known yet what will be restored. */
+async function examineSandbox(
+  title: string,
+  source: SourceConfig,
+  metadata: ForeignMetadata | null,
+  sources: readonly SourceConfig[],
+): Promise<Finding> {
   try {
-    const { runtime } = await findSandbox(source, {});
-    return good(engine, `restores into ${runtime.engine} ${runtime.engine_version}`);
+    const { runtime } = await findSandbox(source, metadata ?? {}, sources);
+    const where =
+      runtime.kind === "process" ? "" : ` in a ${runtime.kind === "uri" ? "database of yours" : "container"}`;
+    return good(title, `restores into ${runtime.engine} ${runtime.engine_version}${where}`);
   } catch (error) {
     if (!(error instanceof CouldNotRun)) throw error;
+    if (metadata === null && error.code === "sandbox_lacks")
+      return good(title, `${kindOf(source.sandbox)}: what it has to hold, the first backup tells`);
     return bad(
-      engine,
+      title,
       error.message,
       "install what is missing, or run the tests on another host (test_agent_id)",
     );

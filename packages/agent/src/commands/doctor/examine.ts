@@ -30,7 +30,7 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     if (standalone === null) findings.push(...(await examineService(call, layout, config)));
     else findings.push(await examineStorage(standalone, upload, call.signal));
     const { examineEngines } = await import("./engines.ts");
-    findings.push(...(await examineEngines(config)));
+    findings.push(...(await examineEngines(layout, config)));
     const { examineSources } = await import("./sources.ts");
     findings.push(...(await examineSources(layout, config, call.signal)));
   }

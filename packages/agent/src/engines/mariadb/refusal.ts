@@ -1,5 +1,6 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { isFull, isOfThePlace } from "./session-error.ts";
@@ -19,19 +20,19 @@ const LACKING: ReadonlySet<number> = new Set([
 export function refusalOf(
   exit: Exit,
   errors: string,
-  server: Pick<ScratchServer, "hasRunFull" | "hasDied">,
+  server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
 ): CouldNotRun | RestoreRefused {
   const [, digits, state, line] =
     /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(errors) ?? [];
   const code = Number(digits ?? 0);
   if (isFull(code) || server.hasRunFull() || /Errcode: 28|No space left on device/.test(errors)) {
-    return new CouldNotRun(
-      "disk_full",
-      "the scratch directory's file system filled up during the restore: give it more room",
-    );
+    return diskFullDuringRestore(server);
   }
   if (server.hasDied())
-    return new CouldNotRun("sandbox_failed", "the scratch server died during the restore");
+    return new CouldNotRun(
+      "sandbox_failed",
+      `the scratch server died during the restore${whyItDied(server)}`,
+    );
   // A client that ends by itself says why; of one whose words were lost on the way nothing is known.
   const isSilent = !/^ERROR/m.test(errors);
   if (exit.signal !== null || isOfThePlace(code) || isSilent)

@@ -1,5 +1,6 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 
@@ -18,15 +19,12 @@ export function refusalOf(
   sqlstates: readonly string[],
 ): CouldNotRun | RestoreRefused {
   if (server.hasRunFull() || /No space left on device/.test(exit.stderr)) {
-    return new CouldNotRun(
-      "disk_full",
-      "the scratch directory's file system filled up during the restore: give it more room",
-    );
+    return diskFullDuringRestore(server);
   }
   if (server.hasDied())
     return new CouldNotRun(
       "sandbox_failed",
-      `the scratch PostgreSQL died during the restore${server.runtime.kind === "container" ? ": it may need more sandbox.memory_mb" : ""}`,
+      `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
   if (exit.signal !== null)
     return new CouldNotRun("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);

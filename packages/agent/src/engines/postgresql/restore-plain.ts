@@ -1,4 +1,5 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
@@ -28,14 +29,14 @@ export async function restorePlain(
     },
   });
   if (server.hasDied())
-    throw new CouldNotRun("sandbox_failed", "the scratch PostgreSQL died during the restore");
+    throw new CouldNotRun(
+      "sandbox_failed",
+      `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
+    );
   // The message quotes rows: its SQLSTATE goes on.
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
   if (sqlstate === "53100") {
-    throw new CouldNotRun(
-      "disk_full",
-      "the scratch directory's file system filled up during the restore: give it more room",
-    );
+    throw diskFullDuringRestore(server);
   }
   if (/extension "[^"]*" is not available/.test(first ?? "") || /^(?:53|57P|58)/.test(sqlstate ?? "")) {
     throw new CouldNotRun(

@@ -1,0 +1,23 @@
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
+import type { ScratchServer } from "./scratch-server.ts";
+
+const WHOSE: Readonly<Record<SandboxKind, readonly [string, string]>> = {
+  process: ["the scratch directory's file system", "give it more room"],
+  container: [
+    "the container's disk",
+    "give the runtime's volumes more room, or with sandbox.storage memory raise sandbox.memory_mb",
+  ],
+  uri: ["the disk of sandbox.database", "give its server more room"],
+};
+
+/** A scratch server had no room for what was restored: that says nothing of the backup. */
+export function diskFullDuringRestore({ runtime }: Pick<ScratchServer, "runtime">): CouldNotRun {
+  const [what, remedy] = WHOSE[runtime.kind];
+  return new CouldNotRun("disk_full", `${what} filled up during the restore: ${remedy}`);
+}
+
+/** What the death of a scratch server may come from, for the end of a message. */
+export function whyItDied({ runtime }: Pick<ScratchServer, "runtime">): string {
+  return runtime.kind === "container" ? ": it may need more sandbox.memory_mb" : "";
+}
