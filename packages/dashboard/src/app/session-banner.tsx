@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
 import { type Me, meQuery } from "../api/session.ts";
 import { messageOf } from "../parts/failure-panel.tsx";
+import { dayBefore, dayOf } from "../text/days.ts";
 import { formatMoment } from "../text/format.ts";
 import { people } from "../text/people.ts";
 import classes from "./session-banner.module.css";
@@ -36,11 +37,11 @@ function ImpersonationBanner({ me, operator }: { me: Me; operator: NonNullable<M
   return (
     <Banner label={people.banner.label} kind="alarm">
       <Text size="sm" lh={1.3} style={{ overflowWrap: "anywhere" }}>
-        <strong>{people.banner.acting(operator.email, me.user.email)}</strong>{" "}
+        <strong>{people.banner.acting(me.user.email)}</strong>{" "}
         {end.isError ? (
           messageOf(end.error)
         ) : (
-          <span className={classes["more"] ?? ""}>{people.banner.logged}</span>
+          <span className={classes["more"] ?? ""}>{people.banner.logged(operator.email)}</span>
         )}
       </Text>
       <Button
@@ -61,11 +62,19 @@ function ReaderBanner({ link }: { link: NonNullable<Me["auditor_link"]> }) {
   return (
     <Banner label={people.reader.label} kind="note">
       <Text size="sm" lh={1.3}>
-        {people.reader.shows(link.name, at(link.from), at(link.to))}{" "}
+        {people.reader.shows(link.name, periodOf(link))}{" "}
         <span className={classes["more"] ?? ""}>{people.reader.until(at(link.expires_at))}</span>
       </Text>
     </Banner>
   );
+}
+
+/** Links are made of whole days of UTC; over the API also of any others. */
+function periodOf({ from, to }: NonNullable<Me["auditor_link"]>): string {
+  const isOfDays = [from, to].every((moment) => Date.parse(moment) % 86_400_000 === 0);
+  return isOfDays
+    ? people.reader.days(dayOf(from), dayBefore(to))
+    : people.reader.moments(formatMoment(new Date(from)), formatMoment(new Date(to)));
 }
 
 function Banner({ label, kind, children }: { label: string; kind: "alarm" | "note"; children: ReactNode }) {

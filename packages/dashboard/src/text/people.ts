@@ -14,13 +14,16 @@ export const people = {
   onlyManagers: "Only owners and admins may do this",
   banner: {
     label: "Impersonation",
-    acting: (operator: string, user: string) => `${operator}, you act as ${user}.`,
-    logged: "Every call is written to this organisation's log.",
+    acting: (user: string) => `You act as ${user}.`,
+    logged: (operator: string) =>
+      `You are signed in as ${operator}, and every call is written to this organisation's log.`,
     end: "End impersonation",
   },
   reader: {
     label: "Auditor's link",
-    shows: (name: string, from: string, to: string) => `${name}: records from ${from} until ${to}, to read.`,
+    shows: (name: string, period: string) => `${name}: the records ${period}, to read and to verify.`,
+    days: (first: string, last: string) => `of ${first} to ${last} (UTC)`,
+    moments: (from: string, to: string) => `from ${from} until ${to}`,
     until: (at: string) => `The link ends on ${at}.`,
     end: "Close",
   },

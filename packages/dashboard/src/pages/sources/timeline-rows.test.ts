@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { describeEntry } from "./describe-entry.ts";
-import type { TimelineItem } from "./queries.ts";
+import type { RestoreTest, TimelineItem } from "./queries.ts";
 import { timelineRows } from "./timeline-rows.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
@@ -134,4 +134,37 @@ test.each([
   expect([words.mark, words.title]).toEqual([mark, title]);
   if (typeof details === "string") expect(words.details.join(" · ")).toBe(details);
   else expect(words.details.join(" · ")).toMatch(details);
+});
+
+describe("a restore test, once what it found is known", () => {
+  const passed: RestoreTest = {
+    ...common,
+    receipt_id: "rcpt_1",
+    backup_id: "bkp_1",
+    started_at: at,
+    finished_at: at,
+    result: "passed",
+    runtime: { kind: "process", engine: "sqlite", engine_version: "3.46" },
+    phases: { download_ms: 200, decrypt_ms: 100, restore_ms: 1200, checks_ms: 40 },
+    checks: [],
+  };
+
+  test("passed: how many checks held, and when the data were back", () => {
+    const { details } = describeEntry(
+      { item: receipt("rcpt_1", "restore_test", "passed") },
+      new Date(at),
+      passed,
+    );
+    expect(details).toEqual(["0 checks held", "data back in 1.5 s"]);
+  });
+
+  test("failed: why", () => {
+    const failed: RestoreTest = { ...passed, result: "failed", reason: "check has-orders failed" };
+    const { details } = describeEntry(
+      { item: receipt("rcpt_1", "restore_test", "failed") },
+      new Date(at),
+      failed,
+    );
+    expect(details).toEqual(["check has-orders failed"]);
+  });
 });
