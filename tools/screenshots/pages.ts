@@ -17,18 +17,14 @@ interface Listed {
   items: { id: string; name?: string; slug?: string; result?: string | null; kind?: string }[];
 }
 
-/** Signed in with the code that the service mails. */
-async function operatorsSession(server: Server): Promise<string> {
-  const email = "operator@service.example";
-  await server.cliJson("operator", "add", email);
+/** Signs in with the code that the service mails. */
+async function sessionOf(server: Server, email: string, signup?: { org_name: string }): Promise<string> {
   const exchange = (path: string, json: object) =>
     api(server, { method: "POST", path, json, from: ownAddress() });
-  await exchange("/api/auth/login", { email });
-  const code = await until("a code is mailed to the operator", () =>
-    mailedCodes(server.talk(), email).at(-1),
-  );
-  return (await exchange("/api/auth/verify", { email, code })).json<{ session_token: string }>()
-    .session_token;
+  await exchange(signup === undefined ? "/api/auth/login" : "/api/auth/signup", { email, ...signup });
+  const code = await until(`a code is mailed to ${email}`, () => mailedCodes(server.talk(), email).at(-1));
+  const path = signup === undefined ? "/api/auth/verify" : "/api/auth/signup/verify";
+  return (await exchange(path, { email, code })).json<{ session_token: string }>().session_token;
 }
 
 /** Every page, with what it needs to show something. */
@@ -98,7 +94,11 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     await page.getByLabel("Choose files").setInputFiles([file]);
     await page.locator("[data-verdict]").waitFor();
   };
-  const operator = await operatorsSession(server);
+  await server.cliJson("operator", "add", "operator@service.example");
+  const operator = await sessionOf(server, "operator@service.example");
+  const newcomer = await sessionOf(server, "new@quay.example", { org_name: "Quay" });
+  const empty = (name: string, path: string): Shot => ({ name: `empty-${name}`, path, token: newcomer });
+  const sharedPath = new URL(link.url).pathname + new URL(link.url).hash;
   return [
     { name: "login", path: "/login", token: null },
     { name: "signup", path: "/signup", token: null },
@@ -106,7 +106,30 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     { name: "verify-file", path: "/verify", token: null, prepare: verifyFile },
     { name: "operator", path: "/", token: operator },
     { name: "operator-organisation", path: `/operator/${orgId}`, token: operator },
-    { name: "shared", path: new URL(link.url).pathname + new URL(link.url).hash, token: null },
+    { name: "shared", path: sharedPath, token: null },
+    {
+      name: "shared-open",
+      path: sharedPath,
+      token: null,
+      prepare: async (page) => {
+        await page.getByRole("button", { name: "Open" }).click();
+        await page.getByRole("region", { name: "Auditor's link" }).waitFor();
+      },
+    },
+    {
+      name: "impersonating",
+      path: `/operator/${orgId}`,
+      token: operator,
+      prepare: async (page) => {
+        await page.getByRole("button", { name: "Act as Ada Verhoeven" }).click();
+        await page.getByLabel("Reason").fill("ticket 4711: nothing is proven");
+        await page.getByRole("dialog").getByRole("button", { name: "Act as Ada Verhoeven" }).click();
+        await page.getByRole("region", { name: "Impersonation" }).waitFor();
+      },
+    },
+    ...["", "sources", "receipts", "backups", "events", "log", "agents", "notifications", "auth-keys"].map(
+      (at) => empty(at === "" ? "home" : at, `/${at}`),
+    ),
     of("home", "/"),
     of("sources", "/sources"),
     of("source", ledger),
@@ -115,6 +138,9 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
       page.getByRole("button", { name: "Show the difference" }).first().click(),
     ),
     of("source-settings", `${orders}?tab=settings`),
+    of("source-schedule", `${orders}?tab=settings`, (page) =>
+      page.getByRole("button", { name: "Change" }).first().click(),
+    ),
     of("receipts", "/receipts"),
     of("receipt", `/receipts/${receipts.passed}`, verify),
     of("receipt-failed", `/receipts/${receipts.failed}`),
@@ -140,7 +166,13 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
     of("api-log", `/api-logs/${await first("api-logs", () => true)}`),
     of("members", "/members"),
     of("notifications", "/notifications"),
+    of("notifications-add", "/notifications", (page) =>
+      page.getByRole("button", { name: "Add a webhook" }).click(),
+    ),
     of("auditor-links", "/auditor-links"),
+    of("auditor-links-revoke", "/auditor-links", (page) =>
+      page.getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click(),
+    ),
     of("settings", "/settings"),
     of("failed", "/receipts", async (page) => {
       await page.route("**/api/orgs/*/receipts*", (route) => route.abort());
