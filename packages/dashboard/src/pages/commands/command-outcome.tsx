@@ -17,9 +17,11 @@ export function CommandOutcome({ command }: { command: Command }) {
   return (
     <Group gap="0 var(--mantine-spacing-md)">
       <Text size="sm">{wordsOf(command)}</Text>
-      {receipt_id !== undefined && <OutcomeLink id={receipt_id}>{text.receipt}</OutcomeLink>}
-      {backup_id !== undefined && <OutcomeLink id={backup_id}>{text.backupMade}</OutcomeLink>}
-      {event_id !== undefined && <OutcomeLink id={event_id}>{text.event}</OutcomeLink>}
+      <Group gap="md" wrap="nowrap">
+        {receipt_id !== undefined && <OutcomeLink id={receipt_id}>{text.receipt}</OutcomeLink>}
+        {backup_id !== undefined && <OutcomeLink id={backup_id}>{text.backupMade}</OutcomeLink>}
+        {event_id !== undefined && <OutcomeLink id={event_id}>{text.event}</OutcomeLink>}
+      </Group>
     </Group>
   );
 }
