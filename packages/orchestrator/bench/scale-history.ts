@@ -17,7 +17,8 @@ import type { TestAgent } from "../src/log/testing/log-world.ts";
 import { makeReceipts, type Fleet, type MadeReceipt } from "./scale-receipts.ts";
 
 const AGENTS = 20;
-const SOURCES = 200;
+/** So few that each has more than a page of everything, also with ten thousand receipts. */
+const SOURCES = 40;
 /** Whole tiles, and whole twenties. */
 const BATCH = 2560;
 /** Receipts that the measured calls are about, from all of the time. */

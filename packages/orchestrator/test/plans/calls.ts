@@ -27,6 +27,9 @@ export function tokenOf(route: Route, world: World, operator: string): string | 
   }
 }
 
+/** In the middle of what many-rows.ts makes. */
+const LONG_AGO = new Date(Date.now() - 20 * 86_400_000).toISOString();
+
 interface QuerySchema {
   properties?: Record<string, { enum?: string[]; anyOf?: { const?: string }[]; pattern?: string }>;
 }
@@ -43,8 +46,7 @@ export async function callsOf(
   const bare = { ...call, path: call.path.split("?")[0] ?? "" };
   const { properties = {} } = (route.query ?? {}) as QuerySchema;
   const filters = Object.entries(properties).flatMap(([name, { enum: values, anyOf }]): string[] => {
-    if (name === "from") return ["from=2026-01-01T00:00:00Z"];
-    if (name === "to") return ["to=2026-11-01T00:00:00Z"];
+    if (name === "from" || name === "to") return [`${name}=${LONG_AGO}`];
     if (name === "limit") return ["limit=200"];
     const choices = values ?? anyOf?.flatMap(({ const: value }) => value ?? []) ?? [];
     return choices.map((value) => `${name}=${value}`);

@@ -1,13 +1,20 @@
 /** Rows for tests and measurements of scale: they are copies, so that all that reads one finds in it what it expects. */
 import { appendLeaves } from "../../src/log/testing/cheap-leaves.ts";
+import { newId } from "@attestore/contract";
 import type { TestService } from "../service.ts";
 import type { World } from "../tenancy/world.ts";
 
+/** Of what has a time: back to some weeks ago. */
+const EVERY_MINUTES = 10;
+
 /** Copies what the organisation has of each kind, so many times, and makes as many other organisations. Gives the large tables' names. */
 export async function multiply({ pool }: TestService, world: World, count: number): Promise<Set<string>> {
-  const suffix = "'01m0' || lpad(n::text, 22, '0')";
+  const suffix = "suffix";
   const bytes = "sha256(n::text::bytea)";
-  const at = "now() - n * interval '1 minute'";
+  const at = `now() - n * interval '${EVERY_MINUTES} minutes'`;
+  const suffixes = Array.from({ length: count }, (_, n) =>
+    newId("backup", Date.now() - (n + 1) * EVERY_MINUTES * 60_000).slice("bkp_".length),
+  );
   const copies: [string, Record<string, string>][] = [
     ["orgs", { id: `'org_' || ${suffix}`, slug: "'org-' || n" }],
     ["agents", { id: `'agent_' || ${suffix}`, org_id: `'org_' || ${suffix}`, token_sha256: bytes }],
@@ -21,7 +28,13 @@ export async function multiply({ pool }: TestService, world: World, count: numbe
     ["uploads", { id: `'upl_' || ${suffix}`, object_key: `'key-' || n` }],
     [
       "backups",
-      { id: `'bkp_' || ${suffix}`, upload_id: `'upl_' || ${suffix}`, object_key: "'key-' || n", made_at: at },
+      {
+        id: `'bkp_' || ${suffix}`,
+        upload_id: `'upl_' || ${suffix}`,
+        object_key: "'key-' || n",
+        made_at: at,
+        created_at: at,
+      },
     ],
     [
       "receipts",
@@ -63,8 +76,8 @@ export async function multiply({ pool }: TestService, world: World, count: numbe
     await pool.query(
       `insert into "${table}" (${names.map((name) => `"${name}"`).join()})
         select ${values.join()} from (select * from "${table}" where ${ofTheWorld(table)} limit 1) as one,
-          generate_series(1, ${count}) as n`,
-      ofTheWorld(table).includes("$1") ? [world.org.id] : [],
+          unnest($2::text[]) with ordinality as made (suffix, n)`,
+      [world.org.id, suffixes],
     );
   }
   await appendLeaves(pool, world.org.id, count);
@@ -77,7 +90,7 @@ export async function multiply({ pool }: TestService, world: World, count: numbe
 
 function ofTheWorld(table: string): string {
   if (table === "orgs") return "id = $1";
-  if (table === "sessions") return "operator_id is null and user_id is not null";
+  if (table === "sessions") return "operator_id is null and user_id is not null and $1 <> ''";
   // Nearly all calls are agents'.
   return table === "api_logs"
     ? "org_id = $1 and actor_kind = 'agent' and method = 'POST' and status < 300"

@@ -1,3 +1,4 @@
+import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Backup } from "./store.ts";
@@ -11,14 +12,37 @@ export interface BackupFilter {
 
 const FILTERS = ["source_id", "agent_id", "status"] as const;
 
+/** An hour, as `registered_late` has it, and another one for clocks that differ: a backup that is not late has an id of before that. */
+const REGISTERED_WITHIN_MS = 2 * 3_600_000;
+
+interface Range {
+  before: string;
+  from: Date | null;
+  to: Date | null;
+}
+
 /** Newest first, one more than `limit`. The period is of when the agent made them, as the record's `created_at` says. */
 export async function listBackups(
   db: Database,
   orgId: string,
   filter: BackupFilter,
-  range: { before: string; from: Date | null; to: Date | null },
+  range: Range,
   limit: number,
 ): Promise<Backup[]> {
+  const matching = (before: string) => selection(db, orgId, filter, { ...range, before }, limit);
+  if (range.to === null) return matching(range.before).execute();
+  // The newest of those made until then are not to be looked for through all that was made since.
+  const end = firstIdAt("backup", range.to.getTime() + REGISTERED_WITHIN_MS);
+  if (range.before <= end) return matching(range.before).execute();
+  const late = await matching(range.before)
+    .where("id", ">=", end)
+    .where("registered_late", "=", true)
+    .execute();
+  if (late.length > limit) return late;
+  return [...late, ...(await matching(end).execute())].slice(0, limit + 1);
+}
+
+function selection(db: Database, orgId: string, filter: BackupFilter, range: Range, limit: number) {
   let query = db
     .selectFrom("backups")
     .select(BACKUP_COLUMNS)
@@ -30,8 +54,5 @@ export async function listBackups(
   }
   if (range.from !== null) query = query.where("made_at", ">=", range.from);
   if (range.to !== null) query = query.where("made_at", "<", range.to);
-  return query
-    .orderBy("id", "desc")
-    .limit(limit + 1)
-    .execute();
+  return query.orderBy("id", "desc").limit(limit + 1);
 }

@@ -1,4 +1,4 @@
-import { BackupRecord } from "@attestore/contract";
+import { BackupRecord, newId } from "@attestore/contract";
 import { createHash } from "node:crypto";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,6 +35,40 @@ test("backups are listed newest first, by page and by filter", async () => {
   expect(await ids("?status=expired")).toEqual([]);
   expect(await ids("?to=2026-01-01T00:00:00Z")).toEqual([]);
   expect(await ids("?from=2026-01-01T00:00:00%2B02:00")).toEqual(all);
+});
+
+test("what was made until long ago is found whenever it was registered, newest registration first", async () => {
+  const other = await service.addOrg();
+  const { backups } = await makeHistory(service, other, { backups: 3 });
+  const reader = await service.signIn(other);
+  const of = async (query: string) => {
+    const { json } = await reader.get(`/api/orgs/${other.id}/backups${query}`);
+    return {
+      ids: (json["items"] as BackupRecord[]).map(({ id }) => id),
+      cursor: String(json["next_cursor"]),
+    };
+  };
+  const [late = "", later = "", recent = ""] = backups.map(({ id }) => id);
+  await service.pool.query("update backups set made_at = '2026-03-01' where id = any($1)", [[late, later]]);
+  // One that was registered when it was made, at the end of the period.
+  const made = new Date("2026-03-31T23:59:30Z");
+  const onTime = newId("backup", made.getTime() + 60_000);
+  await service.pool.query(
+    `with old as (insert into uploads select $2, org_id, source_id, agent_id, 'other', sha256, size_bytes, multipart, created_at, expires_at
+       from uploads where id = (select upload_id from backups where id = $1) returning id)
+     insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher, source_metadata, made_at, created_at)
+     select $3, org_id, source_id, agent_id, $2, 'other', sha256, size_bytes, cipher, source_metadata, $4, $4 from backups where id = $1`,
+    [recent, newId("upload"), onTime, made],
+  );
+  const april = "to=2026-04-01T00:00:00Z";
+  expect((await of(`?${april}`)).ids).toEqual([later, late, onTime]);
+  expect((await of(`?${april}&from=2026-03-02T00:00:00Z`)).ids).toEqual([onTime]);
+  const first = await of(`?limit=1&${april}`);
+  expect(first.ids).toEqual([later]);
+  const second = await of(`?limit=1&${april}&cursor=${first.cursor}`);
+  expect(second.ids).toEqual([late]);
+  expect((await of(`?limit=1&${april}&cursor=${second.cursor}`)).ids).toEqual([onTime]);
+  expect((await of("")).ids).toEqual([recent, later, late, onTime]);
 });
 
 test("one backup says when it was proven", async () => {

@@ -286,6 +286,8 @@ export interface BackupsTable {
   removal_due_at: NullableTimestamp;
   object_removed_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
+  /** More than an hour after it was made. */
+  registered_late: ColumnType<boolean, never, never>;
 }
 
 export interface LogsTable {
