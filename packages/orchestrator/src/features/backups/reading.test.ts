@@ -34,6 +34,8 @@ test("backups are listed newest first, by page and by filter", async () => {
   expect(await ids(`?agent_id=${orders.agent.id}&status=available`)).toEqual(all.slice(1));
   expect(await ids("?status=expired")).toEqual([]);
   expect(await ids("?to=2026-01-01T00:00:00Z")).toEqual([]);
+  expect(await ids("?to=0001-01-01T00:00:00Z")).toEqual([]);
+  expect(await ids("?to=9999-12-31T23:59:59Z")).toEqual(all);
   expect(await ids("?from=2026-01-01T00:00:00%2B02:00")).toEqual(all);
 });
 
