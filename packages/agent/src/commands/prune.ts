@@ -93,11 +93,11 @@ async function judge(layout: Layout, rules: KeepRules, source: string | undefine
   const stored = (await listStored(layout)).filter((each) => source === undefined || each.source === source);
   if (source !== undefined && stored.length === 0)
     throw new UserError("source_unknown", `no backup of a source "${source}" is stored here`);
-  const proven = await passedBackups(layout);
+  const passed = await passedBackups(layout);
   const judged: Judged[] = [];
   for (const slug of new Set(stored.map((each) => each.source))) {
     const own = stored.filter((each) => each.source === slug);
-    const kept = keptBy(own, rules, { proven, now: new Date() });
+    const kept = keptBy(own, rules, { passed, now: new Date() });
     judged.push(...own.map((backup) => ({ backup, keptBy: kept.get(backup.id) ?? [] })));
   }
   return judged;

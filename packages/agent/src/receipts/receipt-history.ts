@@ -70,12 +70,14 @@ async function findRestoreTest(
   return null;
 }
 
-/** The ids of all backups that passed a restore test of this agent. */
-export async function passedBackups(layout: Layout): Promise<Set<string>> {
-  const passed = new Set<string>();
-  await findRestoreTest(layout, ({ predicate }) => {
-    if (predicate.result === "passed") passed.add(predicate.backup_id);
+/** The ids of all backups that passed a restore test of this agent, and of those whose newest one passed. */
+export async function passedBackups(layout: Layout): Promise<{ ever: Set<string>; lately: Set<string> }> {
+  const [ever, lately, tested] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  await findRestoreTest(layout, ({ predicate: { backup_id: id, result } }) => {
+    if (result === "passed") ever.add(id);
+    if (result === "passed" && !tested.has(id)) lately.add(id);
+    tested.add(id);
     return false;
   });
-  return passed;
+  return { ever, lately };
 }

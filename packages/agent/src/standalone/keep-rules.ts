@@ -22,13 +22,14 @@ export function hasRules(rules: KeepRules): boolean {
 }
 
 /**
- * Why each backup of one source is kept, by id; one that is not there may go. `proven`: those that passed a restore test, of
- * which the newest is never pruned, whatever the rules say.
+ * Why each backup of one source is kept, by id; one that is not there may go. `passed`: those that ever passed a restore test, and
+ * those whose newest one did. Of each the newest is never pruned, whatever the rules say: a backup that failed since, because it rots,
+ * must not be what an older one that restores has to go for.
  */
 export function keptBy(
   backups: readonly Datable[],
   rules: KeepRules,
-  { proven, now }: { readonly proven: ReadonlySet<string>; readonly now: Date },
+  { passed, now }: { readonly passed: Record<"ever" | "lately", ReadonlySet<string>>; readonly now: Date },
 ): ReadonlyMap<string, string[]> {
   const newestFirst = backups.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at));
   const kept = new Map<string, string[]>();
@@ -47,8 +48,10 @@ export function keptBy(
       keep(backup, rule);
     }
   }
-  const newestProven = newestFirst.find(({ id }) => proven.has(id));
-  if (newestProven !== undefined) keep(newestProven, "proven");
+  const newestOf = (ids: ReadonlySet<string>): Datable | undefined =>
+    newestFirst.find(({ id }) => ids.has(id));
+  for (const proven of new Set([newestOf(passed.ever), newestOf(passed.lately)]))
+    if (proven !== undefined) keep(proven, "proven");
   return kept;
 }
 

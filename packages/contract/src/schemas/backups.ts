@@ -89,7 +89,11 @@ export const BackupRecord = Type.Object(
     cipher: Cipher,
     source_metadata: SourceMetadata,
     status: Type.Enum(["available", "expired"]),
+    /** When it last passed a restore test. */
     proven_at: Type.Union([Timestamp, Type.Null()]),
+    /** When it last failed one, and the receipt that says so. A service from before does not tell. */
+    failed_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
+    failed_receipt_id: Type.Optional(Type.Union([Id("receipt"), Type.Null()])),
     expires_at: Type.Union([Timestamp, Type.Null()]),
   },
   strict,

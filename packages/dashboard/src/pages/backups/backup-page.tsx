@@ -19,6 +19,7 @@ import { receiptListQuery } from "../receipts/queries.ts";
 import { ReceiptMark } from "../receipts/receipt-mark.tsx";
 import { BackupRetention } from "./backup-retention.tsx";
 import { DownloadSection } from "./download-section.tsx";
+import { Proof } from "./proof.tsx";
 import { type Backup, backupQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/backups/$backupId");
@@ -55,7 +56,7 @@ function BackupFacts({ backup }: { backup: Backup }) {
           [text.page.source, <SourceName id={backup.source_id} />],
           [text.page.agent, <AgentName id={backup.agent_id} />],
           [text.page.made, <Moment at={backup.created_at} />],
-          [text.page.proven, <Age at={backup.proven_at} fallback={text.notProven} />],
+          [text.page.proven, <Proof backup={backup} />],
           [text.page.size, formatBytes(backup.size_bytes)],
           [text.page.sha256, <Code>{backup.sha256}</Code>],
           [text.page.engine, visible(`${metadata.engine} ${metadata.engine_version}`)],

@@ -6,17 +6,16 @@ import { Age } from "../../parts/age.tsx";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
 import { Moment } from "../../parts/moment.tsx";
 import { Page } from "../../parts/page.tsx";
-import { RecordLink } from "../../parts/record-link.tsx";
 import { NoneFound, RecordList } from "../../parts/record-list.tsx";
 import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { backups as text } from "../../text/backups.ts";
-import { receipts } from "../../text/receipts.ts";
 import { formatBytes } from "../../text/format.ts";
-import { receiptListQuery } from "../receipts/queries.ts";
+import { Proof } from "./proof.tsx";
 import { type Backup, backupListQuery } from "./queries.ts";
+import { refutedBy } from "./refuted-by.ts";
 import { type BackupSearch, STATUSES } from "./search.ts";
 
 const route = getRouteApi("/signed-in/backups");
@@ -25,14 +24,13 @@ export function BackupsPage() {
   const orgId = useOrgId();
   const search = route.useSearch();
   const list = useInfiniteQuery(backupListQuery(orgId, search));
-  const refuted = useRefuted(orgId, search.source_id);
   return (
     <Page title={text.list.title} lead={text.list.lead}>
       <BackupFilters search={search} />
       <RecordList
         list={list}
         caption={text.list.title}
-        columns={columnsOf(refuted)}
+        columns={COLUMNS}
         empty={<NoneFound search={search} none={text.list.empty} noMatch={text.list.noMatch} />}
       />
     </Page>
@@ -56,37 +54,13 @@ function BackupFilters({ search }: { search: BackupSearch }) {
   );
 }
 
-/** By its id, the receipt of the restore test that a backup failed and has not passed since. Of tests long ago there is none. */
-function useRefuted(orgId: string, sourceId: string | undefined): (backup: Backup) => string | undefined {
-  const failed = useInfiniteQuery(
-    receiptListQuery(orgId, {
-      kind: "restore_test",
-      result: "failed",
-      ...(sourceId === undefined ? {} : { source_id: sourceId }),
-    }),
-  );
-  const newest = new Map(
-    (failed.data?.pages.flatMap(({ items }) => items) ?? [])
-      .toReversed()
-      .map((receipt) => [receipt.backup_id, receipt] as const),
-  );
-  return ({ id, proven_at }) => {
-    const receipt = newest.get(id);
-    return receipt !== undefined && (proven_at === null || proven_at < receipt.created_at)
-      ? receipt.id
-      : undefined;
-  };
-}
-
-const columnsOf = (refuted: (backup: Backup) => string | undefined): Column<Backup>[] => [
+const COLUMNS: readonly Column<Backup>[] = [
   {
     header: text.list.columns.backup,
     cell: (backup) => (
       <Group gap={6} wrap="nowrap">
         <StatusMark
-          status={
-            refuted(backup) !== undefined ? "failed" : backup.proven_at === null ? "backed_up" : "proven"
-          }
+          status={refutedBy(backup) !== null ? "failed" : backup.proven_at === null ? "backed_up" : "proven"}
         />
         <Anchor
           inherit
@@ -101,14 +75,7 @@ const columnsOf = (refuted: (backup: Backup) => string | undefined): Column<Back
   { header: text.list.columns.made, cell: ({ created_at }) => <Age at={created_at} /> },
   {
     header: text.list.columns.proven,
-    cell: (backup) => {
-      const receipt = refuted(backup);
-      return receipt === undefined ? (
-        <Age at={backup.proven_at} fallback={text.notProven} />
-      ) : (
-        <RecordLink id={receipt}>{receipts.what.failed}</RecordLink>
-      );
-    },
+    cell: (backup) => <Proof backup={backup} />,
   },
   { header: text.list.columns.size, numeric: true, cell: ({ size_bytes }) => formatBytes(size_bytes) },
   { header: text.list.columns.status, cell: ({ status }) => text.status[status] },

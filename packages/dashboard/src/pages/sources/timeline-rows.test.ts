@@ -7,7 +7,11 @@ const at = "2026-11-21T12:00:00.000Z";
 const common = { created_at: at, org_id: "org_1", source_id: "src_1", agent_id: "agent_1" };
 const placed = { log_index: 1, leaf_hash: "ab".repeat(32) };
 
-const backup = (id: string, proven_at: string | null = null): TimelineItem => ({
+const backup = (
+  id: string,
+  proven_at: string | null = null,
+  failed_at: string | null = null,
+): TimelineItem => ({
   type: "backup",
   at,
   backup: {
@@ -24,6 +28,8 @@ const backup = (id: string, proven_at: string | null = null): TimelineItem => ({
     },
     status: "available",
     proven_at,
+    failed_at,
+    failed_receipt_id: failed_at === null ? null : "rcpt_failed",
     expires_at: null,
   },
 });
@@ -87,18 +93,15 @@ test("a backup, its receipt and the command that asked for it are one row; a tes
   ]);
 });
 
-test("a backup is refuted by its newest restore test only", () => {
-  const [failed, passed] = [
-    receipt("rcpt_2", "restore_test", "failed"),
-    receipt("rcpt_1", "restore_test", "passed"),
-  ];
-  const backupOf = (items: TimelineItem[]) => timelineRows(items).find(({ id }) => id === "bkp_1");
-  const refuted = backupOf([failed, passed, backup("bkp_1", at)]);
-  expect(refuted?.isRefuted).toBe(true);
-  const { mark, details } = describeEntry(refuted ?? { item: failed }, new Date(at));
-  expect(mark).toBe("failed");
-  expect(details).toContain("did NOT restore");
-  expect(backupOf([passed, failed, backup("bkp_1", at)])?.isRefuted).toBe(false);
+test("a backup whose newest restore test failed is refuted, wherever that test is", () => {
+  const [before, after] = ["2026-11-21T11:00:00.000Z", "2026-11-21T13:00:00.000Z"];
+  const shown = (proven_at: string | null, failed_at: string | null) => {
+    const [row = expect.unreachable()] = timelineRows([backup("bkp_1", proven_at, failed_at)]);
+    const { mark, details } = describeEntry(row, new Date(at));
+    return [row.isRefuted, mark === "failed", details.includes("did NOT restore")];
+  };
+  for (const proven of [null, before]) expect(shown(proven, after)).toEqual([true, true, true]);
+  for (const failed of [null, before]) expect(shown(after, failed)).toEqual([false, false, false]);
 });
 
 test("what belongs to something that is not loaded stays, and of many commands that ended together each", () => {

@@ -1,3 +1,4 @@
+import { refutedBy } from "../backups/refuted-by.ts";
 import type { Command, TimelineItem } from "./queries.ts";
 
 type Receipt = Extract<TimelineItem, { type: "receipt" }>["receipt"];
@@ -30,12 +31,7 @@ export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
       backup.receipt = row.item.receipt;
       rows.delete(row.id);
     }
-    if (row.item.type === "receipt" && row.item.receipt.kind === "restore_test") {
-      const { backup_id, result } = row.item.receipt;
-      const backup = rows.get(backup_id);
-      // The newest comes first.
-      if (backup !== undefined) backup.isRefuted ??= result === "failed";
-    }
+    if (row.item.type === "backup") row.isRefuted = refutedBy(row.item.backup) !== null;
     if (row.item.type === "command") {
       const { receipt_id, backup_id, event_id } = row.item.command.outcome;
       const outcome = [receipt_id, backup_id, event_id]

@@ -32,6 +32,8 @@ export interface Backup {
   status: "available" | "expired";
   made_at: Date;
   proven_at: Date | null;
+  failed_at: Date | null;
+  failed_receipt_id: string | null;
   expires_at: Date | null;
 }
 
@@ -48,6 +50,8 @@ export const BACKUP_COLUMNS = [
   "status",
   "made_at",
   "proven_at",
+  "failed_at",
+  "failed_receipt_id",
   "expires_at",
 ] as const;
 

@@ -8,6 +8,7 @@ import {
   linkCommands,
   linkTestCommands,
   markBackedUp,
+  markFailed,
   markProven,
   readBackups,
   readRecorded,
@@ -37,12 +38,14 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const made = placed.filter(({ entry }) => entry.kind === "backup");
     const tested = placed.filter(({ entry }) => entry.kind === "restore_test");
     const proven = tested.filter(({ entry }) => entry.result === "passed");
+    const failed = tested.filter(({ entry }) => entry.result === "failed");
     return [
       insertReceipts(session, placed),
       recordDays(session, placed),
       ...(made.length === 0 ? [] : [markBackedUp(session, made), linkCommands(session, made)]),
       ...(tested.length === 0 ? [] : [linkTestCommands(session, tested)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),
+      ...(failed.length === 0 ? [] : [markFailed(session, failed)]),
     ];
   },
 };

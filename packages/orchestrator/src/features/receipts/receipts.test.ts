@@ -98,6 +98,27 @@ test("a receipt of a backup sets when the source was last backed up; one of a te
   });
 });
 
+test("a backup that fails a test says when and by which receipt; a late one moves that no further back", async () => {
+  const fail = (finished_at: string) =>
+    submit(
+      tester,
+      restoreTestStatement(tester, backup, { finished_at, result: "failed", checks: [], reason: "no" }),
+    );
+  const failed = async () => {
+    const { rows } = await world.pool.query(
+      "select failed_at, failed_receipt_id from backups where id = $1",
+      [backup.id],
+    );
+    return rows[0] as unknown;
+  };
+  expect(await failed()).toEqual({ failed_at: null, failed_receipt_id: null });
+  await fail("2026-01-03T00:00:00.000Z");
+  const { id } = await fail("2026-01-04T00:00:00.000Z");
+  await fail("2026-01-02T00:00:00.000Z");
+  await submit(tester, restoreTestStatement(tester, backup, { finished_at: "2026-01-05T00:00:00.000Z" }));
+  expect(await failed()).toEqual({ failed_at: new Date("2026-01-04T00:00:00Z"), failed_receipt_id: id });
+});
+
 test("a late receipt moves no time back, and a clock that is ahead none beyond now", async () => {
   const prove = (finished_at: string) => submit(agent, restoreTestStatement(agent, backup, { finished_at }));
   await prove("2026-01-03T00:00:00.000Z");

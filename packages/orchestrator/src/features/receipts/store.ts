@@ -150,6 +150,29 @@ export function markProven(session: SqlSession, placed: Placed): Promise<unknown
   ];
 }
 
+const MARK_FAILED: Statement = {
+  name: "receipts_mark_backups_failed",
+  text: `update backups set failed_at = latest.at, failed_receipt_id = latest.receipt_id
+    from unnest($1::text[], $2::timestamptz[], $3::text[]) as latest (id, at, receipt_id)
+    where backups.id = latest.id and (backups.failed_at is null or backups.failed_at < latest.at)`,
+};
+
+/** One update a backup: the newest of the tests that it failed. */
+export function markFailed(session: SqlSession, placed: Placed): Promise<unknown> {
+  const newest = new Map<string, { at: string; receiptId: string }>();
+  for (const { entry } of placed) {
+    const { backup_id: id } = entry.statement.predicate;
+    const at = happenedAt(entry);
+    if (at >= (newest.get(id)?.at ?? "")) newest.set(id, { at, receiptId: entry.id });
+  }
+  const ids = [...newest.keys()].sort();
+  return session.run(MARK_FAILED, [
+    plainArray(ids),
+    plainArray(ids.map((id) => newest.get(id)?.at ?? null)),
+    plainArray(ids.map((id) => newest.get(id)?.receiptId ?? null)),
+  ]);
+}
+
 /** Ids and the latest time of each, as two array literals, in the order of the ids (so that two writers never deadlock). */
 function latest(placed: Placed, idOf: (entry: ReceiptEntry) => string): [string, string] {
   const times = new Map<string, string>();

@@ -3,6 +3,8 @@ import { byTime, hasRules, keepReasons, type Kept } from "./rules.ts";
 
 export interface Candidate extends Kept {
   provenAt: Date | null;
+  /** When it last failed a restore test. */
+  failedAt: Date | null;
   sizeBytes: number;
 }
 
@@ -22,20 +24,23 @@ export interface PlanInput {
 }
 
 /**
- * What becomes of a source's backups, in the order that they are given in. Whatever the rules say, the newest backup that passed a restore
- * test stays, and what a running command needs; without a rule everything does.
+ * What becomes of a source's backups, in the order that they are given in. Whatever the rules say, the newest backup that ever passed a
+ * restore test stays, the newest whose last one passed (the other may rot, and must not be what this one goes for), and what a running
+ * command needs; without a rule everything does.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));
   const kept = keepReasons(backups, rules, zone);
-  const newestProven = backups
-    .filter(({ provenAt }) => provenAt !== null)
-    .toSorted(byTime)
-    .at(-1);
+  const proven = backups.filter(({ provenAt }) => provenAt !== null).toSorted(byTime);
+  const newestProven = new Set([proven.at(-1)?.id, proven.findLast(isStillProven)?.id]);
   return backups.map((backup) => {
     const reasons = [...(kept.get(backup.id) ?? [])];
-    if (backup.id === newestProven?.id) reasons.push({ rule: "newest_proven" });
+    if (newestProven.has(backup.id)) reasons.push({ rule: "newest_proven" });
     if (needed.has(backup.id)) reasons.push({ rule: "running_command" });
     return { backup, reasons };
   });
+}
+
+function isStillProven({ provenAt, failedAt }: Candidate): boolean {
+  return provenAt !== null && (failedAt === null || failedAt <= provenAt);
 }

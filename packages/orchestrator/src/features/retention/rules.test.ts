@@ -72,15 +72,21 @@ const candidates = fc
   .uniqueArray(
     fc.record({
       hours: fc.integer({ min: 0, max: 24 * 1200 }),
-      isProven: fc.boolean(),
+      proof: fc.constantFrom("none", "passed", "failed since"),
       id: fc.integer({ min: 0, max: 1_000_000 }),
     }),
     { maxLength: 60, selector: ({ id }) => id },
   )
   .map((list): Candidate[] =>
-    list.map(({ hours, isProven, id }) => {
+    list.map(({ hours, proof, id }) => {
       const at = new Date(Date.parse("2023-01-01T00:00:00Z") + hours * 3_600_000);
-      return { id: `bkp_${String(id).padStart(8, "0")}`, at, provenAt: isProven ? at : null, sizeBytes: 1 };
+      return {
+        id: `bkp_${String(id).padStart(8, "0")}`,
+        at,
+        provenAt: proof === "none" ? null : at,
+        failedAt: proof === "failed since" ? new Date(at.getTime() + 1) : null,
+        sizeBytes: 1,
+      };
     }),
   );
 const count = fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined });
@@ -157,16 +163,18 @@ describe("for all backups and rules", () => {
     );
   });
 
-  test("the newest proven one stays, and whatever a command needs", () => {
+  test("the newest proven one stays, the newest that has not failed since, and whatever a command needs", () => {
     fc.assert(
       fc.property(candidates, rules, zone, fc.nat(), (backups, given, in_, index) => {
         const needed = backups.length === 0 ? [] : [backups[index % backups.length]?.id ?? ""];
         const ids = keptBy(backups, given, in_, needed);
         for (const id of needed) expect(ids.has(id)).toBe(true);
-        const proven = backups.filter(({ provenAt }) => provenAt !== null);
-        const newest = Math.max(...proven.map(({ at }) => at.getTime()));
-        if (proven.length > 0)
-          expect(proven.some(({ id, at }) => at.getTime() === newest && ids.has(id))).toBe(true);
+        const ever = backups.filter(({ provenAt }) => provenAt !== null);
+        for (const proven of [ever, ever.filter(({ failedAt }) => failedAt === null)]) {
+          const newest = Math.max(...proven.map(({ at }) => at.getTime()));
+          if (proven.length > 0)
+            expect(proven.some(({ id, at }) => at.getTime() === newest && ids.has(id))).toBe(true);
+        }
       }),
     );
   });

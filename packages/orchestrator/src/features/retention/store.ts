@@ -9,7 +9,7 @@ const LOST_AFTER_MS = 7 * 86_400_000;
 export async function listAvailable(db: Database, sourceId: string): Promise<Candidate[]> {
   const rows = await db
     .selectFrom("backups")
-    .select(["id", "made_at", "created_at", "proven_at", "size_bytes"])
+    .select(["id", "made_at", "created_at", "proven_at", "failed_at", "size_bytes"])
     .where("source_id", "=", sourceId)
     .where("status", "=", "available")
     .orderBy("id", "desc")
@@ -18,6 +18,7 @@ export async function listAvailable(db: Database, sourceId: string): Promise<Can
     id: row.id,
     at: row.made_at < row.created_at ? row.made_at : row.created_at,
     provenAt: row.proven_at,
+    failedAt: row.failed_at,
     sizeBytes: row.size_bytes,
   }));
 }

@@ -281,6 +281,8 @@ export interface BackupsTable {
   status: Generated<"available" | "expired">;
   made_at: Timestamp;
   proven_at: NullableTimestamp;
+  failed_at: NullableTimestamp;
+  failed_receipt_id: Nullable<string>;
   expires_at: NullableTimestamp;
   /** When the object of an expired backup is to be removed, or tried again. */
   removal_due_at: NullableTimestamp;

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { keptBy } from "./keep-rules.ts";
+
+const NONE = { last: 0, days: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0 };
+const now = new Date("2026-11-21T12:00:00Z");
+const backups = [1, 2, 3, 4].map((day) => ({ id: `day-${day}`, at: `2026-11-0${day}T02:00:00.000Z` }));
+const kept = (ever: string[], lately: string[]) =>
+  Object.fromEntries(
+    keptBy(backups, { ...NONE, last: 1 }, { passed: { ever: new Set(ever), lately: new Set(lately) }, now }),
+  );
+
+it("the newest that passed a restore test stays, whatever the rules say", () => {
+  expect(kept(["day-1", "day-2"], ["day-1", "day-2"])).toEqual({ "day-4": ["last"], "day-2": ["proven"] });
+  expect(kept(["day-4"], ["day-4"])).toEqual({ "day-4": ["last", "proven"] });
+  expect(kept([], [])).toEqual({ "day-4": ["last"] });
+});
+
+it("a backup that fails since is not what an older one that restores goes for", () => {
+  expect(kept(["day-1", "day-2", "day-3"], ["day-1", "day-2"])).toEqual({
+    "day-4": ["last"],
+    "day-3": ["proven"],
+    "day-2": ["proven"],
+  });
+});
