@@ -50,10 +50,11 @@ export async function findLeaf(session: SqlSession, orgId: string, leafHash: Has
 
 const FULL_TILES: Statement = {
   name: "log_read_tiles",
-  text: `select tiles.level, tiles.tile_index, tiles.hashes
+  // Each by its key: a join of a few with all reads all, as long as the log is of middling size.
+  text: `select wanted.level, wanted.tile_index, tile.hashes
     from unnest($2::smallint[], $3::bigint[]) as wanted (level, tile_index)
-    join log_tiles as tiles
-      on tiles.org_id = $1 and tiles.level = wanted.level and tiles.tile_index = wanted.tile_index`,
+    cross join lateral (select hashes from log_tiles
+      where org_id = $1 and level = wanted.level and tile_index = wanted.tile_index limit 1) as tile`,
 };
 
 /** Reads only the tiles that hold these nodes: one a level on a path, whatever the size of the log. */
