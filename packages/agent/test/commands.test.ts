@@ -271,6 +271,7 @@ it("finds what is wrong with an installation", async () => {
     "root",
     "config.yaml",
     "keys",
+    "signing key",
     "disk",
     "sandboxes",
     "recovery kit",
