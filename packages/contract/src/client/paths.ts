@@ -167,8 +167,8 @@ export interface Schemas {
     source_metadata: Schemas["SourceMetadata"];
     status: "available" | "expired";
     proven_at: string | null;
-    failed_at?: string | null;
-    failed_receipt_id?: string | null;
+    failed_at?: string;
+    failed_receipt_id?: string;
     expires_at: string | null;
   };
   BootstrapRecord: {

@@ -91,9 +91,9 @@ export const BackupRecord = Type.Object(
     status: Type.Enum(["available", "expired"]),
     /** When it last passed a restore test. */
     proven_at: Type.Union([Timestamp, Type.Null()]),
-    /** When it last failed one, and the receipt that says so. A service from before does not tell. */
-    failed_at: Type.Optional(Type.Union([Timestamp, Type.Null()])),
-    failed_receipt_id: Type.Optional(Type.Union([Id("receipt"), Type.Null()])),
+    /** When it last failed one, and the receipt that says so; of one that never did, there is neither. */
+    failed_at: Type.Optional(Timestamp),
+    failed_receipt_id: Type.Optional(Id("receipt")),
     expires_at: Type.Union([Timestamp, Type.Null()]),
   },
   strict,

@@ -28,8 +28,7 @@ const backup = (
     },
     status: "available",
     proven_at,
-    failed_at,
-    failed_receipt_id: failed_at === null ? null : "rcpt_failed",
+    ...(failed_at === null ? {} : { failed_at, failed_receipt_id: "rcpt_failed" }),
     expires_at: null,
   },
 });

@@ -15,8 +15,9 @@ export function backupRecord(backup: Backup): BackupRecord {
     source_metadata: backup.source_metadata,
     status: backup.status,
     proven_at: backup.proven_at?.toISOString() ?? null,
-    failed_at: backup.failed_at?.toISOString() ?? null,
-    failed_receipt_id: backup.failed_receipt_id,
+    ...(backup.failed_at === null || backup.failed_receipt_id === null
+      ? {}
+      : { failed_at: backup.failed_at.toISOString(), failed_receipt_id: backup.failed_receipt_id }),
     expires_at: backup.expires_at?.toISOString() ?? null,
   };
 }
