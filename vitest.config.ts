@@ -56,8 +56,8 @@ const packaging = {
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes that they start: two workers leave a quarter of two cores idle.
-    maxWorkers: 3,
+    // Most tests wait for processes that they start: with three workers a quarter of two cores is idle.
+    maxWorkers: 4,
     projects: [
       project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),
       browser,

@@ -11,6 +11,7 @@ import {
   type TileNode,
 } from "@attestore/proof";
 import { LogDefect } from "./log-defect.ts";
+import { nodeIn, recallNodes, rememberNodes } from "./inner-nodes.ts";
 import { packHashes, plainArray } from "./packed.ts";
 import type { SqlSession, Statement } from "./sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
@@ -66,15 +67,26 @@ async function readNodes(
 ): Promise<(level: number, index: number) => Hash> {
   const wanted = coordinates.map((node) => ({ ...node, tile: tileOfNode(node.level, node.index) }));
   const byTile = Map.groupBy(wanted, ({ tile }) => `${tile.tileLevel}/${tile.tileIndex}`);
-  const tiles = [...byTile.values()].map((nodes) => nodes.map(({ tile }) => tile));
+  const found = new Map<string, Hash>();
+  for (const [name, nodes] of byTile) {
+    const inner = recallNodes(`${orgId}/${name}`);
+    if (inner === null) continue;
+    byTile.delete(name);
+    for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
+  }
   const full = await readFullTiles(
     session,
     orgId,
-    tiles.flatMap(([tile]) => tile ?? []),
+    [...byTile.values()].flatMap(([first]) => first?.tile ?? []),
   );
-  const found = new Map<string, Hash>();
   for (const [name, nodes] of byTile) {
     const fullTile = full.get(name);
+    // Of the lowest level there are too many, and each is on the path of 256 leaves only.
+    if (fullTile !== undefined && !name.startsWith("0/")) {
+      const inner = rememberNodes(`${orgId}/${name}`, fullTile);
+      for (const { level, index, tile } of nodes) found.set(`${level}/${index}`, nodeIn(inner, tile));
+      continue;
+    }
     const { bytes, first } =
       fullTile === undefined
         ? await readPartialTile(
