@@ -102,6 +102,38 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   });
 });
 
+interface Pruned {
+  kept: { id: string; by: string[] }[];
+  would_remove: string[];
+}
+
+it("prunes no backup that restores for one that was proven and has rotted since", async () => {
+  await json(["init", "--standalone"]);
+  declare();
+  writeOrders(200);
+  const backUp = async () => (await json<{ backup_id: string }>(["backup"])).backup_id;
+  const good = await backUp();
+  await json(["restore-test"]);
+  const rotten = await backUp();
+  await json(["restore-test"]);
+  const file = join(root, "blobs/stored/orders", `${rotten}.age`);
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  expect(await json(["restore-test"], 1)).toMatchObject({ result: "failed", backup_id: rotten });
+  const untested = await backUp();
+  const newest = await backUp();
+  const { kept, would_remove } = await json<{ kept: { id: string; by: string[] }[]; would_remove: string[] }>(
+    [...["prune", "--keep-last", "1", "--dry-run"]],
+  );
+  expect(Object.fromEntries(kept.map(({ id, by }) => [id, by]))).toEqual({
+    [good]: ["proven"],
+    [rotten]: ["proven"],
+    [newest]: ["last"],
+  });
+  expect(would_remove).toEqual([untested]);
+});
+
 it("does not pass a stored file that was damaged, and cannot run where it is gone", async () => {
   await json(["init", "--standalone"]);
   declare();
