@@ -123,9 +123,7 @@ it("prunes no backup that restores for one that was proven and has rotted since"
   expect(await json(["restore-test"], 1)).toMatchObject({ result: "failed", backup_id: rotten });
   const untested = await backUp();
   const newest = await backUp();
-  const { kept, would_remove } = await json<{ kept: { id: string; by: string[] }[]; would_remove: string[] }>(
-    [...["prune", "--keep-last", "1", "--dry-run"]],
-  );
+  const { kept, would_remove } = await json<Pruned>(["prune", "--keep-last", "1", "--dry-run"]);
   expect(Object.fromEntries(kept.map(({ id, by }) => [id, by]))).toEqual({
     [good]: ["proven"],
     [rotten]: ["proven"],
