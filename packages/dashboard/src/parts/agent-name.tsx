@@ -1,4 +1,4 @@
-import { useAgents } from "../pages/sources/use-agents.ts";
+import { useAgents } from "../api/use-agents.ts";
 import { RecordLink } from "./record-link.tsx";
 
 /** An agent by its name, with a link to its page; by its id where it is not known. */

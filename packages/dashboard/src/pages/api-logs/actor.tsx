@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { apiLogText as text } from "../../text/api-logs.ts";
-import { useAgents } from "../sources/use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 import { type ApiLog, memberListQuery } from "./queries.ts";
 
 /** Who called: a person by their address, an agent by its name; and the operator who acted as them. */

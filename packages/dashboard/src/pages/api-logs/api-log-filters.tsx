@@ -5,7 +5,7 @@ import { useOrgId } from "../../api/session.ts";
 import { Choice, FilterBar, PeriodChoice } from "../../parts/filter-bar.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { apiLogText } from "../../text/api-logs.ts";
-import { useAgents } from "../sources/use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 import { memberListQuery } from "./queries.ts";
 import { ACTOR_KINDS, type ApiLogSearch, METHODS } from "./search.ts";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { sourceText } from "../../text/sources.ts";
 import { EditorForm } from "./editor-form.tsx";
 import type { SourceDetail } from "./queries.ts";
-import { useAgents } from "./use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 import { useConfigure } from "./use-configure.ts";
 
 const text = sourceText.configure;

@@ -4,7 +4,7 @@ import { sourceText } from "../../text/sources.ts";
 import { ConfigureEditor } from "./configure-editor.tsx";
 import type { SourceDetail } from "./queries.ts";
 import { SettingSection } from "./setting-section.tsx";
-import { useAgents } from "./use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.configure;
 

@@ -3,7 +3,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { sourceText } from "../../text/sources.ts";
 import classes from "./drift.module.css";
 import type { Drift } from "./queries.ts";
-import { useAgents } from "./use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.drift;
 

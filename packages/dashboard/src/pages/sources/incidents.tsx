@@ -4,7 +4,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { sourceText } from "../../text/sources.ts";
 import type { Incident, SourceDetail } from "./queries.ts";
-import { type Agents, useAgents } from "./use-agents.ts";
+import { type Agents, useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.incident;
 

@@ -2,7 +2,7 @@ import type { TimelineItem } from "@attestore/contract";
 import type { Schemas } from "@attestore/contract/client";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
+import { pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type { TimelineItem };
 export type Source = Schemas["SourceRecord"];
@@ -23,34 +23,6 @@ export function sourceQuery(orgID: string, sourceID: string) {
     queryKey: keyOf(orgID, sourceID),
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/sources/{sourceID}", { path: { orgID, sourceID } })).body,
-  });
-}
-
-export function sourceListQuery(orgID: string) {
-  return queryOptions({
-    queryKey: ["orgs", orgID, "sources", "list"],
-    queryFn: () =>
-      allPages(
-        async (cursor) =>
-          (
-            await api.call("get", "/api/orgs/{orgID}/sources", {
-              path: { orgID },
-              query: pageOf(cursor, 200),
-            })
-          ).body,
-      ),
-  });
-}
-
-export function agentListQuery(orgID: string) {
-  return queryOptions({
-    queryKey: ["orgs", orgID, "agents", "all"],
-    queryFn: () =>
-      allPages(
-        async (cursor) =>
-          (await api.call("get", "/api/orgs/{orgID}/agents", { path: { orgID }, query: pageOf(cursor, 200) }))
-            .body,
-      ),
   });
 }
 

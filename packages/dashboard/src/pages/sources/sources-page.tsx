@@ -13,10 +13,10 @@ import { useFilter } from "../../parts/use-filter.ts";
 import { sourceText } from "../../text/sources.ts";
 import { arranged, type ListedSource, type ListFilter } from "./listed-sources.ts";
 import { overviewQuery } from "../home/queries.ts";
-import { sourceListQuery } from "./queries.ts";
+import { sourceListQuery } from "../../api/source-list.ts";
 import { SORTS, STATES } from "./search.ts";
 import { SourceState } from "./source-state.tsx";
-import { useAgents } from "./use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.list;
 const route = getRouteApi("/signed-in/sources");

@@ -8,7 +8,7 @@ import { ReasonedButton } from "../../parts/reasoned-button.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { type Command, recentCommandsQuery, type Source } from "./queries.ts";
 import { runnerOf, triggerReason } from "./trigger-reason.ts";
-import { useAgents } from "./use-agents.ts";
+import { useAgents } from "../../api/use-agents.ts";
 import type { FollowedCommands } from "./use-followed-commands.ts";
 
 /** Asks the source's agent for something now. */
