@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { chown, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
+import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
 import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
 import { seal } from "../../src/pipeline/seal.ts";
@@ -160,6 +162,20 @@ test("all databases at once, odd names too", async () => {
   const tested = await testIt([], { made, metadata: made.sourceMetadata });
   expect(tested.reason).toBeUndefined();
   expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:`od-d ``name`.`we;ird``t`");
+});
+
+test("the temporary tables of other servers of the host stay where they are", async () => {
+  const theirs = join(tmpdir(), `#sql-temptable-${process.pid}-1-0.MAI`);
+  await writeFile(theirs, "");
+  // As a server has it that runs as the same user.
+  const user = await unprivilegedUser();
+  if (user !== null) await chown(theirs, user.uid, user.gid);
+  try {
+    expect((await testIt()).result).toBe("passed");
+    expect(existsSync(theirs)).toBe(true);
+  } finally {
+    await rm(theirs, { force: true });
+  }
 });
 
 test("what is written meanwhile makes no false alarm", async () => {

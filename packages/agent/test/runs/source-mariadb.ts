@@ -26,6 +26,8 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
       "--auth-root-authentication-method=normal",
       "--skip-test-db",
     ],
+    // Servers that start at the same time would delete each other's temporary tables.
+    env: { TMPDIR: place.home },
     signal: never,
   });
   install.stdin.end();
@@ -43,6 +45,7 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
       "--innodb-flush-log-at-trx-commit=0",
       "--innodb-buffer-pool-size=64M",
     ],
+    env: { TMPDIR: place.home },
     signal: never,
     diesWithUs: true,
     stopSignal: "SIGKILL",

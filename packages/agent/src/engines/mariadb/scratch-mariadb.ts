@@ -120,6 +120,8 @@ async function initialise(
     ...(installer === null
       ? { command: server.path, args: [...common, "--initialize-insecure"] }
       : { command: installer, args: [...common, ...INSTALLING] }),
+    // A server that starts deletes the temporary tables that it finds in there: in the usual place, those of all other servers.
+    env: { TMPDIR: place.home },
     signal,
   });
   child.stdin.end();
@@ -139,9 +141,11 @@ const INSTALLING = [
 function cannotStart(what: string, how: string, output: string): CouldNotRun {
   if (FULL.test(output))
     return new CouldNotRun("disk_full", `the scratch directory's file system is full (${what}: ${how})`);
-  const lines = output.split("\n").filter((line) => /ERROR|error|FATAL/.test(line));
+  // The last line is often no more than "Aborting"; what led to it stands in the first.
+  const lines = output.split("\n").filter((line) => /error|fatal/i.test(line) && !line.endsWith("Aborting"));
+  const said = lines.slice(0, 3).join("; ") || output.trim().slice(-300) || "no message";
   return new CouldNotRun(
     "sandbox_failed",
-    `the scratch MariaDB's ${what} could not be made: ${how}: ${(lines.at(-1) ?? "no message").slice(0, 300)}`,
+    `the scratch MariaDB's ${what} could not be made: ${how}: ${said.slice(0, 600)}`,
   );
 }
