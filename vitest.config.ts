@@ -8,6 +8,9 @@ const project = (name: string, include: string[], timeout_s: number) => ({
     testTimeout: timeout_s * 1000,
     hookTimeout: timeout_s * 1000,
     environment: "node" as const,
+    globalSetup: "tools/test/bundled-programs.ts",
+    // What is waited for may be done by a process that waits for a core; the default is one second.
+    expect: { poll: { timeout: 30_000 } },
   },
 });
 

@@ -8,7 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 
 interface Step {
   name: string;
@@ -18,6 +18,19 @@ interface Step {
 interface Count {
   passed: number;
   failed: number;
+  /** What failed and why, for the end of the run: what scrolled by is far up then, or cut off. */
+  failures?: string[];
+}
+
+/** The part of vitest's JSON report that is used. */
+interface Report {
+  numTotalTests: number;
+  numPassedTests: number;
+  testResults: {
+    name: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
+  }[];
 }
 
 // Tests start our programs some thousand times, and a third of each start is spent on compiling the same sources.
@@ -51,19 +64,29 @@ function tests(name: string): Step {
 }
 
 function count(report: string, green: boolean): Count {
+  let read: Report;
   try {
-    const { numTotalTests, numPassedTests } = JSON.parse(readFileSync(report, "utf8")) as Record<
-      string,
-      number
-    >;
-    const passed = numPassedTests ?? 0;
-    const failed = (numTotalTests ?? 0) - passed;
-    // A file that can't be loaded, or a project without tests, has no failed test and is not green.
-    const nothingRan = passed + failed === 0;
-    return { passed, failed: failed === 0 && (!green || nothingRan) ? 1 : failed };
+    read = JSON.parse(readFileSync(report, "utf8")) as Report;
   } catch {
     return { passed: 0, failed: 1 };
   }
+  const passed = read.numPassedTests;
+  const failed = read.numTotalTests - passed;
+  // A file that can't be loaded, or a project without tests, has no failed test and is not green.
+  const nothingRan = passed + failed === 0;
+  return { passed, failed: failed === 0 && (!green || nothingRan) ? 1 : failed, failures: failuresOf(read) };
+}
+
+function failuresOf({ testResults }: Report): string[] {
+  return testResults.flatMap(({ name, message, assertionResults }) => {
+    const file = relative(process.cwd(), name);
+    const tests = assertionResults
+      .filter(({ status }) => status !== "passed")
+      .map(
+        ({ fullName, status, failureMessages }) => `${file}: ${fullName}: ${failureMessages[0] ?? status}`,
+      );
+    return message === "" ? tests : [...tests, `${file}: ${message}`];
+  });
 }
 
 const steps: Step[] = [
@@ -90,18 +113,21 @@ if (unknown.length > 0) {
 
 const total: Count = { passed: 0, failed: 0 };
 const lines: string[] = [];
+const allFailures: string[] = [];
 for (const step of steps) {
   if (wanted.length > 0 && !wanted.includes(step.name)) continue;
   process.stdout.write(`\n== ${step.name}\n`);
   const started = performance.now();
-  const { passed, failed } = step.run();
+  const { passed, failed, failures = [] } = step.run();
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   lines.push(
     `${failed === 0 ? "ok    " : "FAILED"} ${step.name.padEnd(8)} ${passed} passed, ${failed} failed  ${seconds} s`,
   );
+  allFailures.push(...failures);
   total.passed += passed;
   total.failed += failed;
 }
 rmSync(reports, { recursive: true, force: true });
+for (const failure of allFailures) process.stdout.write(`\nFAILED ${failure}\n`);
 process.stdout.write(`\n${lines.join("\n")}\n\n${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { COMMANDS } from "../src/commands/all.ts";
 import { FLAGS } from "../src/root/flag-table.ts";
 import { runCli } from "./service/cli.ts";
@@ -21,10 +20,8 @@ beforeAll(async () => {
   }
   // What the script itself calls, in the shells below.
   mkdirSync(join(base, "bin"));
-  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  writeFileSync(join(base, "bin/attestore"), `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`, {
-    mode: 0o755,
-  });
+  const program = `exec ${process.execPath} ${inject("programs").attestore} "$@"`;
+  writeFileSync(join(base, "bin/attestore"), `#!/bin/sh\n${program}\n`, { mode: 0o755 });
   writeFileSync(
     join(base, "config.yaml"),
     "sources: { orders: { engine: files, path: /o }, papers: { engine: files, path: /p } }\n",

@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+import { inject } from "vitest";
 
 export interface Finished {
   code: number | null;
@@ -15,7 +13,7 @@ export async function attestoreVerify(
   args: string[],
   { env = {}, stdin = "" }: { env?: Record<string, string>; stdin?: string } = {},
 ): Promise<Finished> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [inject("programs")["attestore-verify"], ...args], {
     env: { PATH: process.env["PATH"] ?? "", ...env },
   });
   const finished: Finished = { code: null, stdout: "", stderr: "" };

@@ -151,7 +151,7 @@ describe("an organisation with a history", () => {
     expect(await rows.count()).toBe(read);
     await expectAccessible(page);
     await newer.click();
-    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(read + 1);
+    await expect.poll(() => rows.count()).toBe(read + 1);
     expect(await newer.count()).toBe(0);
   });
 

@@ -35,7 +35,7 @@ const call = async <T>(person: Person, method: string, path: string, json?: unkn
   return answer.json<T>();
 };
 /** As long as a busy machine may take for a page. */
-const eventually = <T>(ask: () => T | Promise<T>) => expect.poll(ask, { timeout: 20_000 });
+const eventually = <T>(ask: () => T | Promise<T>) => expect.poll(ask);
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { name, level: 1 }).waitFor();
 const descriptionOf = (page: Page, name: string) =>

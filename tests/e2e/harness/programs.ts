@@ -1,19 +1,16 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { inject, type ProvidedContext } from "vitest";
 
 const checkout = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** The Node that the product is run with, whichever one runs the tests. */
 const NODE = checkout("node_modules/.bin/node");
 
-const MAIN = {
-  "attestore-server": checkout("packages/orchestrator/src/main.ts"),
-  attestore: checkout("packages/agent/src/main.ts"),
-  "attestore-verify": checkout("packages/verifier/src/main.ts"),
-};
+const SERVER = checkout("packages/orchestrator/src/main.ts");
 
-export type Program = keyof typeof MAIN;
+export type Program = "attestore-server" | keyof ProvidedContext["programs"];
 export type Environment = Record<string, string | undefined>;
 
 export interface Finished {
@@ -42,11 +39,15 @@ function environment(extra: Environment): NodeJS.ProcessEnv {
 }
 
 export function start(program: Program, args: string[], env: Environment = {}, cwd?: string): Running {
-  const child = spawn(NODE, [MAIN[program], ...args], {
-    env: environment(env),
-    stdio: ["ignore", "pipe", "pipe"],
-    ...(cwd === undefined ? {} : { cwd }),
-  });
+  const child = spawn(
+    NODE,
+    [program === "attestore-server" ? SERVER : inject("programs")[program], ...args],
+    {
+      env: environment(env),
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+  );
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));

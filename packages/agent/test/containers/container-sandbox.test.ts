@@ -310,7 +310,7 @@ test("kill -9 of whoever holds it: the container is gone at once, its volume wit
   expect(podman.everything()).toEqual(held);
   holder.kill("SIGKILL");
   await once(holder, "exit");
-  await expect.poll(() => podman.everything(), { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(() => podman.everything()).toHaveLength(1);
   const volume = { kind: "volume", name: held[1] };
   expect(await findLeftovers(scratch)).toContainEqual(volume);
   expect((await testIn(CONTAINER)).result).toBe("passed");

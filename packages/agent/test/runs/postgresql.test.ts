@@ -370,7 +370,7 @@ describe("a dump that fails leaves nothing", () => {
     try {
       const waiting =
         "select count(*) from pg_stat_activity where query like 'LOCK TABLE%' and wait_event_type = 'Lock'";
-      await expect.poll(() => server.sql(waiting), { timeout: 20_000 }).toBe("1");
+      await expect.poll(() => server.sql(waiting)).toBe("1");
       act();
     } finally {
       lock.stdin.end("commit;\n");

@@ -1,8 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+import { inject } from "vitest";
 
 export interface Finished {
   /** The exit code, or the name of the signal that ended it. */
@@ -27,7 +25,7 @@ export interface CliOptions {
 /** `attestore` as a person's shell starts it, with nothing of this test's own ATTESTORE_* settings. */
 export function startCli(args: readonly string[], { env = {}, cwd, stdin }: CliOptions = {}): Running {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("ATTESTORE_"));
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [inject("programs").attestore, ...args], {
     env: { ...Object.fromEntries(own), ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ["pipe", "pipe", "pipe"],

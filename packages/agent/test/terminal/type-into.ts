@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
-const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+import { join } from "node:path";
+import { inject } from "vitest";
 
 /**
  * `attestore` on a terminal of its own, with a person who types a line at each question. @returns what the terminal showed, and
@@ -15,7 +14,13 @@ export function typeInto(
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("ATTESTORE_"));
   return execFileSync(
     "python3",
-    [here("type-into.py"), JSON.stringify(dialogue), process.execPath, here("../../src/main.ts"), ...args],
+    [
+      join(import.meta.dirname, "type-into.py"),
+      JSON.stringify(dialogue),
+      process.execPath,
+      inject("programs").attestore,
+      ...args,
+    ],
     { encoding: "utf8", env: { ...Object.fromEntries(own), ...env } },
   );
 }

@@ -27,7 +27,7 @@ test("somebody signs up with the code that the mail server was handed", async ()
     ATTESTORE_MAIL_FROM: "Backups <backups@example.org>",
   });
   expect((await server.send("POST", "/api/auth/signup", signup)).status).toBe(202);
-  await expect.poll(() => smtp.received.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => smtp.received.length).toBe(1);
   expect(smtp.received[0]).toMatchObject({ from: "backups@example.org", to: [EMAIL] });
   expect(await verify(smtp.received[0]?.message ?? "")).toBe(200);
   running.process.kill("SIGTERM");
@@ -47,7 +47,7 @@ test("kill -9 before the mail server takes it: the next start sends it, and the 
   await running.finished;
   smtp.refuseWith = null;
   await server.serve(environment);
-  await expect.poll(() => smtp.received.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => smtp.received.length).toBe(1);
   expect(await verify(smtp.received[0]?.message ?? "")).toBe(200);
 });
 
@@ -60,7 +60,7 @@ test("without a mail server the code is on the console, beside the log, and in a
       (names) => names.filter((name) => name.endsWith(".eml")),
       () => [],
     );
-  await expect.poll(files, { timeout: 10_000 }).toHaveLength(1);
+  await expect.poll(files).toHaveLength(1);
   const message = await readFile(join(directory, (await files())[0] ?? ""), "utf8");
   expect(await verify(message)).toBe(200);
   running.process.kill("SIGTERM");

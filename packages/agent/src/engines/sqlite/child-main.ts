@@ -1,3 +1,3 @@
 import { serveSqlite } from "./child.ts";
 
-await serveSqlite(process.stdin, process.stdout);
+void serveSqlite(process.stdin, process.stdout);

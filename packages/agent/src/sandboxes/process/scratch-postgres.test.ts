@@ -105,7 +105,7 @@ describe("kill -9 of whoever started it", () => {
     const pid = postmasterOf(data);
     expect(isRunning(pid)).toBe(true);
     await kill();
-    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
     const server = await startScratchPostgres(await bin(), parent, never);
     expect(existsSync(dirname(data))).toBe(false);
     expect(existsSync(sockets)).toBe(false);

@@ -192,14 +192,12 @@ describe("wrong secrets", () => {
   test("are recorded for the key's organisation", async () => {
     await knock(wrong(org.authKey));
     await expect
-      .poll(
-        async () =>
-          service.database
-            .selectFrom("api_logs")
-            .select(["actor_kind", "route", "status"])
-            .where("org_id", "=", org.id)
-            .execute(),
-        { timeout: 10_000 },
+      .poll(async () =>
+        service.database
+          .selectFrom("api_logs")
+          .select(["actor_kind", "route", "status"])
+          .where("org_id", "=", org.id)
+          .execute(),
       )
       .toEqual([{ actor_kind: "auth_key", route: "/api/bootstrap/attach", status: 401 }]);
   });

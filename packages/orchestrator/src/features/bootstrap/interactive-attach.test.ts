@@ -158,7 +158,7 @@ describe("an interactive attach", () => {
     const before = performance.now();
     const waiting = replica.call({ method: "GET", path: `/api/bootstrap/${started.poll_token}` });
     // The poll is in flight once its replica has read the bootstrap and holds the request.
-    await expect.poll(() => replica.holding(), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => replica.holding()).toBe(1);
     await replica.close();
     expect((await waiting).status).toBe(202);
     expect(performance.now() - before).toBeLessThan(10_000);

@@ -95,9 +95,7 @@ test("with the database away it says so, and shows no old values", async () => {
   way.off();
   service.logger.expected.add("the database's part of the metrics could not be read");
   await expect
-    .poll(async () => sample((await scrape({}, replica)).body.toString(), "attestore_database_up"), {
-      timeout: 20_000,
-    })
+    .poll(async () => sample((await scrape({}, replica)).body.toString(), "attestore_database_up"))
     .toBe(0);
   const text = (await scrape({}, replica)).body.toString();
   expect(text).not.toContain("attestore_source_proven{");

@@ -201,7 +201,7 @@ test("several replicas deliver each message once, and one that died has its mess
   for (const channel of channels) for (let n = 0; n < 5; n++) await queueTest(channel);
   const stop = new AbortController();
   const replicas = Array.from({ length: 3 }, () => deliverNotifications(deps(), stop.signal));
-  await expect.poll(() => arrived.length, { timeout: 20_000 }).toBe(20);
+  await expect.poll(() => arrived.length).toBe(20);
   stop.abort();
   await Promise.all(replicas);
   expect(new Set(ids()).size).toBe(20);
@@ -236,11 +236,11 @@ test("a receiver that is slow holds up nobody else", async () => {
   await expect.poll(() => waiting.length).toBe(1);
   answer = (response) => response.writeHead(204).end();
   const delivery = await queueTest(quick);
-  await expect.poll(async () => (await read(delivery))["status"], { timeout: 5000 }).toBe("delivered");
+  await expect.poll(async () => (await read(delivery))["status"]).toBe("delivered");
   // Its second message waits for the first.
   expect(arrived).toHaveLength(2);
   waiting[0]?.writeHead(204).end();
-  await expect.poll(() => arrived.length, { timeout: 5000 }).toBe(3);
+  await expect.poll(() => arrived.length).toBe(3);
   stop.abort();
   await running;
 });

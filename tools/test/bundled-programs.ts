@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { bundle } from "../package/bundle.ts";
+import { REPOSITORY } from "../package/release.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** The agent and the verifier, each in one file as they ship; paths of CommonJS modules for `node`. */
+    programs: { attestore: string; "attestore-verify": string };
+  }
+}
+
+/**
+ * Once for all tests of a project. They start the agent more than a thousand times, and from its several hundred sources
+ * that takes three times as long as from one file.
+ */
+export async function setup(project: TestProject): Promise<() => void> {
+  const directory = mkdtempSync(join(tmpdir(), "attestore-programs-"));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  const write = async (file: string, source: string): Promise<string> => {
+    const { code } = await bundle(join(REPOSITORY, "packages", source));
+    const path = join(directory, file);
+    writeFileSync(path, code);
+    return path;
+  };
+  try {
+    // The agent starts it under this name, from beside itself.
+    await write("child-main.ts", "agent/src/engines/sqlite/child-main.ts");
+    project.provide("programs", {
+      attestore: await write("attestore.cjs", "agent/src/main.ts"),
+      "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
+    });
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return remove;
+}
