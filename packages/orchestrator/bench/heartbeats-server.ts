@@ -37,6 +37,7 @@ const app = buildApp({
   logger: silentLogger,
   tls: tls.options,
   routes: heartbeatRoutes({
+    db: world.database,
     signer,
     heartbeatInterval_s: 60,
     clock: systemClock,

@@ -31,6 +31,8 @@ const UNSCOPED: Readonly<Record<string, string>> = {
   "GET /api/orgs": "operators see all of them",
   "POST /v1/receipts": "one transaction records those of many organisations",
   "POST /v1/events": "one transaction records those of many organisations",
+  "POST /v1/heartbeat":
+    "of the agent's own row and its organisation's, by the ids of its token; what is new in one runs scoped",
   "GET /v1/log/head": "reads by the agent's organisation, as the key of each table",
   "GET /v1/log/proof": "reads by the agent's organisation, as the key of each table",
 };
@@ -190,6 +192,6 @@ describe("the service's own scopes", () => {
 /** Nothing scopes the handler of its own accord. Handlers of files call `readInOrg` themselves, for each thing that they read. */
 function runsUnscoped(route: Route): boolean {
   if (route.credential === "anonymous") return false;
-  if (route.mode === "write") return route.beyondOrg === true;
+  if (route.mode === "write") return route.beyondOrg === true || route.routine !== undefined;
   return route.mode === "read" || route.mode === "submit";
 }

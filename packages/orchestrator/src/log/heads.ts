@@ -11,22 +11,29 @@ export interface RecordedHead {
   recordedAt: Date;
 }
 
-interface HeadRow {
+interface StoredHead {
   origin: string;
   tree_size: number;
   root_hash: Buffer;
   recorded_at: Date;
 }
 
-const NEWEST: Statement = {
-  name: "log_newest_head",
-  text: `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint
+/** A `NewestHead`; for other statements to go on from. The parameter is a statement's own, for the organisation's id. */
+export const newestHeadOf = (parameter: string): string =>
+  `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint
     from logs
     cross join lateral (select * from log_heads where org_id = logs.org_id order by tree_size desc limit 1) as head
     left join lateral (select * from log_emissions where org_id = logs.org_id order by hour desc limit 1) as emission
       on emission.tree_size = head.tree_size
-    where logs.org_id = $1`,
-};
+    where logs.org_id = ${parameter}`;
+
+const NEWEST: Statement = { name: "log_newest_head", text: newestHeadOf("$1") };
+
+export interface NewestHead extends StoredHead {
+  /** Of the hourly emission, where it came after the head. */
+  emitted_at: Date | null;
+  checkpoint: string | null;
+}
 
 export interface SignedHead {
   origin: string;
@@ -43,9 +50,13 @@ export async function readNewestHead(
   signer: HeadSigner,
   orgId: string,
 ): Promise<SignedHead> {
-  type Row = HeadRow & { emitted_at: Date | null; checkpoint: string | null };
-  const [row] = await session.run<Row>(NEWEST, [orgId]);
+  const [row] = await session.run<NewestHead>(NEWEST, [orgId]);
   if (row === undefined) throw new LogDefect("log_missing", `${orgId} has no log`);
+  return signNewest(row, signer);
+}
+
+/** With the log's signature, and the time's cosignature if the hourly emission came after it. */
+export async function signNewest(row: NewestHead, signer: HeadSigner): Promise<SignedHead> {
   const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
   if (row.checkpoint !== null && row.emitted_at !== null)
     return { ...head, at: row.emitted_at, checkpoint: row.checkpoint };
@@ -64,7 +75,7 @@ export async function readHeadOfSize(
   orgId: string,
   size: number,
 ): Promise<RecordedHead | null> {
-  const [row] = await session.run<HeadRow>(OF_SIZE, [orgId, size]);
+  const [row] = await session.run<StoredHead>(OF_SIZE, [orgId, size]);
   if (row === undefined) return null;
   return { orgId, origin: row.origin, size, rootHash: row.root_hash, recordedAt: row.recorded_at };
 }

@@ -103,13 +103,13 @@ export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): P
 
 const RECORD_SEEN: Statement = {
   name: "agent_record_seen",
-  text: `with known as (select agent_version, hostname, platform, last_seen_at from agents where id = $1)
+  text: `with known as (select last_seen_at from agents where id = $1)
     update agents set agent_version = $2, hostname = $3, platform = $4, last_seen_at = $5, spool = $6, encryption = $7
     from known where agents.id = $1
-    returning known.agent_version, known.hostname, known.platform, known.last_seen_at`,
+    returning known.last_seen_at`,
 };
 
-/** Notes what it says of itself in a heartbeat. Gives what its last one said; before the first one, what it said when it attached. The row is locked. */
+/** Notes what it says of itself in a heartbeat. Gives when it was seen before. The row is locked. */
 export async function recordSeen(
   tx: DatabaseTransaction,
   id: string,
@@ -123,14 +123,10 @@ export async function recordSeen(
     /** As JSON. */
     encryption: string | null;
   },
-): Promise<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at"> | undefined> {
+): Promise<Pick<Agent, "last_seen_at"> | undefined> {
   const { agent_version, hostname, platform, last_seen_at, spool, encryption } = seen;
   const values = [id, agent_version, hostname, platform, last_seen_at, spool, encryption];
-  const [known] = await runPrepared<Pick<Agent, "agent_version" | "hostname" | "platform" | "last_seen_at">>(
-    tx,
-    RECORD_SEEN,
-    values,
-  );
+  const [known] = await runPrepared<Pick<Agent, "last_seen_at">>(tx, RECORD_SEEN, values);
   return known;
 }
 

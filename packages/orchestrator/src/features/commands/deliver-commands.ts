@@ -4,6 +4,11 @@ import { setAcked, takeForDelivery } from "./store.ts";
 
 const INTERVALS_UNTIL_AGAIN = 3;
 
+/** What was delivered before then and never acknowledged is delivered again. */
+export function redeliveryDue(now: Date, interval_s: number): Date {
+  return new Date(now.getTime() - INTERVALS_UNTIL_AGAIN * interval_s * 1000);
+}
+
 /**
  * Takes an agent's acknowledgements and gives it what it has to do next: the queued commands, and those delivered three intervals ago that
  * it has not acknowledged, under the same id with `attempt` one higher.
@@ -14,6 +19,5 @@ export async function exchangeCommands(
 ): Promise<DeliveredCommand[]> {
   const { agentId, acked, now, interval_s } = exchange;
   if (acked.length > 0) await setAcked(tx, agentId, acked, now);
-  const notSince = new Date(now.getTime() - INTERVALS_UNTIL_AGAIN * interval_s * 1000);
-  return takeForDelivery(tx, agentId, now, notSince);
+  return takeForDelivery(tx, agentId, now, redeliveryDue(now, interval_s));
 }

@@ -45,6 +45,14 @@ async function declare(
   return Object.fromEntries(sources.map(({ slug, id }) => [slug, id]));
 }
 
+async function heartbeatsLogged({ id }: TestAgent): Promise<number> {
+  const { rows } = await service.pool.query(
+    "select 1 from api_logs where actor_id = $1 and route = '/v1/heartbeat'",
+    [id],
+  );
+  return rows.length;
+}
+
 /** As if the last delivery had been so long ago. */
 const age = (id: string, seconds: number) =>
   service.pool.query(
@@ -74,13 +82,6 @@ describe("a heartbeat", () => {
 
   test("is in the API log where something is new in it, and not once a minute", async () => {
     const quiet = await service.attach(org);
-    const logged = async (): Promise<number> => {
-      const { rows } = await service.pool.query(
-        "select 1 from api_logs where actor_id = $1 and route = '/v1/heartbeat'",
-        [quiet.id],
-      );
-      return rows.length;
-    };
     const declared = { sources: [{ slug: "quiet", engine: "files" }] };
     const steps: [object, number][] = [
       [{}, 0],
@@ -94,13 +95,58 @@ describe("a heartbeat", () => {
     ];
     for (const [more, count] of steps) {
       await beat(quiet, more as Record<string, unknown>);
-      expect(await logged(), JSON.stringify(more)).toBe(count);
+      expect(await heartbeatsLogged(quiet), JSON.stringify(more)).toBe(count);
     }
     const { quiet: id = "" } = await declare(quiet, ["quiet"]);
-    const before = await logged();
+    const before = await heartbeatsLogged(quiet);
     await service.queueCommand(id, "backup");
     await beat(quiet);
-    expect(await logged()).toBe(before + 1);
+    expect(await heartbeatsLogged(quiet)).toBe(before + 1);
+  });
+
+  test("with a source that was removed is nothing new either", async () => {
+    const quiet = await service.attach(org);
+    const declared = { sources: [{ slug: "left-behind", engine: "files" }] };
+    await beat(quiet, declared);
+    await service.pool.query("update sources set removed_at = now() where slug = 'left-behind'");
+    const logged = await heartbeatsLogged(quiet);
+    expect((await beat(quiet, declared))["sources"]).toEqual([]);
+    expect(await heartbeatsLogged(quiet)).toBe(logged);
+    await beat(await service.attach(org), declared);
+    expect((await beat(quiet, declared))["sources"]).toHaveLength(1);
+  });
+
+  test("that says nothing new still notes what changes all the time, and no other agent", async () => {
+    const [one, other] = [await service.attach(org), await service.attach(org)];
+    const state = async (id: string): Promise<unknown> => {
+      const { rows } = await service.pool.query<{ spool: unknown; seen: Date }>(
+        "select spool, last_seen_at as seen from agents where id = $1",
+        [id],
+      );
+      return rows[0];
+    };
+    await beat(one);
+    await beat(other);
+    const before = await state(other.id);
+    const spool = { receipts: 3, backups: 0, events: 0 };
+    await beat(one, { spool });
+    expect(await state(one.id)).toMatchObject({ spool });
+    await beat(one);
+    expect(await state(one.id)).toMatchObject({ spool: null });
+    expect(await state(other.id)).toEqual(before);
+  });
+
+  test("of a revoked agent is refused and notes nothing, whatever it says", async () => {
+    const gone = await service.attach(org);
+    await beat(gone);
+    const seen = async (): Promise<unknown> =>
+      (await service.pool.query("select last_seen_at from agents where id = $1", [gone.id])).rows;
+    const before = await seen();
+    await service.pool.query("update agents set status = 'revoked', revoked_at = now() where id = $1", [
+      gone.id,
+    ]);
+    expect((await gone.post("/v1/heartbeat", heartbeat({}))).json["error"]).toBe("agent_revoked");
+    expect(await seen()).toEqual(before);
   });
 
   test("that comes faster than a tenth of the cadence is logged and answered", async () => {

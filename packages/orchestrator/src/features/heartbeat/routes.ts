@@ -1,16 +1,24 @@
-import { HeartbeatRequest, HeartbeatResponse } from "@attestore/contract";
+import {
+  type DeliveredCommand,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  type RegisteredSource,
+} from "@attestore/contract";
 import type { HeadSigner } from "../../log/head-signer.ts";
-import { readNewestHead } from "../../log/heads.ts";
+import { readNewestHead, signNewest, type SignedHead } from "../../log/heads.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/schema.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
-import { exchangeCommands } from "../commands/deliver-commands.ts";
+import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
+import { noteRoutine } from "./routine.ts";
 import { TooOften } from "./too-often.ts";
 
 export interface HeartbeatDeps {
+  db: Database;
   signer: HeadSigner;
   heartbeatInterval_s: number;
   clock: Clock;
@@ -22,12 +30,28 @@ export interface HeartbeatDeps {
 }
 
 export function heartbeatRoutes({
+  db,
   signer,
   heartbeatInterval_s,
   acceptWitness,
   clock,
 }: HeartbeatDeps): Route[] {
   const tooOften = new TooOften(heartbeatInterval_s);
+  const answer = (
+    now: Date,
+    head: SignedHead,
+    sources: RegisteredSource[],
+    commands: DeliveredCommand[],
+  ): { status: 200; body: HeartbeatResponse } => ({
+    status: 200,
+    body: {
+      server_time: now.toISOString(),
+      next_interval_s: heartbeatInterval_s,
+      commands,
+      log_head: head.checkpoint,
+      sources,
+    },
+  });
   const heartbeat = writeRoute({
     method: "POST",
     path: "/v1/heartbeat",
@@ -43,12 +67,19 @@ export function heartbeatRoutes({
       if (checkpoint === undefined) return;
       await acceptWitness(principal, { checkpoint, cosignature: cosignature ?? null });
     },
-    async handle(call, tx) {
-      const { body, principal } = call;
+    async routine({ body, principal, logger }) {
       const now = clock();
-      const { before, isSame } = await recordHeartbeat(tx, principal.id, body, now);
-      tooOften.notice(call.logger, principal.id, before, now);
-      const { sources, hasChanged } = await takeDeclaredSources(tx, principal, body.sources);
+      const due = redeliveryDue(now, heartbeatInterval_s);
+      const found = await noteRoutine(db, principal, body, now, due);
+      if (found === null) return null;
+      tooOften.notice(logger, principal.id, found.before, now);
+      return answer(now, await signNewest(found, signer), found.sources, []);
+    },
+    async handle({ body, principal, logger }, tx) {
+      const now = clock();
+      const before = await recordHeartbeat(tx, principal.id, body, now);
+      tooOften.notice(logger, principal.id, before, now);
+      const sources = await takeDeclaredSources(tx, principal, body.sources);
       const commands = await exchangeCommands(tx, {
         agentId: principal.id,
         acked: body.acks.map(({ command_id }) => command_id),
@@ -56,17 +87,7 @@ export function heartbeatRoutes({
         interval_s: heartbeatInterval_s,
       });
       const head = await readNewestHead(transactionSession(tx), signer, principal.orgId);
-      return {
-        status: 200,
-        isRoutine: isSame && !hasChanged && body.acks.length === 0 && commands.length === 0,
-        body: {
-          server_time: now.toISOString(),
-          next_interval_s: heartbeatInterval_s,
-          commands,
-          log_head: head.checkpoint,
-          sources,
-        },
-      };
+      return answer(now, head, sources, commands);
     },
   });
   return [heartbeat];

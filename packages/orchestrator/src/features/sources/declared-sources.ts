@@ -10,38 +10,33 @@ export async function takeDeclaredSources(
   tx: DatabaseTransaction,
   agent: { id: string; orgId: string },
   declared: readonly DeclaredSource[],
-): Promise<{ sources: RegisteredSource[]; hasChanged: boolean }> {
-  if (declared.length === 0) return { sources: [], hasChanged: false };
+): Promise<RegisteredSource[]> {
+  if (declared.length === 0) return [];
   const bySlug = new Map(declared.map((source) => [source.slug, source]));
   const slugs = [...bySlug.keys()];
   let known = await listSourcesNamed(tx, agent.orgId, slugs);
-  let hasChanged = false;
   if (known.length < slugs.length) {
     const knownSlugs = new Set(known.map(({ slug }) => slug));
     const unknown = [...bySlug.values()].filter(({ slug }) => !knownSlugs.has(slug));
-    const inserted = await insertDeclared(
+    await insertDeclared(
       tx,
       { orgId: agent.orgId, agentId: agent.id },
       unknown.map(({ slug, engine, name }) => ({ slug, engine, name: name ?? slug })),
     );
-    hasChanged = inserted > 0n;
     // Read again rather than take what was inserted: another agent may have been first with some of them.
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }
-  for (const source of known)
-    hasChanged = (await followEngine(tx, agent.id, source, bySlug.get(source.slug))) || hasChanged;
-  return { sources: known.map(({ id, slug }) => ({ id, slug })), hasChanged };
+  for (const source of known) await followEngine(tx, agent.id, source, bySlug.get(source.slug));
+  return known.map(({ id, slug }) => ({ id, slug }));
 }
 
-/** The host that makes the backups says what it backs up. Whether that is another engine now. */
+/** The host that makes the backups says what it backs up. */
 async function followEngine(
   tx: DatabaseTransaction,
   agentId: string,
   source: Source,
   declared: DeclaredSource | undefined,
-): Promise<boolean> {
-  if (declared === undefined || source.agent_id !== agentId || declared.engine === source.engine)
-    return false;
-  await setEngine(tx, source.id, declared.engine);
-  return true;
+): Promise<void> {
+  if (declared !== undefined && source.agent_id === agentId && declared.engine !== source.engine)
+    await setEngine(tx, source.id, declared.engine);
 }

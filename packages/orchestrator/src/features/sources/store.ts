@@ -80,9 +80,9 @@ export async function insertDeclared(
   tx: DatabaseTransaction,
   owner: { orgId: string; agentId: string },
   declared: readonly SourceDeclaration[],
-): Promise<bigint> {
+): Promise<void> {
   const rows = declared.map((source) => ({ id: newId("source"), ...source }));
-  const { numAffectedRows } = await sql`
+  await sql`
     insert into sources (id, org_id, slug, name, engine, agent_id)
     select id, ${owner.orgId}, slug, name, engine, ${owner.agentId}
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as declared (id text, slug text, name text, engine text)
@@ -91,7 +91,6 @@ export async function insertDeclared(
       where removed.org_id = ${owner.orgId} and removed.slug = declared.slug and removed.agent_id = ${owner.agentId}
     )
     on conflict (org_id, slug) where removed_at is null do nothing`.execute(tx);
-  return numAffectedRows ?? 0n;
 }
 
 export async function setEngine(tx: DatabaseTransaction, id: string, engine: string): Promise<void> {

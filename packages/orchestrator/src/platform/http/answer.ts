@@ -4,8 +4,6 @@ export interface Answer {
   body: object;
   /** E.g. `Set-Cookie`; not kept for a replay. */
   headers?: Readonly<Record<string, string>>;
-  /** What agents say once a minute, and nothing new in it: ten thousand of them would fill the API log with it. It has no row there. */
-  isRoutine?: boolean;
 }
 
 /** An answer as it goes over the wire: stored, replayed and sent byte for byte. */

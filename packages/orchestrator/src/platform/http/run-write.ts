@@ -40,8 +40,13 @@ export async function runWrite(
       refusal = error;
     }
   }
+  // Who gives a key wants to find the call again.
+  if (refusal === null && record.idempotency === null && route.routine !== undefined) {
+    const answer = await route.routine(call);
+    if (answer !== null) return toWire(answer);
+  }
   const run = async (tx: DatabaseTransaction): Promise<Answered> =>
-    refusal === null ? attempt(tx, route, call, prepared, record) : refused(refusal, call);
+    refusal === null ? attempt(tx, route, call, prepared) : refused(refusal, call);
   return retried(() => commit(deps, route.secret === true, record, run, logImpersonation));
 }
 
@@ -59,7 +64,6 @@ interface Answered {
   answer: WireAnswer;
   /** Set where the answer is an error. */
   error: ApiError | null;
-  isRoutine?: boolean;
 }
 
 function refused(error: ApiError, call: Call): Answered {
@@ -71,26 +75,20 @@ async function attempt(
   route: WriteRoute,
   call: Call,
   prepared: unknown,
-  record: SubmissionRecord,
 ): Promise<Answered> {
   if (call.principal.kind === "agent") await lockActiveAgent(tx, call.principal.id);
   if (call.orgId === null || route.beyondOrg === true) await sql`savepoint handler`.execute(tx);
   else await scopeWithSavepoint(tx, call.orgId);
   try {
-    const { isRoutine = false, ...answer } = await route.handle(call, tx, prepared);
-    // What follows is the service's own: remembered answers, the audit row. Where there is none of them, the commit ends the scope.
-    if (!isUnnoted(call, record, isRoutine)) await endScope(tx);
-    return { answer: toWire(answer), error: null, isRoutine };
+    const answer = await route.handle(call, tx, prepared);
+    // What follows is the service's own: remembered answers, the audit row.
+    await endScope(tx);
+    return { answer: toWire(answer), error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     await sql`rollback to savepoint handler; set local role none`.execute(tx);
     return refused(error, call);
   }
-}
-
-/** An agent's call that says nothing new. Who gives a key wants to find the call again. */
-function isUnnoted({ principal }: Call, { idempotency }: SubmissionRecord, isRoutine: boolean): boolean {
-  return isRoutine && idempotency === null && principal.kind === "agent";
 }
 
 async function commit(
@@ -105,13 +103,12 @@ async function commit(
       const earlier = await claimKey(tx, record.idempotency, deps.sealer);
       if (earlier !== null) return earlier;
     }
-    const { answer, error, isRoutine = false } = await run(tx);
+    const { answer, error } = await run(tx);
     // Nothing to commit: the whole transaction goes, and with it the claim on the key.
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
-    if (!isRoutine || record.idempotency !== null)
-      await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
+    await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
     // Last: it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
     return answer;
