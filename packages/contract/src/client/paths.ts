@@ -344,6 +344,15 @@ export interface Schemas {
     channel_id: string;
     notification_id: string;
     type: Schemas["NotificationType"];
+    subject: {
+      kind: "source";
+      id: string;
+      name: string;
+    } | {
+      kind: "agent";
+      id: string;
+      name: string;
+    } | null;
     occurred_at: string;
     status: Schemas["DeliveryStatus"];
     attempts: number;
@@ -364,6 +373,15 @@ export interface Schemas {
     channel_id: string;
     notification_id: string;
     type: Schemas["NotificationType"];
+    subject: {
+      kind: "source";
+      id: string;
+      name: string;
+    } | {
+      kind: "agent";
+      id: string;
+      name: string;
+    } | null;
     occurred_at: string;
     status: Schemas["DeliveryStatus"];
     attempts: number;

@@ -120,6 +120,13 @@ const delivery = {
   /** The message's id: `webhook-id`. It stays the same however often the message is sent. */
   notification_id: Id("notification"),
   type: NotificationType,
+  /** What the message is about; null where it is about the organisation. */
+  subject: OrNull(
+    Type.Union([
+      Type.Object({ kind: Type.Literal("source"), id: Id("source"), name: Type.String() }, strict),
+      Type.Object({ kind: Type.Literal("agent"), id: Id("agent"), name: Type.String() }, strict),
+    ]),
+  ),
   occurred_at: Timestamp,
   status: DeliveryStatus,
   attempts: Count,

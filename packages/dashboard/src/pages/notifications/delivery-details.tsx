@@ -19,7 +19,8 @@ const text = notifications.deliveries;
 /** Each attempt at one delivery, and what was sent. */
 export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const [opened, { open, close }] = useDisclosure(false);
-  const what = TYPE_WORDS[delivery.type];
+  const { type, subject } = delivery;
+  const what = subject === null ? TYPE_WORDS[type] : `${TYPE_WORDS[type]}: ${subject.name}`;
   return (
     <>
       <Button size="xs" variant="default" aria-label={text.of(what)} onClick={open}>

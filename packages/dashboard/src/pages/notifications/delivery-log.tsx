@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Age } from "../../parts/age.tsx";
 import { RecordList } from "../../parts/record-list.tsx";
+import { RecordLink } from "../../parts/record-link.tsx";
 import type { Column } from "../../parts/record-table.tsx";
 import { Section } from "../../parts/section.tsx";
 import { type Status, StatusMark } from "../../parts/status-mark.tsx";
@@ -26,7 +27,22 @@ export function DeliveryLog({ orgId, channels }: { orgId: string; channels: read
   const list = useInfiniteQuery(deliveriesQuery(orgId, filter));
   const names = new Map(channels.map((channel) => [channel.id, nameOf(channel)]));
   const columns: Column<Delivery>[] = [
-    { header: text.column.what, cell: ({ type }) => TYPE_WORDS[type] },
+    {
+      header: text.column.what,
+      cell: ({ type, subject }) => (
+        <span>
+          {TYPE_WORDS[type]}
+          {subject !== null && (
+            <>
+              {": "}
+              <RecordLink id={subject.id} inText>
+                {subject.name}
+              </RecordLink>
+            </>
+          )}
+        </span>
+      ),
+    },
     { header: text.column.to, cell: ({ channel_id }) => names.get(channel_id) ?? text.removed },
     { header: text.column.when, cell: ({ created_at }) => <Age at={created_at} /> },
     {

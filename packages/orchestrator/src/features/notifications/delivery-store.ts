@@ -1,5 +1,12 @@
 import type { DeliveryStatus } from "@attestore/contract";
+import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+/** As the message said; no more than the id where it was about to be removed. */
+interface Named {
+  id: string;
+  name?: string;
+}
 
 export interface Delivery {
   id: string;
@@ -7,6 +14,9 @@ export interface Delivery {
   channel_id: string;
   notification_id: string;
   type: string;
+  /** Of the message's data, where it is about one. */
+  source: Named | null;
+  agent: Named | null;
   occurred_at: Date;
   status: DeliveryStatus;
   attempts: number;
@@ -38,7 +48,11 @@ function deliveries(db: Database) {
   return db
     .selectFrom("notification_deliveries")
     .innerJoin("notifications", "notifications.id", "notification_deliveries.notification_id")
-    .select(COLUMNS);
+    .select(COLUMNS)
+    .select([
+      sql<Named | null>`notifications.data -> 'source'`.as("source"),
+      sql<Named | null>`notifications.data -> 'agent'`.as("agent"),
+    ]);
 }
 
 /** Newest first, one more than `limit`. */

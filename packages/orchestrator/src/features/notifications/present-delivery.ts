@@ -12,12 +12,20 @@ export function deliveryRecord(delivery: Delivery): DeliveryRecord {
     notification_id,
     // Written by this feature alone, from the same list.
     type: delivery.type as NotificationType,
+    subject: subjectOf(delivery),
     occurred_at: delivery.occurred_at.toISOString(),
     status,
     attempts,
     next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
     finished_at: delivery.finished_at?.toISOString() ?? null,
   };
+}
+
+/** A source's message names its agent, too. */
+function subjectOf({ source, agent }: Delivery): DeliveryRecord["subject"] {
+  if (source !== null) return { kind: "source", id: source.id, name: source.name ?? source.id };
+  if (agent !== null) return { kind: "agent", id: agent.id, name: agent.name ?? agent.id };
+  return null;
 }
 
 export function deliveryDetail(
