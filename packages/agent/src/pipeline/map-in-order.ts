@@ -1,26 +1,51 @@
+interface Taken<Result> {
+  readonly result: Promise<Result>;
+}
+
 /**
  * Runs `work` on up to `width` items at once and yields the results in the order of the items.
- * No more than `width` items are taken ahead of the reader: that is the backpressure.
+ *
+ * No more than `width` items are taken ahead of the reader: that is the backpressure. Up to there they are taken whatever the reader is busy with:
+ * while it waits for the disk, the next ones are read and worked on.
  */
 export async function* mapInOrder<Item, Result>(
   items: AsyncIterable<Item>,
   width: number,
   work: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result, void, undefined> {
-  const running: Promise<Result>[] = [];
+  const iterator = items[Symbol.asyncIterator]();
+  const running = new Set<Promise<Result>>();
+  let isOver = false;
+  const begin = (item: Item): Taken<Result> => {
+    const result = work(item);
+    running.add(result);
+    const end = (): void => void running.delete(result);
+    // Its rejection is seen when its turn comes; until then it must not count as unhandled.
+    result.then(end, end);
+    return { result };
+  };
+  let last: Promise<Taken<Result> | null> | undefined;
+  const take = (): Promise<Taken<Result> | null> => {
+    const before = last ?? Promise.resolve();
+    last = before.then(async () => {
+      const { done, value } = await iterator.next();
+      return done === true || isOver ? null : begin(value);
+    });
+    last.catch(() => undefined);
+    return last;
+  };
   try {
-    for await (const item of items) {
-      const result = work(item);
-      // Its rejection is seen when its turn comes; until then it must not count as unhandled.
-      result.catch(() => undefined);
-      running.push(result);
-      if (running.length >= width) {
-        const first = running.shift();
-        if (first !== undefined) yield await first;
-      }
+    const ahead = Array.from({ length: width }, take);
+    for (;;) {
+      const first = await ahead.shift();
+      if (first === null || first === undefined) return;
+      ahead.push(take());
+      yield await first.result;
     }
-    for (let first = running.shift(); first !== undefined; first = running.shift()) yield await first;
   } finally {
+    isOver = true;
+    // A reader that has stopped need not wait for an item that may be long in coming.
+    iterator.return?.().catch(() => undefined);
     // Work in the thread pool cannot be cancelled, and it still reads its buffers.
     await Promise.allSettled(running);
   }

@@ -1,4 +1,5 @@
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { largeWrites } from "../../processes/large-writes.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
@@ -57,6 +58,7 @@ export async function dumpMariadb(
     const child = await startChild({
       command: dumper.path,
       args: [`--defaults-file=${connection.path}`, ...ARGUMENTS, "--databases", "--", ...databases],
+      env: await largeWrites(),
       signal,
     });
     opened.push({ close: () => child.stop() });

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { type Child, endedWith } from "../../processes/child.ts";
+import { largeWrites } from "../../processes/large-writes.ts";
 import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { SourceMetadata } from "../engine.ts";
@@ -100,7 +101,7 @@ export class DatabaseDump {
     const { environment, tools, signal } = this.#database;
     const request: ProgramRequest = {
       args: [...args, ...ARGUMENTS, `--snapshot=${this.#snapshot}`],
-      env: environment,
+      env: { ...environment, ...(await largeWrites()) },
       signal,
     };
     const child = await programsIn(tools.bin)("pg_dump", request);
