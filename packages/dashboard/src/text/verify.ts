@@ -44,6 +44,7 @@ export const verify = {
   } satisfies Record<EvidenceErrorCode, string>,
   keys: {
     title: "Keys to trust",
+    give: "Give the keys to trust",
     explanation:
       "Take them from the people who run the agent, not from whoever gave you the receipt. What a bundle says of its own keys is a claim.",
     agent: "Agent's public key",
@@ -59,7 +60,7 @@ export const verify = {
       log_key: "This is a log's key.",
       witness_key: "This is a witness's key.",
     },
-    correctFirst: "Nothing is verified until every field above is empty or right.",
+    correctFirst: "Nothing is verified until every field below is empty or right.",
     notDigest: "Not 64 hexadecimal digits.",
   },
   verdict: {

@@ -1,14 +1,17 @@
 import type { Receipt } from "@attestore/proof";
-import { Stack, Text } from "@mantine/core";
+import { Anchor, Stack, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { PageSkeleton } from "../../parts/page-skeleton.tsx";
 import { Section } from "../../parts/section.tsx";
-import { verify } from "../../text/verify.ts";
+import { verify as text } from "../../text/verify.ts";
 import { visible } from "../../text/visible.ts";
 import { chooseKeys, type TrustedKeys } from "../../verification/choose-keys.ts";
 import { ReceiptResult } from "../../verification/receipt-result.tsx";
 import { StatementView, whatItIs } from "../../verification/statement-view.tsx";
 import { type Keys, type VerdictHere, verifyHere } from "../../verification/verify-here.ts";
+
+/** The id of the place on the page where keys are given. */
+export const KEYS_PLACE = "keys-to-trust";
 
 interface ReceiptVerdictProps {
   name: string;
@@ -36,13 +39,15 @@ export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: Rec
   return (
     <Stack>
       <Section title={visible(name, 100)}>
-        <ReceiptResult verdict={verdict} keys={keys} />
+        <ReceiptResult verdict={verdict} keys={keys}>
+          {verdict.verdict === "cannot_tell" && <Anchor href={`#${KEYS_PLACE}`}>{text.keys.give}</Anchor>}
+        </ReceiptResult>
       </Section>
       {statement !== undefined && (
         <>
           <Text fw={600}>
             {whatItIs(statement)}
-            {verdict.verdict !== "true" && `. ${verify.explanation.claims}`}
+            {verdict.verdict !== "true" && `. ${text.explanation.claims}`}
           </Text>
           <StatementView statement={statement} />
         </>

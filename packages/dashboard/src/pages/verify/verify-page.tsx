@@ -8,7 +8,7 @@ import { MalformedResult } from "../../verification/receipt-result.tsx";
 import { type TakenFile, takeFile } from "../../verification/take-file.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { FileList } from "./file-list.tsx";
-import { ReceiptVerdict } from "./receipt-verdict.tsx";
+import { KEYS_PLACE, ReceiptVerdict } from "./receipt-verdict.tsx";
 
 const MAX_FILES = 100;
 
@@ -91,10 +91,6 @@ export function VerifyPage() {
             {!files.some(isReceipt) && <Text>{text.noReceipt}</Text>}
           </Section>
         )}
-        <Section title={text.keys.title}>
-          <Text size="sm">{text.keys.explanation}</Text>
-          <KeyFields texts={texts} errors={errors} onChange={setTexts} />
-        </Section>
         {hasErrors && files.some(isReceipt) && (
           <Alert role="alert" color="orange" variant="light" title={text.keys.correctFirst} />
         )}
@@ -112,6 +108,12 @@ export function VerifyPage() {
             />
           );
         })}
+        <div id={KEYS_PLACE}>
+          <Section title={text.keys.title}>
+            <Text size="sm">{text.keys.explanation}</Text>
+            <KeyFields texts={texts} errors={errors} onChange={setTexts} />
+          </Section>
+        </div>
         <Text size="sm" c="dimmed">
           {text.trust}
         </Text>
