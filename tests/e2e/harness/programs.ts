@@ -1,16 +1,20 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { inject, type ProvidedContext } from "vitest";
+import { inject } from "vitest";
 
 const checkout = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** The Node that the product is run with, whichever one runs the tests. */
 const NODE = checkout("node_modules/.bin/node");
 
-const SERVER = checkout("packages/orchestrator/src/main.ts");
+const SOURCES = {
+  "attestore-server": checkout("packages/orchestrator/src/main.ts"),
+  attestore: checkout("packages/agent/src/main.ts"),
+  "attestore-verify": checkout("packages/verifier/src/main.ts"),
+};
 
-export type Program = "attestore-server" | keyof ProvidedContext["programs"];
+export type Program = keyof typeof SOURCES;
 export type Environment = Record<string, string | undefined>;
 
 export interface Finished {
@@ -30,6 +34,13 @@ export interface Running {
 /** Halves the start of every program; Node checks the sources that it cached. */
 const CACHE = checkout("node_modules/.cache/attestore-e2e");
 
+/** Tests have the agent and the verifier in one file each; benchmarks and tools, which vitest does not run, have not. */
+function mainOf(program: Program): string {
+  return process.env["VITEST"] === undefined || program === "attestore-server"
+    ? SOURCES[program]
+    : inject("programs")[program];
+}
+
 /** Without the settings of the shell that runs the tests. */
 function environment(extra: Environment): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
@@ -39,15 +50,11 @@ function environment(extra: Environment): NodeJS.ProcessEnv {
 }
 
 export function start(program: Program, args: string[], env: Environment = {}, cwd?: string): Running {
-  const child = spawn(
-    NODE,
-    [program === "attestore-server" ? SERVER : inject("programs")[program], ...args],
-    {
-      env: environment(env),
-      stdio: ["ignore", "pipe", "pipe"],
-      ...(cwd === undefined ? {} : { cwd }),
-    },
-  );
+  const child = spawn(NODE, [mainOf(program), ...args], {
+    env: environment(env),
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+  });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
