@@ -89,6 +89,20 @@ async function source(slug = "orders"): Promise<string> {
   return (beat.json["sources"] as { id: string }[])[0]?.id ?? "";
 }
 
+test("the list of what was sent says of which source or agent", async () => {
+  const channel = await addChannel();
+  const source_id = await source("ledger");
+  await report("backup_failed", { source_id });
+  const newcomer = await service.attach(org);
+  await run();
+  const path = `/api/orgs/${org.id}/notifications/deliveries?channel_id=${channel}`;
+  const items = (await owner.get(path)).json["items"] as { type: string; subject: unknown }[];
+  expect(items.map(({ type, subject }) => [type, subject]).toSorted()).toEqual([
+    ["agent.attached", { kind: "agent", id: newcomer.id, name: "host-1" }],
+    ["backup.failed", { kind: "source", id: source_id, name: "ledger" }],
+  ]);
+});
+
 test("a failure is told once, however often it fails, and so is that it works again", async () => {
   const channel = await addChannel();
   const source_id = await source();
