@@ -69,8 +69,8 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    // Most tests wait for processes that they start: with three workers a quarter of two cores is idle.
-    maxWorkers: 4,
+    // Most tests wait for processes that they start: with four workers a fifth of two cores is idle.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),

@@ -104,7 +104,7 @@ async function compare(): Promise<void> {
     `\n${size_mib} MiB, ${values.rounds} rounds, ${availableParallelism()} cores; restic ${resticVersion()}\n\n`,
   );
   process.stdout.write(
-    "| | s | of the other | ratio | CPU s | of the other | MiB stored | of the other | peak MiB | of the other |\n",
+    "| | s | of the other | ratio | CPU s | of the other | MiB stored | of the other | agent's peak MiB | largest of the other |\n",
   );
   process.stdout.write("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
   row("backup, against `pg_dump`, `zstd`, `age`", backup, pipe);
@@ -136,7 +136,7 @@ function row(name: string, ours: Side, theirs: Side): void {
     of(other, cpu).toFixed(1),
     mib(own),
     mib(other),
-    Math.max(...own.map(({ rss_mib }) => rss_mib)).toFixed(0),
+    Math.max(...own.map(({ own_mib }) => own_mib)).toFixed(0),
     Math.max(...other.map(({ rss_mib }) => rss_mib)).toFixed(0),
   ];
   process.stdout.write(`| ${cells.join(" | ")} |\n`);

@@ -4,6 +4,8 @@ import { spawnSync } from "node:child_process";
 export interface Timed {
   readonly seconds: number;
   readonly cpu_seconds: number;
+  /** The most memory that the program itself had, without its children. */
+  readonly own_mib: number;
   /** Of the largest of its processes. */
   readonly rss_mib: number;
 }
@@ -11,9 +13,17 @@ export interface Timed {
 const MEASURE = `
 import json, resource, subprocess, sys, time
 started = time.monotonic()
-code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+program = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+own_kib = 0
+while program.poll() is None:
+    # A high-water mark, so that no peak is missed but one of the last moment.
+    for line in open(f"/proc/{program.pid}/status"):
+        if line.startswith("VmHWM:"):
+            own_kib = int(line.split()[1])
+    time.sleep(0.01)
+seconds = time.monotonic() - started
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(json.dumps({"code": code, "seconds": time.monotonic() - started, "cpu_seconds": used.ru_utime + used.ru_stime, "rss_mib": used.ru_maxrss / 1024}))
+print(json.dumps({"code": program.returncode, "seconds": seconds, "cpu_seconds": used.ru_utime + used.ru_stime, "own_mib": own_kib / 1024, "rss_mib": used.ru_maxrss / 1024}))
 `;
 
 /** Of a server that it talks to nothing is counted. */

@@ -148,7 +148,7 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
     await page.getByText("nobody knows whether it can be read").waitFor();
     await page.getByRole("row", { name: /ledger.*sqlite/ }).waitFor();
     const earlier = page.getByRole("table", { name: "Earlier signing keys" });
-    expect(await earlier.getByRole("row").count()).toBe(2);
+    await expect.poll(() => earlier.getByRole("row").count()).toBe(2);
     const doctor = await ledger.run("doctor");
     const keys = (await page.getByText(/^SHA256:/).allTextContents()) as [string, string];
     expect(doctor.stdout + doctor.stderr).toContain(keys[0]);
@@ -189,7 +189,7 @@ test("a machine that waits is approved by its fingerprint, and another turned aw
   await page.getByRole("button", { name: "Look it up" }).click();
   await page.getByText(friend.fingerprint).waitFor();
   const approve = page.getByRole("button", { name: "Approve" });
-  expect(await approve.getAttribute("aria-description")).toContain("compare the fingerprint");
+  await expect.poll(() => approve.getAttribute("aria-description")).toContain("compare the fingerprint");
   await expectAccessible(page);
   await screenshotsOf(page, "attach-review");
   await page.getByLabel("The host shows this very fingerprint").check();
@@ -212,7 +212,7 @@ test("a machine that waits is approved by its fingerprint, and another turned aw
   const looksOn = await dashboard.open(auditor, `/attach?code=${third.code}`);
   await looksOn.getByText(third.fingerprint).waitFor();
   for (const name of ["Approve", "Deny"])
-    expect(await looksOn.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => looksOn.getByRole("button", { name }).getAttribute("aria-disabled")).toBe("true");
   await expectAccessible(looksOn);
   third.machine.child.kill("SIGINT");
   await third.machine.finished;

@@ -51,7 +51,9 @@ test("an organisation that has nothing is told what to do, step by step, without
   const org = await dashboard.addOrg();
   const page = await dashboard.open(org.owner);
   await page.getByRole("heading", { name: "Nothing is proven yet." }).waitFor();
-  expect(await page.getByRole("link", { name: "Attach an agent" }).getAttribute("href")).toBe("/attach");
+  await expect
+    .poll(() => page.getByRole("link", { name: "Attach an agent" }).getAttribute("href"))
+    .toBe("/attach");
   await expectAccessible(page);
   await screenshotsOf(page, "home-empty");
   const agent = await attach(org);
@@ -100,16 +102,20 @@ describe("an organisation with a history", () => {
   test("sees what is proven, worst first, its days in words, its agents and its log", async () => {
     const page = await dashboard.open(org.owner);
     await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
-    expect(await page.getByRole("main").getByRole("listitem").first().textContent()).toMatch(
-      /^billing: its last restore test failed .* ago; last proven 9 days ago\.$/,
-    );
+    await expect
+      .poll(() => page.getByRole("main").getByRole("listitem").first().textContent())
+      .toMatch(/^billing: its last restore test failed .* ago; last proven 9 days ago\.$/);
     const names = await page.getByRole("rowheader").getByRole("link").allTextContents();
     expect(names).toEqual(["billing", "new-db", "archive", "orders-db"]);
-    expect(await rowOf(page, "billing").textContent()).toContain("over its RPO of 1 s");
+    await expect.poll(() => rowOf(page, "billing").textContent()).toContain("over its RPO of 1 s");
     const strip = await rowOf(page, "orders-db").getByRole("img").getAttribute("aria-label");
     expect(strip).toMatch(/^Last 30 days: failed on \d+ \w{3}; 7 proven; 2 backed up only; 20 nothing\.$/);
-    expect(await page.getByRole("region", { name: "Agents" }).textContent()).toContain("2 receipts");
-    expect(await page.getByRole("region", { name: "Transparency log" }).textContent()).toMatch(/\d+ entries/);
+    await expect
+      .poll(() => page.getByRole("region", { name: "Agents" }).textContent())
+      .toContain("2 receipts");
+    await expect
+      .poll(() => page.getByRole("region", { name: "Transparency log" }).textContent())
+      .toMatch(/\d+ entries/);
     await expectAccessible(page);
     await screenshotsOf(page, "home");
   });
@@ -123,7 +129,7 @@ describe("an organisation with a history", () => {
       .waitFor();
     await page.getByLabel("Filter sources by name").fill("ARCH");
     await page.getByText("1 of 4 sources", { exact: true }).waitFor();
-    expect(await page.getByRole("rowheader").allTextContents()).toHaveLength(1);
+    await expect.poll(() => page.getByRole("rowheader").allTextContents()).toHaveLength(1);
     await page.getByLabel("Filter sources by name").fill("nothing like that");
     await page.getByText("No source has “nothing like that” in its name.").waitFor();
     await expectAccessible(page);
@@ -135,9 +141,9 @@ describe("an organisation with a history", () => {
     await prove(agent, archive);
     await page.getByRole("heading", { name: "2 of 4 sources are proven." }).waitFor();
     const names = () => page.getByRole("rowheader").getByRole("link").allTextContents();
-    expect(await names()).toEqual(["billing", "new-db", "archive", "orders-db"]);
+    await expect.poll(() => names()).toEqual(["billing", "new-db", "archive", "orders-db"]);
     await page.getByRole("button", { name: "Sort again, worst first" }).click();
-    expect(await names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
+    await expect.poll(() => names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
   });
 
   test("a list stays as it is read, and says that there is more", async () => {
@@ -148,17 +154,17 @@ describe("an organisation with a history", () => {
     await backUp(agent, archive);
     const newer = page.getByRole("button", { name: "There is something newer: show it" });
     await newer.waitFor();
-    expect(await rows.count()).toBe(read);
+    await expect.poll(() => rows.count()).toBe(read);
     await expectAccessible(page);
     await newer.click();
     await expect.poll(() => rows.count()).toBe(read + 1);
-    expect(await newer.count()).toBe(0);
+    await expect.poll(() => newer.count()).toBe(0);
   });
 
   test("an auditor reads the same, and is not told to do what others may", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
     await headline(page).waitFor();
-    expect(await page.getByText("The next thing to do").count()).toBe(0);
+    await expect.poll(() => page.getByText("The next thing to do").count()).toBe(0);
     await expectAccessible(page);
   });
 
@@ -178,7 +184,7 @@ describe("an organisation with a history", () => {
     await page.goto(dashboard.server.url);
     const alert = page.getByRole("alert");
     await alert.waitFor();
-    expect(await alert.textContent()).toContain("The service does not answer.");
+    await expect.poll(() => alert.textContent()).toContain("The service does not answer.");
     await expectAccessible(page);
     await screenshotsOf(page, "home-failed");
     await page.context().unroute("**/overview?*");

@@ -122,13 +122,13 @@ describe("receipts", () => {
     const page = await dashboard.open(org.owner, "/receipts");
     await heading(page, "Receipts").waitFor();
     await page.getByRole("link", { name: "Restore test passed" }).waitFor();
-    expect(await page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(5);
+    await expect.poll(() => page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(5);
     await expectAccessible(page);
     await screenshotsOf(page, "receipts");
 
     await page.getByLabel("Result").selectOption("failed");
     await page.getByRole("link", { name: "Restore test FAILED" }).waitFor();
-    expect(await page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(2);
+    await expect.poll(() => page.getByRole("table", { name: "Receipts" }).getByRole("row").count()).toBe(2);
     expect(new URL(page.url()).searchParams.get("result")).toBe("failed");
     await page.getByLabel("Kind").selectOption("backup");
     await page.getByText("No receipt matches the filter.").waitFor();
@@ -185,10 +185,10 @@ describe("verified in the browser", () => {
     await page.keyboard.press("Enter");
     await verdictIs(page, "true");
     await page.getByText("by keys that this service itself gave").waitFor();
-    expect(await checksThat(page, "failed")).toEqual([]);
-    expect(await checksThat(page, "held")).toEqual(
-      expect.arrayContaining(["signature", "statement", "leaf", "checkpoint", "inclusion"]),
-    );
+    await expect.poll(() => checksThat(page, "failed")).toEqual([]);
+    await expect
+      .poll(() => checksThat(page, "held"))
+      .toEqual(expect.arrayContaining(["signature", "statement", "leaf", "checkpoint", "inclusion"]));
     await page.getByText(/served by this service: compare the fingerprint/).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "receipt-verified");
@@ -198,12 +198,12 @@ describe("verified in the browser", () => {
     await page.getByLabel("Log's verifier key").fill(logKey());
     await page.getByRole("button", { name: "Verify again" }).click();
     await page.getByText("Everything that was asked for was checked, and held.").waitFor();
-    expect(await page.getByText("given by you").count()).toBe(2);
+    await expect.poll(() => page.getByText("given by you").count()).toBe(2);
 
     await page.getByLabel("Agent's public key").fill(wire.signer.wire);
     await page.getByRole("button", { name: "Verify again" }).click();
     await verdictIs(page, "false");
-    expect(await checksThat(page, "failed")).toEqual(["signature", "keyid", "public_key"]);
+    await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "keyid", "public_key"]);
     await line(page, "signature").getByText("signed by another key").waitFor();
 
     await page.getByLabel("Log's verifier key").fill("nonsense");
@@ -231,7 +231,7 @@ describe("verified in the browser", () => {
     await page.getByText("n = 900").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "false");
-    expect(await checksThat(page, "failed")).toEqual(["signature", "leaf"]);
+    await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "leaf"]);
     await line(page, "signature").getByText("is not what the agent signed").waitFor();
     await line(page, "leaf").getByText("body_sha256 is not the SHA-256 of the payload").waitFor();
     await screenshotsOf(page, "receipt-false");
@@ -259,9 +259,9 @@ describe("verified in the browser", () => {
     const verified = await run("attestore-verify", args, {}, directory);
     expect(verified.stdout).toMatch(/^TRUE/);
     expect(verified.code).toBe(0);
-    expect(await commands("With cosign: the agent's signature, and the ciphertext's digest")).toContain(
-      `--bundle ${id}.sigstore.json`,
-    );
+    await expect
+      .poll(() => commands("With cosign: the agent's signature, and the ciphertext's digest"))
+      .toContain(`--bundle ${id}.sigstore.json`);
     expect(readFileSync(join(directory, `${id}.tlog-proof`), "utf8")).toMatch(/^c2sp\.org\/tlog-proof@v1\n/);
   });
 });
@@ -298,7 +298,7 @@ describe("/verify", () => {
 
     await choose.setInputFiles([file("rcpt.json", bundle)]);
     await verdictIs(page, "cannot_tell");
-    expect(await checksThat(page, "held")).toContain("leaf");
+    await expect.poll(() => checksThat(page, "held")).toContain("leaf");
     await choose.setInputFiles([file("agent.pub", agentKey()), file("log.vkey", logKey())]);
     await verdictIs(page, "true");
     await page.getByText("Everything that was asked for was checked, and held.").waitFor();
@@ -311,10 +311,10 @@ describe("/verify", () => {
     await line(page, "ciphertext").and(page.locator('[data-result="held"]')).waitFor();
     await page.getByLabel("SHA-256 of the ciphertext").fill("ab".repeat(32));
     await verdictIs(page, "false");
-    expect(await checksThat(page, "failed")).toEqual(["ciphertext"]);
+    await expect.poll(() => checksThat(page, "failed")).toEqual(["ciphertext"]);
     await page.getByLabel("SHA-256 of the ciphertext").fill("ab");
     await page.getByText("Not 64 hexadecimal digits.").waitFor();
-    expect(await verdict(page).count()).toBe(0);
+    await expect.poll(() => verdict(page).count()).toBe(0);
 
     await page.getByRole("button", { name: "Start over" }).click();
     const tampered = JSON.parse(bundle) as { envelope: { payload: string } };
@@ -325,7 +325,7 @@ describe("/verify", () => {
       file("log.vkey", logKey()),
     ]);
     await verdictIs(page, "false");
-    expect(await checksThat(page, "failed")).toEqual(["signature", "leaf"]);
+    await expect.poll(() => checksThat(page, "failed")).toEqual(["signature", "leaf"]);
     await expectAccessible(page);
     await screenshotsOf(page, "verify-false");
 
@@ -365,7 +365,7 @@ describe("/verify", () => {
     ])
       await files.getByRole("listitem").filter({ hasText: words }).waitFor();
     await verdictIs(page, "false");
-    expect(await verdict(page).count()).toBe(1);
+    await expect.poll(() => verdict(page).count()).toBe(1);
     await screenshotsOf(page, "verify-garbage");
   });
 
@@ -451,11 +451,11 @@ test("whoever opens an auditor's link reads and verifies all of it, and download
   await verdictIs(page, "true");
   await page.goto(`${dashboard.server.url}/log`);
   await page.locator('[data-observation="first"]').waitFor();
-  expect(await page.getByRole("heading", { name: "Witnesses" }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("heading", { name: "Witnesses" }).count()).toBe(0);
   await page.goto(`${dashboard.server.url}/backups/${backup_id}`);
   await page.getByText("Why it is kept is shown to members").waitFor();
   const download = page.getByRole("button", { name: "Make a download link" });
-  expect(await download.getAttribute("aria-description")).toContain("records, not ciphertexts");
+  await expect.poll(() => download.getAttribute("aria-description")).toContain("records, not ciphertexts");
   await page.goto(`${dashboard.server.url}/events`);
   await page.getByRole("link", { name: "Agent attached" }).first().waitFor();
 });
@@ -479,7 +479,7 @@ describe("events", () => {
     await page.getByText("pg_dump: connection refused").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "true");
-    expect(await checksThat(page, "held")).toEqual(["event", "checkpoint", "inclusion"]);
+    await expect.poll(() => checksThat(page, "held")).toEqual(["event", "checkpoint", "inclusion"]);
     await expectAccessible(page);
     await screenshotsOf(page, "event");
   });
@@ -495,7 +495,7 @@ describe("events", () => {
     await page.getByText("nothing_happened").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "false");
-    expect(await checksThat(page, "failed")).toEqual(["event", "inclusion"]);
+    await expect.poll(() => checksThat(page, "failed")).toEqual(["event", "inclusion"]);
   });
 });
 
@@ -550,7 +550,7 @@ describe("the log", () => {
     await page.getByLabel("Id").fill(id);
     await page.getByRole("button", { name: "Verify inclusion" }).click();
     await verdictIs(page, "true");
-    expect(await checksThat(page, "held")).toContain("cosignatures");
+    await expect.poll(() => checksThat(page, "held")).toContain("cosignatures");
     await page.getByText("known to this browser from an earlier visit").first().waitFor();
     await page.getByLabel("Id").fill("bkp_1");
     await page.getByText("Neither a receipt's id").waitFor();

@@ -130,7 +130,9 @@ describe("with a real agent", () => {
     await page.getByRole("link", { name: "ledger" }).click();
     await heading(page, "ledger");
     await page.getByText("Nothing was recorded yet.").waitFor();
-    expect(await descriptionOf(page, "Test a restore now")).toBe("There is no backup to restore yet.");
+    await expect
+      .poll(() => descriptionOf(page, "Test a restore now"))
+      .toBe("There is no backup to restore yet.");
     await expectAccessible(page);
     await screenshotsOf(page, "source-new");
   });
@@ -142,7 +144,9 @@ describe("with a real agent", () => {
     await underWay.getByText("The backup is made and its receipt is in the log").waitFor({ timeout: 60_000 });
     await underWay.getByRole("link", { name: "Receipt" }).waitFor();
     await page.getByRole("list", { name: "Everything" }).getByRole("link", { name: "Backup made" }).waitFor();
-    expect(await page.getByRole("button", { name: "Back up now" }).getAttribute("aria-disabled")).toBeNull();
+    await expect
+      .poll(() => page.getByRole("button", { name: "Back up now" }).getAttribute("aria-disabled"))
+      .toBeNull();
     await expectAccessible(page);
   });
 
@@ -226,7 +230,7 @@ describe("editors", () => {
     const save = form.getByRole("button", { name: "Save" });
     await backups.fill("30 25 * * *");
     await form.getByText("The hour, “25”, goes from 0 to 23.").waitFor();
-    expect(await save.getAttribute("aria-description")).toBe("Put the fields right first.");
+    await expect.poll(() => save.getAttribute("aria-description")).toBe("Put the fields right first.");
     // Well-formed, and names no time: that the service knows.
     await backups.fill("0 2 31 feb *");
     await form.getByText(/five cron fields that name a time/).waitFor();
@@ -241,7 +245,7 @@ describe("editors", () => {
     await form.getByText("At 04:00, only on Sunday").waitFor();
     const next = form.getByRole("list", { name: "The next five backups" }).getByRole("listitem");
     await eventually(() => next.count()).toBe(5);
-    expect(await next.first().textContent()).toMatch(/, 02:30 \(Europe\/Berlin, UTC\+0[12]:00\)/);
+    await expect.poll(() => next.first().textContent()).toMatch(/, 02:30 \(Europe\/Berlin, UTC\+0[12]:00\)/);
     const changes = form.getByRole("list", { name: "When the clocks change" });
     await changes.getByText(/leave this time out/).waitFor();
     await changes.getByText(/show this time twice/).waitFor();
@@ -272,7 +276,7 @@ describe("editors", () => {
     await form.getByText("3 backups would go").waitFor();
     const rows = form.getByRole("table", { name: "What the rules would do" }).getByRole("row");
     await rows.filter({ hasText: "stays: among the newest, the newest proven one" }).waitFor();
-    expect(await rows.filter({ hasText: "goes" }).count()).toBe(3);
+    await expect.poll(() => rows.filter({ hasText: "goes" }).count()).toBe(3);
     await form.getByRole("checkbox", { name: "Only what goes" }).check();
     await eventually(() => rows.count()).toBe(4);
     await expectAccessible(page);
@@ -342,8 +346,8 @@ describe("editors", () => {
     const reading = await dashboard.open(auditor, `/sources/${sourceId}?tab=settings`);
     await reading.getByText("Your role only reads").waitFor();
     await reading.getByText("At 02:30, every day").waitFor();
-    expect(await reading.getByRole("button", { name: /^(Change|Remove)/ }).count()).toBe(0);
-    expect(await descriptionOf(reading, "Back up now")).toContain("Your role only reads");
+    await expect.poll(() => reading.getByRole("button", { name: /^(Change|Remove)/ }).count()).toBe(0);
+    await expect.poll(() => descriptionOf(reading, "Back up now")).toContain("Your role only reads");
     await expectAccessible(reading);
   });
 
@@ -362,7 +366,7 @@ describe("editors", () => {
     await dialog.getByRole("button", { name: "Remove Orders of the shop" }).click();
     await heading(page, "Sources");
     await page.getByRole("row", { name: /lost/ }).waitFor();
-    expect(await page.getByRole("row", { name: /Orders of the shop/ }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("row", { name: /Orders of the shop/ }).count()).toBe(0);
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
     await heading(page, "There is nothing here");
   });
@@ -494,8 +498,8 @@ describe("lists", () => {
     await heading(reader, "orders");
     await reader.getByRole("tab", { name: "Restore tests" }).waitFor();
     await reader.getByText("check has-orders failed").waitFor();
-    expect(await reader.getByRole("tab").allTextContents()).toEqual(["Restore tests", "Settings"]);
-    expect(await reader.getByRole("button", { name: /now|Change|Remove/ }).count()).toBe(0);
+    await expect.poll(() => reader.getByRole("tab").allTextContents()).toEqual(["Restore tests", "Settings"]);
+    await expect.poll(() => reader.getByRole("button", { name: /now|Change|Remove/ }).count()).toBe(0);
     await expectAccessible(reader);
   });
 
