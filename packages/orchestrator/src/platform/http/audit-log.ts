@@ -47,7 +47,12 @@ export class AuditLog {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
       try {
-        await this.#db.insertInto("api_logs").values(batch).execute();
+        // A connection may break after the commit and before its answer: then some are there already.
+        await this.#db
+          .insertInto("api_logs")
+          .values(batch)
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .execute();
       } catch (error) {
         this.#waiting.unshift(...batch);
         this.#logger.warn(

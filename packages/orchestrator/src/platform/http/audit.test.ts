@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
   attachBody,
@@ -8,6 +9,7 @@ import {
   type TestOrg,
   type TestService,
 } from "../../../test/service.ts";
+import { AuditLog } from "./audit-log.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -77,6 +79,34 @@ test("reads and replays follow within a second or so, each once", async () => {
   await expect
     .poll(async () => (await rows()).map(({ route }) => route))
     .toEqual(["/v1/heartbeat", "/v1/heartbeat", "/v1/log/head"]);
+});
+
+test("rows that were written, and nobody could say so, hold up none that follow", async () => {
+  const row = (id: string) => ({
+    id,
+    org_id: org.id,
+    actor_kind: "user" as const,
+    actor_id: null,
+    impersonator_id: null,
+    method: "GET",
+    route: "/",
+    path: "/",
+    status: 200,
+    duration_ms: 1,
+    address: "127.0.0.1",
+    user_agent: null,
+    request_id: "req_1",
+    idempotency_key: null,
+    created_at: new Date(),
+  });
+  const [written, waiting] = [newId("apiLog"), newId("apiLog")];
+  await service.database.insertInto("api_logs").values(row(written)).execute();
+  const log = new AuditLog(service.database, service.logger);
+  log.record(row(written));
+  log.record(row(waiting));
+  await log.flush();
+  const ids = (await rows()).map(({ id }) => id);
+  expect([ids.length, new Set(ids)]).toEqual([2, new Set([written, waiting])]);
 });
 
 test("a service that stops writes the rows that wait", async () => {
