@@ -13,13 +13,17 @@ import {
 } from "@attestore/proof";
 import type { TestAgent, TestBackup } from "./log-world.ts";
 
+/** A run that has just ended: some of what is tested is about the last days. */
+const FINISHED_AT = Date.now();
+const STARTED_AT = FINISHED_AT - 42_000;
+
 const run = (agent: TestAgent, backup: TestBackup) => ({
   org_id: agent.orgId,
   agent_id: agent.id,
   source_id: backup.sourceId,
   backup_id: backup.id,
-  started_at: "2026-11-21T08:00:00.000Z",
-  finished_at: "2026-11-21T08:00:42.000Z",
+  started_at: new Date(STARTED_AT).toISOString(),
+  finished_at: new Date(FINISHED_AT).toISOString(),
   agent_version: "0.1.0",
   previous_receipt_sha256: null,
 });
