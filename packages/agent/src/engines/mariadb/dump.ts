@@ -1,4 +1,5 @@
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { release } from "../../pipeline/blocks.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
@@ -158,6 +159,8 @@ async function* contentOf(
   for await (const piece of child.stdout as AsyncIterable<Buffer>) {
     onFirst();
     yield piece;
+    // Whoever reads has taken what was in it.
+    release(piece);
   }
   const exit = await child.exited;
   stopIfAborted(signal);

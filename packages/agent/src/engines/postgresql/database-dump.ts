@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { type Child, endedWith } from "../../processes/child.ts";
+import { release } from "../../pipeline/blocks.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
@@ -63,6 +64,8 @@ export class DatabaseDump {
       // With its first output pg_dump holds its locks: from here on the schema cannot change under the description.
       void this.#describe();
       yield piece;
+      // Whoever reads has taken what was in it.
+      release(piece);
     }
     await this.#ended(child);
   }
