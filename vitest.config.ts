@@ -70,7 +70,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     // Most tests wait for processes that they start: with four workers a fifth of two cores is idle.
-    maxWorkers: 6,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),

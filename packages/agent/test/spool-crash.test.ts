@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, watch } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import {
   parseBundle,
   sha256,
@@ -12,18 +12,25 @@ import {
   parseStatement,
   envelopeFromJson,
 } from "@attestore/proof";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { bundle } from "../../../tools/package/bundle.ts";
 import { listReceipts, listAllReceipts, readEnvelope } from "../src/receipts/receipt-files.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
 
-const CHILD = fileURLToPath(new URL("service/deliver-backups.ts", import.meta.url));
-
+/** In one file: from its sources each of some thirty starts takes three times as long. */
+let child: string;
 let service: TestService;
 let root: TestRoot;
 /** Ciphertexts that a child said are on disk: none of them may get lost. */
 let recorded: Set<string>;
 
+beforeAll(async () => {
+  const { code } = await bundle(join(import.meta.dirname, "service/deliver-backups.ts"));
+  child = join(mkdtempSync(join(tmpdir(), "attestore-deliver-")), "deliver-backups.cjs");
+  writeFileSync(child, code);
+});
+afterAll(() => rmSync(dirname(child), { recursive: true, force: true }));
 beforeEach(async () => {
   service = await TestService.start();
   root = await attachedRoot(service, "  orders: { engine: files, path: /none }\n");
@@ -42,25 +49,25 @@ interface Child {
 }
 
 function deliver(count: number): Child {
-  const child = spawn(process.execPath, [CHILD, root.layout.root, String(count)], {
+  const started = spawn(process.execPath, [child, root.layout.root, String(count)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
   let complaint = "";
-  child.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
+  started.stderr.on("data", (chunk: Buffer) => (complaint += chunk.toString()));
   const ready = new Promise((resolve) => {
-    child.stdout.on("data", (chunk: Buffer) => {
+    started.stdout.on("data", (chunk: Buffer) => {
       said += chunk.toString();
       if (said.includes("ready")) resolve(undefined);
       for (const [, digest = ""] of said.matchAll(/recorded ([0-9a-f]{64})\n/g)) recorded.add(digest);
     });
-    child.on("close", resolve);
+    started.on("close", resolve);
   });
-  const ended = once(child, "close").then(([code, signal]: unknown[]) => {
+  const ended = once(started, "close").then(([code, signal]: unknown[]) => {
     if (code === 1) throw new Error(`the child failed:\n${complaint}`);
     return (code ?? signal) as number | string | null;
   });
-  return { process: child, ready, ended };
+  return { process: started, ready, ended };
 }
 
 /** Everything that was promised holds, once a run has come to its end. */
