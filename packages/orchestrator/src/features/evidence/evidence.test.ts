@@ -52,6 +52,9 @@ async function filesOf(user: TestUser, query = "", id = org.id): Promise<Map<str
 
 const json = <T>(files: Map<string, Buffer>, name: string): T => JSON.parse(String(files.get(name))) as T;
 
+/** Such as 2026-11-21: so many days from now. */
+const dayIn = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 describe("a pack", () => {
   test("has every receipt and event with its proof in one checkpoint, and a signed manifest of all files", async () => {
     const files = await filesOf(owner);
@@ -84,10 +87,11 @@ describe("a pack", () => {
   });
 
   test("is a file to save, that nothing in between keeps", async () => {
-    const { headers } = await owner.get(path("?from=2026-11-01T00:00:00Z"));
+    const from = dayIn(-10);
+    const { headers } = await owner.get(path(`?from=${from}T00:00:00Z`));
     expect(headers["content-type"]).toBe("application/zip");
     expect(headers["content-disposition"]).toMatch(
-      new RegExp(`^attachment; filename="evidence-${org.id}-2026-11-01-\\d{4}-\\d\\d-\\d\\d\\.zip"$`),
+      new RegExp(`^attachment; filename="evidence-${org.id}-${from}-\\d{4}-\\d\\d-\\d\\d\\.zip"$`),
     );
     expect(headers["cache-control"]).toBe("no-store");
   });
@@ -169,7 +173,7 @@ describe("a period", () => {
   });
 
   test("that is not over ends now", async () => {
-    const files = await filesOf(owner, "?from=2026-11-01T00:00:00Z&to=2026-12-31T00:00:00Z");
+    const files = await filesOf(owner, `?from=${dayIn(-10)}T00:00:00Z&to=${dayIn(30)}T00:00:00Z`);
     const { period, exported_at } = json<Manifest>(files, "manifest.json");
     expect(period.to <= exported_at).toBe(true);
   });
