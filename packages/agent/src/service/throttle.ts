@@ -19,8 +19,9 @@ export async function* throttled(
     const step = Math.max(1, Math.min(chunk.length, Math.floor(maxBytesPerSecond / 4)));
     for (let at = 0; at < chunk.length; at += step) {
       const piece = chunk.subarray(at, at + step);
-      const wait_ms = due - performance.now();
-      if (wait_ms > 0) await pause(wait_ms, undefined, { signal });
+      // A timer counts whole milliseconds, and may come a part of one early.
+      for (let wait_ms = due - performance.now(); wait_ms > 0; wait_ms = due - performance.now())
+        await pause(Math.ceil(wait_ms), undefined, { signal });
       yield piece;
       due = Math.max(due, performance.now() - 1000) + (piece.length / maxBytesPerSecond) * 1000;
     }
