@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   decodeEntryBundle,
   encodeEntryBundle,
@@ -446,6 +447,16 @@ describe("changed and signed again by the service", () => {
   });
 });
 
+/** The same bytes, or the same JSON with other space around its parts. */
+function saysTheSame(one: Buffer, other: Buffer): boolean {
+  if (one.equals(other)) return true;
+  try {
+    return isDeepStrictEqual(JSON.parse(one.toString()), JSON.parse(other.toString()));
+  } catch {
+    return false;
+  }
+}
+
 test("noise in any file never breaks the verifier, and never makes what is in the log true", async () => {
   const paths = [...good.keys()].filter((path) => !path.startsWith("manifest"));
   const noise = fc.record({
@@ -460,7 +471,7 @@ test("noise in any file never breaks the verifier, and never makes what is in th
       const place = Math.floor(at * whole.length);
       const changed = Buffer.concat([whole.subarray(0, place), bytes, whole.subarray(place + cut)]);
       const outcome = await verifyForged(new Map(good).set(path, changed));
-      const isLogged = /^(receipts|events|log)\//.test(path) && !changed.equals(whole);
+      const isLogged = /^(receipts|events|log)\//.test(path) && !saysTheSame(whole, changed);
       if (isLogged) expect(outcome.verdict, `${path} at ${place}`).toBe("false");
     }),
     { numRuns: 50 },
