@@ -1,5 +1,8 @@
 import { run } from "./run.ts";
 
+// Until there is an answer: a program that waits for what never comes ends by itself, and Node calls that 0.
+process.exitCode = 2;
+
 /** 1 means that a receipt is false, which is what Node ends with too when a program breaks. */
 function cannotTell(error: unknown): void {
   process.stderr.write(`attestore-verify: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -57,6 +57,11 @@ function fetchBytes(
       },
     );
     outgoing.on("error", fail);
+    // For Node this is no response: nothing else would be heard of it.
+    outgoing.on("upgrade", (_answer, socket) => {
+      socket.destroy();
+      fail(new Error("it answered with another protocol"));
+    });
     outgoing.end();
   });
 }

@@ -56,6 +56,8 @@ export function logAnswers(bundle: ReceiptBundle, log: TestKey, size: number): A
 export class LogService {
   requests: string[] = [];
   answers: Answers;
+  /** What to write in place of any answer, to the byte. */
+  raw: string | null = null;
   readonly caFile: string;
   readonly #server: Server;
 
@@ -71,6 +73,7 @@ export class LogService {
     });
     this.#server.on("request", (request, response) => {
       this.requests.push(request.url ?? "");
+      if (this.raw !== null) return void request.socket.end(this.raw);
       const isKnown = request.headers.authorization === `Bearer ${TOKEN}`;
       void (isKnown ? this.#answer(request.url ?? "") : Promise.resolve(undefined)).then((body) => {
         response.statusCode = body === undefined ? (isKnown ? 404 : 401) : 200;

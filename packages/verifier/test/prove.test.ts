@@ -15,6 +15,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
   service.answers = honest;
+  service.raw = null;
   service.requests = [];
 });
 
@@ -149,6 +150,22 @@ describe("a service that cannot be trusted or reached", () => {
     expect(code).toBe(2);
     expect(stdout).toContain("answered 401 (unauthenticated)");
     expect(stdout + stderr).not.toContain("ats_wrong");
+  });
+
+  it.each([
+    [
+      "with another protocol",
+      "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
+    ],
+    ["that more is to come, and nothing more", "HTTP/1.1 103 Early Hints\r\n\r\n"],
+    ["with half an answer", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"],
+    ["with nothing", ""],
+  ])("that answers %s leaves the question open", async (_what, raw) => {
+    service.raw = raw;
+    for (const receipt of [ids.receipt, passed]) {
+      const answer = await ask(receipt);
+      expect(answer).toMatchObject({ verdict: "cannot_tell", exit_code: 2 });
+    }
   });
 
   it("that is not there leaves the question open", async () => {
