@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { idPattern, isId, newId } from "./ids.ts";
+import { firstIdAt, idPattern, isId, newId } from "./ids.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -21,6 +21,19 @@ it("makes UUIDv7 in Crockford base32 under the kind's prefix", () => {
       expect((uuid >> 76n) & 0xfn).toBe(7n);
       expect((uuid >> 62n) & 0x3n).toBe(2n);
     }),
+  );
+});
+
+it("has a first identifier of every moment, in the order of the moments, those before 1970 too", () => {
+  const moment = fc.integer({ min: Date.UTC(-1, 0), max: Date.UTC(9999, 11, 31) });
+  fc.assert(
+    fc.property(moment, moment, (one, other) => {
+      const [earlier, later] = [Math.min(one, other), Math.max(one, other)];
+      expect(firstIdAt("receipt", earlier) <= firstIdAt("receipt", later)).toBe(true);
+      expect(isId("receipt", firstIdAt("receipt", earlier))).toBe(true);
+      if (later >= 0) expect(firstIdAt("receipt", later) <= newId("receipt", later)).toBe(true);
+    }),
+    { examples: [[-1, 0]] },
   );
 });
 

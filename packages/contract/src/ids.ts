@@ -54,11 +54,11 @@ export function newId(kind: IdKind, now: number = Date.now()): string {
 
 /**
  * The smallest identifier of its kind that can have been made at this millisecond: ids sort by the time of their making, so that
- * a period is a range of them.
+ * a period is a range of them. Before 1970 none was made: every earlier moment has the smallest of all.
  */
 export function firstIdAt(kind: IdKind, now: number): string {
   const bytes = new Uint8Array(16);
-  writeTime(bytes, now);
+  writeTime(bytes, Math.max(0, now));
   return `${PREFIXES[kind]}_${encode(bytes)}`;
 }
 

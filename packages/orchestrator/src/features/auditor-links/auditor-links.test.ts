@@ -280,6 +280,30 @@ describe("what it shows", () => {
     expect(idsOf(await get(`/api/orgs/${org.id}/sources`, past))).toEqual([]);
   });
 
+  test("is of its period, also where the query names a time before there were computers", async () => {
+    const past = (await reading({ from: ago(100), to: ago(50) })).token;
+    const [made] = history.backups;
+    for (const list of ["receipts", "backups", "events"]) {
+      const until1960 = await get(`/api/orgs/${org.id}/${list}?to=1960-01-01T00:00:00Z`, past);
+      expect([until1960.status, until1960.json["items"] ?? until1960.json["error"]], list).toEqual([200, []]);
+    }
+    const from1960 = `/api/orgs/${org.id}/receipts?from=1960-01-01T00:00:00Z`;
+    expect(idsOf(await get(from1960, past))).toEqual([old.receipt]);
+    expect(idsOf(await owner.get(from1960))).toEqual(
+      expect.arrayContaining([old.receipt, ...Object.values(made?.receipts ?? {})]),
+    );
+  });
+
+  test("is of its period: not the log's entries, which are of all times", async () => {
+    const past = (await reading({ from: ago(100), to: ago(50) })).token;
+    for (const path of ["tile/entries/000.p/1", "tile/0/000.p/1"]) {
+      expect((await owner.get(`/log/${org.id}/${path}`)).status).toBe(200);
+      const refused = await get(`/log/${org.id}/${path}`, past);
+      expect([refused.status, refused.json["error"]], path).toEqual([403, "forbidden"]);
+    }
+    expect((await get(`/log/${org.id}/checkpoint`, past)).status).toBe(200);
+  });
+
   test("is of its period: details and bundles", async () => {
     const now = (await reading()).token;
     const past = (await reading({ from: ago(100), to: ago(50) })).token;

@@ -2,11 +2,14 @@ import { AGENT_TOKEN, isId } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Database } from "../../platform/database/schema.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
-import { mayDo } from "../../platform/http/policy.ts";
+import { assertAllowed } from "../../platform/http/assert-allowed.ts";
+import { notFound } from "../../platform/http/errors.ts";
 import { subjectOf } from "../../platform/http/principal.ts";
 import { sessionCookie } from "../../platform/http/session-cookie.ts";
 import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
+
+/** What is read: a head shows whoever opened an auditor's link nothing of other times than the link's; leaves and their hashes do. */
+export type Read = "head" | "leaves";
 
 /**
  * Lets pass whoever may read this log: anybody if the organisation made it public, else its own agents and the sessions of its people. Without a
@@ -17,6 +20,7 @@ export async function requireReader(
   db: Database,
   orgId: string,
   request: FastifyRequest,
+  read: Read,
 ): Promise<{ isPublic: boolean }> {
   if (!isId("org", orgId)) throw notFound("log");
   const { authorization } = request.headers;
@@ -36,7 +40,7 @@ export async function requireReader(
   if (row?.public_log === true) return { isPublic: true };
   const readable =
     token === null
-      ? await orgOfSession(db, request, authorization === undefined ? sessionCookie(request) : bearer)
+      ? await orgOfSession(db, request, authorization === undefined ? sessionCookie(request) : bearer, read)
       : row?.agent_org_id;
   if (row === undefined || readable === undefined || readable === null) throw unauthenticated();
   if (readable !== orgId || row.public_log === null) throw notFound("log");
@@ -48,13 +52,16 @@ async function orgOfSession(
   db: Database,
   { state }: FastifyRequest,
   token: string | null,
+  read: Read,
 ): Promise<string | null> {
   if (token === null) return null;
   const found = await lookUpSession(db, token);
   state.subject = subjectOf(found.principal);
   assertLive(found);
   state.principal = found.principal;
-  if (!mayDo(found.principal, "org_log.read"))
-    throw new ApiError("forbidden", `Your role, ${found.principal.role}, does not allow this.`);
+  assertAllowed(found.principal, {
+    action: "org_log.read",
+    ...(read === "head" ? { forAuditorLinks: true } : {}),
+  });
   return found.principal.orgId;
 }

@@ -29,7 +29,7 @@ async function checkpoint(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { org } = request.params as { org: string };
-  await requireReader(db, org, request);
+  await requireReader(db, org, request, "head");
   const head = await withSession(pool, (session) => readNewestHead(session, signer, org));
   return reply.type("text/plain; charset=utf-8").send(head.checkpoint);
 }
@@ -40,7 +40,7 @@ async function tile(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { org, "*": path } = request.params as { org: string; "*": string };
-  const { isPublic } = await requireReader(db, org, request);
+  const { isPublic } = await requireReader(db, org, request, "leaves");
   const wanted = readPath(path);
   const bytes = await withSession(pool, (session) => readTile(session, org, wanted));
   if (bytes === null) throw notFound("tile");

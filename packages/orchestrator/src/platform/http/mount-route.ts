@@ -5,6 +5,7 @@ import type { Logger } from "../logging/logger.ts";
 import type { AgentCredentials } from "./agent-credentials.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { auditRow, pathOf } from "./audit-row.ts";
+import { assertAllowed } from "./assert-allowed.ts";
 import { authenticate } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "./errors.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
@@ -12,8 +13,7 @@ import type { FileAnswer } from "./file-answer.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
 import { orgOfCall, readInOrg } from "./org-scope.ts";
-import { mayDo } from "./policy.ts";
-import { ALWAYS, type Principal, subjectOf } from "./principal.ts";
+import { ALWAYS, subjectOf } from "./principal.ts";
 import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./rate-limit.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
@@ -79,32 +79,12 @@ async function admit(
     const principal = await authenticate(deps, route, request);
     state.orgId = await orgOfCall(deps.db, principal, request);
     state.subject = { ...subjectOf(principal), orgId: state.orgId };
-    if (!mayDo(principal, route.action)) throw notAllowed(principal);
-    if (isReader(principal) && route.forAuditorLinks !== true) throw notAllowed(principal);
+    assertAllowed(principal, route);
   } catch (error) {
     if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);
     throw error;
   }
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
-}
-
-function isReader(principal: Principal): boolean {
-  return principal.kind === "user" && principal.role === "reader";
-}
-
-function notAllowed(principal: Principal): ApiError {
-  if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
-  if (principal.role === "reader")
-    return new ApiError(
-      "forbidden",
-      "An auditor's link shows what was proven in its period, and nothing else.",
-    );
-  if (principal.role === "operator")
-    return new ApiError(
-      "forbidden",
-      "Operators see and change what is in an organisation only as one of its users: POST /api/auth/impersonate.",
-    );
-  return new ApiError("forbidden", `Your role, ${principal.role}, does not allow this.`);
 }
 
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
