@@ -1,3 +1,4 @@
+import { request } from "node:https";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
@@ -97,6 +98,73 @@ describe("a change", () => {
     expect(named.json).toMatchObject({ name: "Ada", role: "owner" });
     const unnamed = await owner.patch(`${users()}/${owner.id}`, { name: null });
     expect(unnamed.json).not.toHaveProperty("name");
+  });
+});
+
+/** A call of somebody who was let in, and whose body has yet to come. */
+async function admitted(user: TestUser, method: string, path: string, json: object) {
+  // Only a session that was not used for a while is marked as used when it is looked up.
+  const aged = "update sessions set last_used_at = now() - interval '5 minutes' where user_id = $1";
+  await service.pool.query(aged, [user.id]);
+  const body = JSON.stringify(json);
+  const outgoing = request({
+    host: "127.0.0.1",
+    servername: "localhost",
+    port: service.port,
+    ca: service.ca,
+    method,
+    path,
+    headers: {
+      authorization: `Bearer ${user.token}`,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    },
+  });
+  const answered = new Promise<unknown[]>((resolve, reject) => {
+    outgoing.on("error", reject);
+    outgoing.on("response", (incoming) => {
+      let text = "";
+      incoming.setEncoding("utf8");
+      incoming.on("data", (chunk: string) => (text += chunk));
+      incoming.on("end", () =>
+        resolve([incoming.statusCode, (JSON.parse(text) as { error?: string }).error]),
+      );
+    });
+  });
+  outgoing.flushHeaders();
+  const used = "select last_used_at > now() - interval '1 minute' as used from sessions where user_id = $1";
+  const isUsed = async () => (await service.pool.query<{ used: boolean }>(used, [user.id])).rows[0]?.used;
+  await expect.poll(isUsed, { timeout: 20_000 }).toBe(true);
+  return () => {
+    outgoing.end(body);
+    return answered;
+  };
+}
+
+describe("a call that was let in before, and whose body comes after", () => {
+  test("its caller's removal or sign-out, changes nothing", async () => {
+    for (const end of [
+      (user: TestUser) => owner.delete(`${users()}/${user.id}`),
+      (user: TestUser) => user.post("/api/auth/logout"),
+    ]) {
+      const gone = await service.signIn(org);
+      const finish = await admitted(gone, "PATCH", `/api/orgs/${org.id}`, { name: "Taken over" });
+      expect((await end(gone)).status).toBe(200);
+      expect(await finish()).toEqual([401, "session_expired"]);
+    }
+    expect((await owner.get(`/api/orgs/${org.id}`)).json["name"]).not.toBe("Taken over");
+  });
+
+  test("a change of their role, is judged by the new one", async () => {
+    const admin = await service.signIn(org, "admin");
+    const rename = await admitted(admin, "PATCH", `/api/orgs/${org.id}`, { name: "Taken over" });
+    await owner.patch(`${users()}/${admin.id}`, { role: "auditor" });
+    expect(await rename()).toEqual([403, "forbidden"]);
+    const second = await service.signIn(org);
+    const invite = await admitted(second, "POST", users(), { email: "o@example.org", role: "owner" });
+    await owner.patch(`${users()}/${second.id}`, { role: "admin" });
+    expect(await invite()).toEqual([403, "forbidden"]);
+    expect(await service.mails("o@example.org")).toEqual([]);
   });
 });
 

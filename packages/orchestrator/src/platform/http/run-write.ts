@@ -2,12 +2,15 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { errorCode } from "../errors/errno.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
+import { assertAllowed } from "./assert-allowed.ts";
 import { ApiError, errorBody } from "./errors.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
 import { endScope, scopeWithSavepoint } from "./org-scope.ts";
+import type { Principal } from "./principal.ts";
 import { claimKey, rememberAnswer } from "./remembered-answers.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
+import { requireSession } from "./session-credentials.ts";
 
 const ATTEMPTS = 4;
 /** Refusals that a repaired request under the same key may follow (contract, section 3). */
@@ -76,11 +79,11 @@ async function attempt(
   call: Call,
   prepared: unknown,
 ): Promise<Answered> {
-  if (call.principal.kind === "agent") await lockActiveAgent(tx, call.principal.id);
+  const principal = await readmit(tx, route, call.principal);
   if (call.orgId === null || route.beyondOrg === true) await sql`savepoint handler`.execute(tx);
   else await scopeWithSavepoint(tx, call.orgId);
   try {
-    const answer = await route.handle(call, tx, prepared);
+    const answer = await route.handle({ ...call, principal }, tx, prepared);
     // What follows is the service's own: remembered answers, the audit row.
     await endScope(tx);
     return { answer: toWire(answer), error: null };
@@ -89,6 +92,18 @@ async function attempt(
     await sql`rollback to savepoint handler; set local role none`.execute(tx);
     return refused(error, call);
   }
+}
+
+/**
+ * Who calls, as of the transaction: they were admitted before the body was read, and half a minute may have passed since. Throws what they
+ * would be refused with now.
+ */
+async function readmit(tx: DatabaseTransaction, route: WriteRoute, principal: Principal): Promise<Principal> {
+  if (principal.kind === "agent") await lockActiveAgent(tx, principal.id);
+  if (principal.kind !== "user") return principal;
+  const now = await requireSession(tx, principal.credential);
+  assertAllowed(now, route);
+  return now;
 }
 
 async function commit(

@@ -34,7 +34,19 @@ interface Found {
  */
 export async function lookUpSession(db: Database, token: string): Promise<Found> {
   if (!SESSION_TOKEN.test(token)) throw unauthenticated();
-  const credential = credentialHash(token);
+  const { untouched, ...found } = await findSession(db, credentialHash(token));
+  if (found.live && untouched) await touch(db, found.principal.credential);
+  return found;
+}
+
+/** Whose a session is now that was looked up before. Throws as looking it up does, and `session_expired`. */
+export async function requireSession(db: Database, credential: Buffer): Promise<UserPrincipal> {
+  const found = await findSession(db, credential);
+  assertLive(found);
+  return found.principal;
+}
+
+async function findSession(db: Database, credential: Buffer): Promise<Found & { untouched: boolean }> {
   const row = await db
     .selectFrom("sessions as session")
     .leftJoin("users as person", "person.id", "session.user_id")
@@ -66,9 +78,9 @@ export async function lookUpSession(db: Database, token: string): Promise<Found>
     )
     .executeTakeFirst();
   if (row === undefined) throw unauthenticated();
-  if (row.live && row.untouched) await touch(db, credential);
+  const { live, untouched } = row;
   const common = { kind: "user", credential, expiresAt: row.expires_at } as const;
-  return { principal: { ...common, ...(readerOf(row) ?? personOf(row)) }, live: row.live };
+  return { principal: { ...common, ...(readerOf(row) ?? personOf(row)) }, live, untouched };
 }
 
 type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt">;
