@@ -30,6 +30,8 @@ export interface HistoryOptions {
   agent?: TestAgent;
   /** What the restore tests found; passed unless told. */
   result?: "passed" | "failed";
+  /** Of the restore tests that failed; "a check failed" unless told. */
+  reason?: string;
 }
 
 export async function makeHistory(
@@ -44,7 +46,7 @@ export async function makeHistory(
   const sourceId = sources.find((source) => source.slug === slug)?.id ?? "";
   const backups: MadeBackup[] = [];
   for (let n = 0; n < (options.backups ?? 1); n += 1)
-    backups.push(await makeBackup(service, agent, sourceId, options.result ?? "passed"));
+    backups.push(await makeBackup(service, agent, sourceId, options));
   return { agent, sourceId, backups };
 }
 
@@ -52,7 +54,7 @@ async function makeBackup(
   service: TestService,
   agent: TestAgent,
   sourceId: string,
-  result: "passed" | "failed",
+  { result = "passed", reason = "a check failed" }: Pick<HistoryOptions, "result" | "reason">,
 ): Promise<MadeBackup> {
   const bytes = randomBytes(64);
   const upload = await service.upload(agent, sourceId, bytes);
@@ -85,7 +87,7 @@ async function makeBackup(
   const failedCheck = {
     checks: [{ ...CHECK, result }],
     result,
-    ...(result === "failed" ? { reason: "a check failed" } : {}),
+    ...(result === "failed" ? { reason } : {}),
   };
   const restore_test = await submit(signedEnvelope(signer, restoreTestStatement(signer, made, failedCheck)));
   return { id: made.id, sha256: made.sha256, receipts: { backup, restore_test } };

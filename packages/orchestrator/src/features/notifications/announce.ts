@@ -39,7 +39,7 @@ export async function announce(
       key,
       type,
       occurred_at: occurredAt,
-      data: JSON.stringify(data),
+      data: storable(data),
       created_at: sql<Date>`clock_timestamp()`,
     })
     .onConflict((conflict) => conflict.columns(["org_id", "key"]).doNothing())
@@ -56,6 +56,16 @@ export async function announce(
   }));
   await tx.insertInto("notification_deliveries").values(rows).execute();
   return rows.map((row) => row.id);
+}
+
+/**
+ * As JSON that PostgreSQL keeps: what hosts wrote may have NUL in it or, where it was cut, half of a surrogate pair. A message that could not be
+ * written would hold up all that follow it.
+ */
+function storable(data: Record<string, unknown>): string {
+  return JSON.stringify(data, (_, value: unknown) =>
+    typeof value === "string" ? value.toWellFormed().replaceAll("\0", "\ufffd") : value,
+  );
 }
 
 async function listeners(

@@ -10,11 +10,19 @@ const AT_ONCE = 100;
 
 /**
  * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the transaction that writes it: a crash leaves
- * both or neither. Replicas take different logs, or find the cursor moved.
+ * both or neither. Replicas take different logs, or find the cursor moved. A log that cannot be read on holds up no other: throws its failure
+ * after them.
  */
 export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
-  for (const orgId of await listGrown(db))
-    while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
+  const failures: unknown[] = [];
+  for (const orgId of await listGrown(db)) {
+    try {
+      while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Two small tables, whatever the number of logs that lie idle. */

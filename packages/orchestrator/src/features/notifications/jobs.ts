@@ -11,8 +11,11 @@ export function notificationJobs({ db }: { db: Database }): Job[] {
       name: "notify",
       every_s: 5,
       run: async ({ signal }) => {
-        await followLogs(db, signal);
-        await noticeEnds(db, signal);
+        try {
+          await followLogs(db, signal);
+        } finally {
+          await noticeEnds(db, signal);
+        }
       },
     },
     { name: "weekly_evidence", every_s: 600, run: (context) => queueWeeklyEvidence(db, context) },

@@ -262,6 +262,58 @@ test("new agents, what drifts, and what cannot be attested", async () => {
   expect((await types(channel)).slice(2)).toEqual(["attestation.failed", "attestation.recovered"]);
 });
 
+test("whatever text a host's tools print is told, and holds up nobody's messages", async () => {
+  const channel = await addChannel();
+  const elsewhere = await service.addOrg();
+  const others = await service.signIn(elsewhere);
+  const path = `/api/orgs/${elsewhere.id}/notifications/channels`;
+  const url = "https://hooks.example.org/";
+  const theirs = (await others.post(path, { kind: "webhook", url })).json["id"] as string;
+  // Of the one half is cut off, the other is no text of PostgreSQL's.
+  for (const [slug, reason] of [
+    ["emoji", `${"x".repeat(499)}😀 and more`],
+    ["nul", "invalid byte \0 in the dump"],
+  ] as const)
+    await makeHistory(service, org, { agent, slug, result: "failed", reason });
+  await makeHistory(service, elsewhere, { result: "failed" });
+  expect((await told(channel)).map(({ type, data }) => [type, data["cause"]])).toEqual([
+    ["restore_test.failed", { reason: `${"x".repeat(499)}\ufffd…` }],
+    ["restore_test.failed", { reason: "invalid byte \ufffd in the dump" }],
+  ]);
+  expect(await types(theirs)).toContain("restore_test.failed");
+});
+
+test("a log that cannot be told of holds up no other", async () => {
+  const channel = await addChannel();
+  const elsewhere = await service.addOrg();
+  const others = await service.signIn(elsewhere);
+  const path = `/api/orgs/${elsewhere.id}/notifications/channels`;
+  await others.post(path, { kind: "webhook", url: "https://hooks.example.org/" });
+  const source_id = await source();
+  await report("backup_failed", { source_id });
+  const { agent: theirs } = await makeHistory(service, elsewhere, { result: "failed" });
+  // Whichever comes first.
+  for (const [broken, whole] of [
+    [elsewhere, org],
+    [org, elsewhere],
+  ] as const) {
+    await service.pool.query(`
+      create function broken() returns trigger language plpgsql as $$ begin
+        if new.org_id = '${broken.id}' then raise exception 'broken'; end if; return new; end $$;
+      create trigger broken before insert or update on notification_cursors for each row execute function broken()`);
+    await expect(followLogs(service.database, signal)).rejects.toThrow("broken");
+    const { rows } = await service.pool.query(
+      "select log_index = tree_size as is_told from notification_cursors join logs using (org_id) where org_id = $1",
+      [whole.id],
+    );
+    expect(rows).toEqual([{ is_told: true }]);
+    await service.pool.query("drop function broken cascade");
+    await report("backup_failed", { source_id });
+    await makeHistory(service, elsewhere, { agent: theirs, result: "failed" });
+  }
+  expect(await types(channel)).toEqual(["backup.failed"]);
+});
+
 test("what came before the first channel is not told, and each is told what it asked for", async () => {
   const source_id = await source();
   await report("backup_failed", { source_id });
