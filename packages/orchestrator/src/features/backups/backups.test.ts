@@ -105,6 +105,18 @@ describe("registering a backup", () => {
     expect(rows).toEqual([{ last_backup_at: new Date("2026-11-12T00:00:00.000Z") }]);
   });
 
+  test("by an agent whose clock is ahead makes no source look backed up later than now", async () => {
+    const source = await declare(agent, "ahead");
+    const upload = await service.upload(agent, source, bytes);
+    const made = await register(upload, { source_id: source, created_at: "2099-01-01T00:00:00.000Z" });
+    expect(made.status).toBe(201);
+    const { rows } = await service.pool.query(
+      "select last_backup_at between now() - interval '1 minute' and now() as is_now from sources where id = $1",
+      [source],
+    );
+    expect(rows).toEqual([{ is_now: true }]);
+  });
+
   test("asks the store: no object, then one of another size or other bytes", async () => {
     const asked = (await askUpload(agent)).json as unknown as Upload;
     expect(brief(await register(asked))).toEqual([422, "object_missing"]);

@@ -16,7 +16,7 @@ export async function asOfPeriod(
   const ids = sources.map(({ id }) => id);
   const { rows } = await sql<{ id: string; last_backup_at: Date | null; last_proven_at: Date | null }>`
     select id,
-      (select max(made_at) from backups where source_id = id_of.id
+      (select max(least(made_at, created_at)) from backups where source_id = id_of.id
         and made_at >= ${from ?? "-infinity"} and made_at < ${to ?? "infinity"}) as last_backup_at,
       (select max(created_at) from receipts where source_id = id_of.id
         and kind = 'restore_test' and result = 'passed'

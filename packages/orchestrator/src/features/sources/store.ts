@@ -97,11 +97,11 @@ export async function setEngine(tx: DatabaseTransaction, id: string, engine: str
   await tx.updateTable("sources").set({ engine }).where("id", "=", id).execute();
 }
 
-/** Backups may be registered out of order: the newest one counts. */
+/** Backups may be registered out of order: the newest one counts. None was made later than now, whatever an agent's clock says. */
 export async function setLastBackup(tx: DatabaseTransaction, id: string, madeAt: Date): Promise<void> {
   await tx
     .updateTable("sources")
-    .set({ last_backup_at: sql<Date>`greatest(last_backup_at, ${madeAt})` })
+    .set({ last_backup_at: sql<Date>`greatest(last_backup_at, least(${madeAt}, now()))` })
     .where("id", "=", id)
     .execute();
 }
