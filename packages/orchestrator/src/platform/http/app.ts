@@ -18,7 +18,7 @@ import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
-import { unknownPath } from "./unknown-path.ts";
+import { KnownPaths } from "./unknown-path.ts";
 import { ajvOptions } from "./validate.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -80,7 +80,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     shutdown: options.shutdown,
   };
 
-  const refuse = unknownPath(options.routes);
+  const paths = new KnownPaths();
+  app.addHook("onRoute", (route) => paths.add(route));
   acceptJsonOnly(app);
   app.decorateRequest("state");
   app.addHook("onRequest", (request, reply, done) => {
@@ -95,7 +96,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     if ((request.method === "GET" || request.method === "HEAD") && announcesBody(request.raw))
       reply.header("connection", "close");
     // Answered before any body is read.
-    if (request.is404) sendError(reply, request, refuse(request));
+    if (request.is404) sendError(reply, request, paths.refuse(request));
     else done();
   });
   logImpersonatedCalls(app, deps);
@@ -114,7 +115,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) =>
     sendError(reply, request, toApiError(error, request, logger)),
   );
-  app.setNotFoundHandler((request, reply) => sendError(reply, request, refuse(request)));
+  app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
   for (const route of options.routes) mountRoute(app, deps, route);
   return app;
 }

@@ -117,6 +117,10 @@ describe("paths and methods", () => {
     ["/v1/backups", "POST"],
     ["/v1/receipts", "POST"],
     ["/v1/log/head", "GET, HEAD"],
+    ["/log/org_2x4y6z8a0b1c2d3e4f5g6h7j8k/checkpoint", "GET, HEAD"],
+    ["/log/org_2x4y6z8a0b1c2d3e4f5g6h7j8k/tile/entries/000", "GET, HEAD"],
+    ["/objects/a/b.age", "GET, HEAD, PUT"],
+    ["/metrics", "GET, HEAD"],
   ])("%s takes %s and says so to other methods", async (path, allow) => {
     const methods = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS"].filter(
       (method) => !allow.includes(method),

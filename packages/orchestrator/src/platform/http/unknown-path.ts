@@ -1,19 +1,25 @@
-import type { FastifyRequest } from "fastify";
+import type { FastifyRequest, RouteOptions } from "fastify";
 import { pathOf } from "./audit-row.ts";
 import { ApiError, notFound } from "./errors.ts";
-import type { Route } from "./route.ts";
 
-/** What a request gets that no route took: 405 with `Allow` where another method would do, else 404. */
-export function unknownPath(routes: readonly Route[]): (request: FastifyRequest) => ApiError {
-  const known = routes.map((route) => ({
-    pattern: new RegExp(`^${route.path.replace(/:[A-Za-z_]+/g, "[^/]+")}$`),
-    methods: route.method === "GET" ? ["GET", "HEAD"] : [route.method],
-  }));
-  return (request) => {
+/** What is mounted, to say what a path takes by other methods than the one that was tried. */
+export class KnownPaths {
+  readonly #known: { pattern: RegExp; methods: string | string[] }[] = [];
+
+  add({ url, method }: Pick<RouteOptions, "url" | "method">): void {
+    const pattern = url
+      .split(/(:[A-Za-z_]+|\*)/)
+      .map((part) => (part === "*" ? ".*" : part.startsWith(":") ? "[^/]+" : RegExp.escape(part)))
+      .join("");
+    this.#known.push({ pattern: new RegExp(`^${pattern}$`), methods: method });
+  }
+
+  /** What a request gets that no route took: 405 with `Allow` where another method would do, else 404. */
+  refuse(request: FastifyRequest): ApiError {
     const path = pathOf(request.url);
-    const methods = known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
+    const methods = this.#known.filter(({ pattern }) => pattern.test(path)).flatMap((route) => route.methods);
     if (methods.length === 0) return notFound("path");
     const allow = [...new Set(methods)].sort().join(", ");
     return new ApiError("method_not_allowed", `This path takes ${allow}.`, {}, { allow });
-  };
+  }
 }
