@@ -1,12 +1,17 @@
 import { execFileSync, spawnSync } from "node:child_process";
+import { sign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
+  cosignatureLine,
+  cosignatureMessage,
   decodeEntryBundle,
   encodeEntryBundle,
   formatPublicKeyPem,
+  noteVerifier,
+  parseNote,
   parsePublicKeyWire,
   parseVerifierKey,
   type EventBundle,
@@ -20,9 +25,16 @@ import {
   sshFingerprint,
 } from "@attestore/proof";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
+import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-entries.ts";
+import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
+import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
+import { Findings } from "../../packages/verifier/src/pack/findings.ts";
+import { PackFiles } from "../../packages/verifier/src/pack/pack-files.ts";
 import { verifyPack, type PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
 import { ZipReader } from "../../packages/verifier/src/zip/zip-reader.ts";
+import { makeHistory } from "../../packages/orchestrator/test/history.ts";
 import { newKeyPair } from "../../packages/orchestrator/test/service.ts";
 import {
   editJson,
@@ -30,6 +42,7 @@ import {
   type Files,
   filesOf,
   makeOrganisation,
+  MINUTE_MS,
   type Organisation,
   save,
   withManifest,
@@ -232,6 +245,8 @@ const tileOf = (files: Files): { path: string; leaves: Uint8Array[] } => {
   return { path, leaves: decodeEntryBundle(files.get(path) ?? Buffer.alloc(0), count) };
 };
 
+const later = (moment: string, ms: number): string => new Date(Date.parse(moment) + ms).toISOString();
+
 /** What the service itself could try: it signs the manifest again after each. */
 const FORGERIES: [string, string[], (files: Files) => void][] = [
   [
@@ -423,6 +438,42 @@ const FORGERIES: [string, string[], (files: Files) => void][] = [
       }),
   ],
   [
+    "a source is not named, so that its failed test counts nowhere",
+    ["schedules", "summary", "page"],
+    (files) =>
+      editJson<PackPolicy>(files, "policy.json", (policy) => {
+        policy.sources = [];
+      }),
+  ],
+  [
+    "a source is said to have been removed before its runs were missed",
+    ["schedules", "summary", "page"],
+    (files) =>
+      editJson<PackPolicy>(files, "policy.json", ({ sources }) => {
+        for (const source of sources) source.removed_at = organisation.from.toISOString();
+      }),
+  ],
+  [
+    "a missed run is said to have had more time than the log tells of",
+    ["runs"],
+    (files) =>
+      setRuns(
+        files,
+        runsOf(files).map((run) => ({
+          ...run,
+          deadline_at: later(run.deadline_at, run.event_id === null ? 0 : 1),
+        })),
+      ),
+  ],
+  [
+    "the entry that gave an agent its key is not named",
+    ["agents"],
+    (files) =>
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        for (const agent of agents) agent.attached_event_id = null;
+      }),
+  ],
+  [
     "the log's key is another",
     ["log_key"],
     (files) => files.set("keys/log.vkey", Buffer.from(`${vkey.replace(/.{6}$/, "AAAAAA")}\n`)),
@@ -445,6 +496,163 @@ describe("changed and signed again by the service", () => {
     expect(outcome.verdict).toBe("false");
     expect(idsOf(outcome, "failed")).toEqual(failing);
   });
+});
+
+describe("what decides about a run", () => {
+  const SOURCE = "src_01jd3gqn5xdz2r9q8y3p0f8w6d";
+  const receiptId = (digit: number): string => `rcpt_01jd3gqq8zb14p1s0a5r2h0y8${digit}`;
+  const [at, deadline] = ["2026-11-20T02:00:00.000Z", "2026-11-20T04:00:00.000Z"];
+
+  /** What there is to say against one run, of which the log has these receipts. */
+  async function faultIn(run: Partial<ScheduledRun>, receipts: readonly CheckedReceipt[]): Promise<string> {
+    const files = new Map(good);
+    const { exported_at } = JSON.parse(String(files.get("manifest.json"))) as Manifest;
+    editJson<Manifest>(files, "manifest.json", ({ period }) => {
+      [period.from, period.to] = ["2026-11-20T00:00:00.000Z", "2026-11-21T00:00:00.000Z"];
+    });
+    setRuns(files, [
+      {
+        source_id: SOURCE,
+        kind: "restore_test",
+        scheduled_at: at,
+        deadline_at: deadline,
+        status: "missed",
+        receipt_id: null,
+        event_id: null,
+        ...run,
+      },
+    ]);
+    await writeZip(file("runs.zip"), await withManifest(files));
+    const zip = await ZipReader.open(file("runs.zip"));
+    const findings = new Findings();
+    const opened = (await PackFiles.open(zip, findings)) ?? expect.unreachable();
+    const policy = JSON.parse(String(good.get("policy.json"))) as PackPolicy;
+    const entries = { receipts: [...receipts], events: new Map(), otherEvents: new Set<string>() };
+    await checkRuns(opened, findings, entries, policy, exported_at);
+    await zip.close();
+    return findings.lines().find(({ id }) => id === "runs")?.detail ?? "";
+  }
+
+  const receipt = (digit: number, recordedAt: string, result: "passed" | "failed"): CheckedReceipt => {
+    const statement = restoreTestStatement();
+    Object.assign(statement.predicate, { source_id: SOURCE, result });
+    return {
+      id: receiptId(digit),
+      logIndex: 0,
+      recordedAt,
+      bodySha256: "",
+      statement,
+      keyFingerprint: "",
+      isEarlier: false,
+    };
+  };
+
+  test("the first receipt in its time, whatever ids the service gave", async () => {
+    const failed = receipt(2, "2026-11-20T03:00:00.000Z", "failed");
+    const passed = receipt(1, "2026-11-20T03:30:00.000Z", "passed");
+    const asFailed = { status: "failed", receipt_id: failed.id } as const;
+    expect(await faultIn(asFailed, [failed, passed])).toBe(
+      "1 scheduled runs, each with 7200 s from its time",
+    );
+    const asPassed = { status: "passed", receipt_id: passed.id } as const;
+    expect(await faultIn(asPassed, [failed, passed])).toContain(`${failed.id} says failed`);
+  });
+
+  test("not one that came a month later, however long it is said to have had", async () => {
+    const passed = receipt(1, "2026-12-20T03:00:00.000Z", "passed");
+    const late = {
+      status: "passed",
+      receipt_id: passed.id,
+      deadline_at: "2026-12-20T04:00:00.000Z",
+    } as const;
+    expect(await faultIn(late, [passed])).toContain(
+      "until 2026-12-20T04:00:00.000Z, which no setting allows",
+    );
+  });
+});
+
+test("of a source that was removed the log tells, in a pack of that time and of a later one", async () => {
+  const { service } = organisation;
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const from = new Date();
+  const { agent, sourceId } = await makeHistory(service, org, { backups: 0 });
+  const removed = await owner.delete(`/api/orgs/${org.id}/sources/${sourceId}`);
+  expect(removed.status, String(removed.body)).toBe(200);
+  for (const begin of [from, new Date()]) {
+    const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${begin.toISOString()}`);
+    await save(file("removed.zip"), answer.body);
+    const files = await filesOf(file("removed.zip"));
+    expect(eventOf(files, "source_removed")).toMatch(/^events\//);
+    const outcome = await verify(file("removed.zip"), parseVerifierKey(agent.log.verifier_key));
+    expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+  }
+});
+
+test("a receipt that follows on one which the log does not have is a gap; an agent's first one here is told of", () => {
+  const chain = (id: string, previous: string | null, bodySha256: string): CheckedReceipt => {
+    const statement = restoreTestStatement();
+    statement.predicate.previous_receipt_sha256 = previous;
+    const [recordedAt, keyFingerprint] = ["2026-11-20T03:00:00.000Z", ""];
+    return { id, logIndex: 0, recordedAt, bodySha256, statement, keyFingerprint, isEarlier: false };
+  };
+  const detailOf = (receipts: CheckedReceipt[], otherBodies: string[] = []): string => {
+    const findings = new Findings();
+    const times = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
+    checkChains(findings, receipts, new Set(otherBodies), times);
+    const { result, detail } = findings.lines().find(({ id }) => id === "chains") ?? expect.unreachable();
+    return `${result}: ${detail}`;
+  };
+  expect(detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agents");
+  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toBe(
+    "held: of 1 agents; of 1 agents from their first receipt here on, which follows on one that is not in the pack",
+  );
+  expect(detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agents");
+  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts follow/);
+});
+
+test.each([
+  ["after", 2],
+  ["before", -2],
+])(
+  "an entry that says it was recorded days %s the others: what it moved out of is not shown to be whole",
+  async (_where, days) => {
+    const { service } = organisation;
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const agent = await service.attach(org);
+    const from = new Date(Date.now() - MINUTE_MS);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + days * 86_400_000 });
+    const body = { kind: "restore_failed", occurred_at: from.toISOString(), detail: { reason: "no space" } };
+    expect((await agent.post("/v1/events", body).finally(() => vi.useRealTimers())).status).toBe(201);
+    const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${from.toISOString()}`);
+    await save(file("odd.zip"), answer.body);
+    const outcome = await verify(file("odd.zip"), parseVerifierKey(agent.log.verifier_key));
+    expect(outcome.summary?.totals.events).toBe(1);
+    expect([outcome.verdict, idsOf(outcome, "not_checked")]).toEqual(["cannot_tell", ["period"]]);
+  },
+);
+
+test("an agent that cosigned the checkpoint is one, however often its line stands there", async () => {
+  const { rotated } = organisation;
+  const files = new Map(good);
+  const { text } = parseNote(good.get("log/checkpoint") ?? "");
+  const { bytes } = parsePublicKeyWire(rotated.publicKeyWire);
+  const line = cosignatureLine(
+    noteVerifier(rotated.id, "cosignature/v1", bytes),
+    1_795_000_000,
+    sign(null, cosignatureMessage(1_795_000_000, text), rotated.privateKey),
+  );
+  const checkpoint = `${String(good.get("log/checkpoint"))}${line.repeat(3)}`;
+  files.set("log/checkpoint", Buffer.from(checkpoint));
+  for (const path of good.keys())
+    if (/^(receipts|events)\//.test(path))
+      editJson<ReceiptBundle | EventBundle>(files, path, (bundle) => {
+        bundle.checkpoint = checkpoint;
+      });
+  const outcome = await verifyForged(files);
+  expect(outcome.verdict).toBe("true");
+  expect(outcome.checks.find(({ id }) => id === "checkpoint")?.detail).toMatch(/; 1 agents cosigned it$/);
 });
 
 /** The same bytes, or the same JSON with other space around its parts. */
@@ -547,6 +755,8 @@ describe("with nothing of ours", () => {
       spawnSync("bash", ["-euo", "pipefail", "-c", ["cp keys/log.vkey .", ...commands].join("\n")], {
         cwd: unpacked,
         encoding: "utf8",
+        // From a socket bash would take this for a login over the network, and read what people have for those.
+        stdio: ["ignore", "pipe", "pipe"],
       });
     const { status, stdout, stderr } = shell();
     expect(stderr).toBe("");

@@ -38,6 +38,8 @@ export interface Organisation {
   org: TestOrg;
   owner: TestUser;
   agent: TestAgent;
+  /** The same, with the key that it has now. */
+  rotated: TestAgent;
   history: History;
   /** Before everything. */
   from: Date;
@@ -88,7 +90,8 @@ export async function makeOrganisation(name = "Example"): Promise<Organisation> 
     detail: { reason: "no space left" },
   });
   await makeHistory(service, org, { agent, backups: 1, result: "failed" });
-  await makeHistory(service, org, { agent: await rotated(agent), backups: 1 });
+  const withNextKey = await rotated(agent);
+  await makeHistory(service, org, { agent: withNextKey, backups: 1 });
   await owner.post(`/api/orgs/${org.id}/agents/${gone.id}/revoke`);
   await noticeMissed(deps, { now: new Date(), signal });
   return {
@@ -96,6 +99,7 @@ export async function makeOrganisation(name = "Example"): Promise<Organisation> 
     org,
     owner,
     agent,
+    rotated: withNextKey,
     history,
     from,
     close: () => service.close(),

@@ -88,6 +88,9 @@ export async function checkAgents(
     const id = event.detail["agent_id"];
     if (typeof id !== "string") continue;
     if (leaf.kind === "agent_attached") times.attachedAt.set(id, inclusion_proof.log_index);
+    // Once: a second one would put another key in the place of the first.
+    if (leaf.kind === "agent_attached" && agents.get(id)?.attached_event_id !== leaf.id)
+      findings.fail("agents", `${id} was attached by ${leaf.id}, and agents.json does not say so`);
     if (leaf.kind === "agent_revoked") times.revokedAt.set(id, inclusion_proof.log_index);
     if (leaf.kind === "agent_revoked" && agents.get(id)?.revoked_event_id !== leaf.id)
       findings.fail("agents", `${id} was revoked by ${leaf.id}, and agents.json does not say so`);

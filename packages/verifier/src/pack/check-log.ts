@@ -48,7 +48,8 @@ export async function checkLog(
   return files.parsed("checkpoint", PACK_FILES.checkpoint, MAX_SMALL, async (bytes) => {
     const opened = await openCheckpoint(bytes, key, witnesses(agents));
     requireOfManifest(files.manifest, opened.origin, Number(opened.size), opened.rootHash);
-    const seen = opened.cosignatures.length;
+    // One witness is one, however often its line stands there.
+    const seen = new Set(opened.cosignatures.map(({ verifier }) => verifier.name)).size;
     findings.hold(
       "checkpoint",
       `signed by ${key.name} at ${opened.size} leaves${seen > 0 ? `; ${seen} agents cosigned it` : ""}`,

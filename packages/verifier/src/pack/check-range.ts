@@ -34,6 +34,8 @@ export interface CheckedRange {
   range: LogRange;
   /** What was recorded from the period's beginning up to bodies_until, by id, in the order of the log. */
   leaves: Map<string, RangeLeaf>;
+  /** Of the other leaves of the range, what they cover. */
+  otherBodies: Set<string>;
 }
 
 /**
@@ -52,6 +54,7 @@ export async function checkRange(
   });
   if (range === null) return null;
   const leaves = new Map<string, RangeLeaf>();
+  const otherBodies = new Set<string>();
   try {
     const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
     const oddTimes = new OddTimes(range, files.manifest);
@@ -65,6 +68,7 @@ export async function checkRange(
         requireOfOrg(placed, files.manifest);
         oddTimes.look(placed);
         if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
+        else otherBodies.add(placed.leaf.body_sha256);
       }
     }
     requireExpectedTiles(files, range);
@@ -74,7 +78,7 @@ export async function checkRange(
       `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", with which the log begins"}`,
     );
     await checkPeriod(files, findings, log, range, oddTimes.count);
-    return { range, leaves };
+    return { range, leaves, otherBodies };
   } catch (error) {
     findings.fail("range", reasonOf(error));
     return null;
@@ -124,34 +128,36 @@ function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size
   });
 }
 
-const TOLERANCE_MS = 600_000;
+/** Checkpoints are an hour apart, and clocks not the same everywhere. */
+const TOLERANCE_MS = 3_600_000 + 600_000;
 
 /**
- * Counts leaves that lie between the checkpoints around the period and say that they were recorded long before the one or after the other:
- * a wrong time is how something could be moved out of the period.
+ * Counts leaves that cannot be of the time that they say: long before one that lies in front of them, long before the checkpoint in front
+ * of the period, or long after the one behind it. The log's beginning and the export stand for checkpoints that are not there.
+ * A wrong time is how something could be moved out of the period.
  */
 class OddTimes {
   count = 0;
   readonly #range: LogRange;
   readonly #earliest: number;
   readonly #latest: number;
+  #newest = -Infinity;
 
-  constructor(range: LogRange, { period }: Manifest) {
+  constructor(range: LogRange, { period, exported_at }: Manifest) {
     this.#range = range;
-    this.#earliest = Date.parse(period.from) - HOURLY_MS - TOLERANCE_MS;
-    this.#latest = Date.parse(range.bodies_until) + HOURLY_MS + TOLERANCE_MS;
+    this.#earliest = Date.parse(period.from) - TOLERANCE_MS;
+    this.#latest = Date.parse(range.end === null ? exported_at : range.bodies_until) + TOLERANCE_MS;
   }
 
   look({ index, leaf }: RangeLeaf): void {
     const { start, end } = this.#range;
     const recorded = Date.parse(leaf.recorded_at);
-    const tooEarly = start !== null && index >= start.tree_size && recorded < this.#earliest;
-    const tooLate = end !== null && index < end.tree_size && recorded > this.#latest;
-    if (tooEarly || tooLate) this.count += 1;
+    const tooEarly = index >= (start?.tree_size ?? 0) && recorded < this.#earliest;
+    const tooLate = index < (end?.tree_size ?? Infinity) && recorded > this.#latest;
+    if (tooEarly || tooLate || recorded < this.#newest - TOLERANCE_MS) this.count += 1;
+    this.#newest = Math.max(this.#newest, recorded);
   }
 }
-
-const HOURLY_MS = 3_600_000;
 
 function refuse(why: string): never {
   throw new ProofError("malformed_evidence", why);

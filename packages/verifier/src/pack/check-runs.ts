@@ -8,12 +8,15 @@ import {
   type ScheduledRun,
 } from "@attestore/proof";
 import type { CheckedEntries, CheckedReceipt } from "./check-entries.ts";
+import { removedSources } from "./check-sources.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_RUNS_FILE = RUNS_IN_FILE * 1024;
 /** Within this the service decides about a run whose deadline has passed. */
 const DECIDED_MS = 3_600_000;
+/** Nobody can set that a run may take longer (ATTESTORE_SCHEDULE_GRACE_S). */
+const MAX_GIVEN_MS = 30 * 86_400_000;
 
 /** runs/: every line as the receipts and events decide it, and no missed run left out that the log tells of. */
 export async function checkRuns(
@@ -25,7 +28,7 @@ export async function checkRuns(
 ): Promise<ScheduledRun[]> {
   const runs = await readRuns(files, findings);
   const decide = decider(entries.receipts);
-  const removed = new Set(policy.sources.flatMap(({ id, removed_at }) => (removed_at === null ? [] : [id])));
+  const removed = removedSources(policy, entries.events, bodiesUntil);
   let undecided = 0;
   for (const run of runs) {
     const wrong = wrongIn(run, decide(run), {
@@ -41,8 +44,18 @@ export async function checkRuns(
   requireTold(findings, runs, entries, files.manifest);
   if (undecided > 0)
     findings.leaveOpen("runs", `${undecided} runs are past their deadline and nobody decided about them`);
-  findings.hold("runs", `${runs.length} scheduled runs`);
+  findings.hold("runs", `${runs.length} scheduled runs${timeGiven(runs)}`);
   return runs;
+}
+
+/** How long they had is the service's word, and decides what counts as missed. */
+function timeGiven(runs: readonly ScheduledRun[]): string {
+  const given_s = new Set(
+    runs.map((run) => Math.round((Date.parse(run.deadline_at) - Date.parse(run.scheduled_at)) / 1000)),
+  );
+  if (given_s.size === 0) return "";
+  const [shortest, longest] = [Math.min(...given_s), Math.max(...given_s)];
+  return `, each with ${shortest === longest ? shortest : `${shortest} to ${longest}`} s from its time`;
 }
 
 async function readRuns(files: PackFiles, findings: Findings): Promise<ScheduledRun[]> {
@@ -77,13 +90,18 @@ function decider(receipts: readonly CheckedReceipt[]): Decide {
     receipts.filter(({ isEarlier }) => !isEarlier),
     ({ statement }) => `${statement.predicate.source_id} ${kindOf(statement)}`,
   );
-  // Ids sort by when they were recorded.
-  for (const list of bySource.values()) list.sort((a, b) => (a.id < b.id ? -1 : 1));
+  // An honest service's ids sort by when they were recorded. What decides is when that was, whatever ids are given.
+  for (const list of bySource.values())
+    list.sort((a, b) => compare(a.recordedAt, b.recordedAt) || compare(a.id, b.id));
   return ({ source_id, kind, scheduled_at, deadline_at }) => {
     const list = bySource.get(`${source_id} ${kind}`) ?? [];
     const first = list[firstFrom(list, scheduled_at)];
     return first !== undefined && first.recordedAt <= deadline_at ? first : null;
   };
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function kindOf(statement: CheckedReceipt["statement"]): ScheduledRun["kind"] {
@@ -104,6 +122,7 @@ function firstFrom(list: readonly CheckedReceipt[], moment: string): number {
 interface Known {
   manifest: Manifest;
   bodiesUntil: string;
+  /** Sources of which the log tells that they were removed. */
   removed: ReadonlySet<string>;
   events: ReadonlyMap<string, EventBundle>;
 }
@@ -112,7 +131,9 @@ function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known
   const { kind, scheduled_at, deadline_at, status, receipt_id, event_id } = run;
   const { period } = known.manifest;
   if (scheduled_at < period.from || scheduled_at >= period.to) return "is not of the period";
-  if (deadline_at < scheduled_at) return "was over before it began";
+  const given_ms = Date.parse(deadline_at) - Date.parse(scheduled_at);
+  if (given_ms < 0) return "was over before it began";
+  if (given_ms > MAX_GIVEN_MS) return `is said to have had until ${deadline_at}, which no setting allows`;
   if (deadline_at >= known.bodiesUntil && known.bodiesUntil < known.manifest.exported_at)
     return "may have been decided by what the pack does not have";
   const expected = receipt === null ? null : statusOf(receipt);
@@ -125,14 +146,15 @@ function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known
   if (status === "passed" || status === "failed") return `is said to have ${status}, and no receipt says so`;
   if (status === "done" && kind === "restore_test") return "is said to be done, and no receipt says so";
   if (status === "withdrawn" && !known.removed.has(run.source_id))
-    return "is said to be withdrawn, and its source was not removed";
+    return "is said to be withdrawn, and the log does not tell that its source was removed";
   if (event_id === null) return null;
   const event = known.events.get(event_id);
   const isTold =
     status === "missed" &&
     event?.leaf.kind === `${kind}_missed` &&
     event.event.source_id === run.source_id &&
-    event.event.detail["scheduled_at"] === scheduled_at;
+    event.event.detail["scheduled_at"] === scheduled_at &&
+    event.event.detail["deadline_at"] === deadline_at;
   return isTold ? null : `names ${event_id}, which does not tell that it was missed`;
 }
 

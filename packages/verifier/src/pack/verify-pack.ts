@@ -19,6 +19,7 @@ import { checkLog } from "./check-log.ts";
 import { checkRange } from "./check-range.ts";
 import { checkRuns } from "./check-runs.ts";
 import { checkSchedules } from "./check-schedules.ts";
+import { checkSources } from "./check-sources.ts";
 import { checkSummary } from "./check-summary.ts";
 import { Findings } from "./findings.ts";
 import { PackFiles } from "./pack-files.ts";
@@ -110,7 +111,8 @@ async function checkAll(
   let summary: EvidenceSummary | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    checkChains(findings, entries.receipts, await checkAgents(findings, agents, entries.events, keys));
+    const times = await checkAgents(findings, agents, entries.events, keys);
+    checkChains(findings, entries.receipts, range.otherBodies, times);
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
   await files.compareRest();
@@ -133,6 +135,7 @@ async function count(
   if (policy.org.id !== files.manifest.org_id)
     findings.fail("summary", `the policy is of ${policy.org.id}, the pack of ${files.manifest.org_id}`);
   const runs = await checkRuns(files, findings, entries, policy, range.range.bodies_until);
+  checkSources(findings, { policy, entries, runs, bodiesUntil: range.range.bodies_until });
   checkSchedules(findings, {
     manifest: files.manifest,
     endsWithExport: range.range.end === null,

@@ -14,7 +14,7 @@ import {
   emissionBefore,
   latestDeadline,
   listBackupsBefore,
-  listConfiguredBefore,
+  listChangesBefore,
   listPolicySources,
   readOrgName,
 } from "./store.ts";
@@ -77,7 +77,7 @@ export async function readSnapshot(
     before: firstIdAt("receipt", period.from.getTime()),
     size: head.size,
   });
-  const configured = await listConfiguredBefore(tx, orgId, period.from, head.size);
+  const changes = await listChangesBefore(tx, orgId, period.from, head.size);
   const agents = await listPackAgents(tx, orgId, agentEvents);
   const outside = agentEvents
     .filter(({ createdAt }) => createdAt < period.from || createdAt >= bodiesUntil)
@@ -97,6 +97,6 @@ export async function readSnapshot(
     policy: { v: 1, org: { id: orgId, name }, sources },
     agents,
     signingKeys: keysByFingerprint(agents),
-    earlier: { backups, events: [...outside, ...configured] },
+    earlier: { backups, events: [...outside, ...changes] },
   };
 }

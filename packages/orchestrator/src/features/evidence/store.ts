@@ -114,8 +114,8 @@ export async function listBackupsBefore(
   return found.map(({ log_index }) => log_index);
 }
 
-/** Index in the log of each source's last change before that moment. */
-export async function listConfiguredBefore(
+/** Index in the log of each source's last change before that moment, and of its removal. */
+export async function listChangesBefore(
   db: Database,
   orgId: string,
   before: Date,
@@ -123,9 +123,10 @@ export async function listConfiguredBefore(
 ): Promise<number[]> {
   const found = await rows<{ log_index: number }>(
     db,
-    sql`select distinct on (source_id) log_index from events
-      where org_id = ${orgId} and kind = 'source_configured' and created_at < ${before} and log_index < ${size}
-      order by source_id, id desc`,
+    sql`select distinct on (source_id, kind) log_index from events
+      where org_id = ${orgId} and kind in ('source_configured', 'source_removed') and created_at < ${before}
+        and log_index < ${size}
+      order by source_id, kind, id desc`,
   );
   return found.map(({ log_index }) => log_index);
 }

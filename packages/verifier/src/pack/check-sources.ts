@@ -1,0 +1,55 @@
+import type { EventBundle, PackPolicy, ScheduledRun } from "@attestore/proof";
+import type { CheckedEntries } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+
+/** A removal's entry is recorded a little after it: shortly before the pack's end it may not be in it. */
+const LATE_MS = 600_000;
+
+/**
+ * That policy.json names each source that anything in the pack is of, once: what is of none would be counted nowhere. And that one which
+ * it says was removed is so by the log: from then on nothing is expected of it.
+ */
+export function checkSources(
+  findings: Findings,
+  {
+    policy,
+    entries: { receipts, events },
+    runs,
+    bodiesUntil,
+  }: { policy: PackPolicy; entries: CheckedEntries; runs: readonly ScheduledRun[]; bodiesUntil: string },
+): void {
+  const named = new Set(policy.sources.map(({ id }) => id));
+  if (named.size !== policy.sources.length) findings.fail("schedules", "policy.json names a source twice");
+  const mentioned = new Set([
+    ...receipts.map(({ statement }) => statement.predicate.source_id),
+    ...[...events.values()].flatMap(({ event }) => event.source_id ?? []),
+    ...runs.map(({ source_id }) => source_id),
+  ]);
+  for (const id of mentioned)
+    if (!named.has(id))
+      findings.fail("schedules", `policy.json leaves out ${id}, of which there is something in the pack`);
+
+  const removed = removedSources(policy, events, bodiesUntil);
+  for (const { id, slug, removed_at } of policy.sources)
+    if (removed_at !== null && removed_at < bodiesUntil && !removed.has(id))
+      findings.fail("schedules", `the log does not tell that ${slug} was removed at ${removed_at}`);
+}
+
+/** Sources of which the log tells that they were removed when policy.json says so, and those of which it could not tell yet. */
+export function removedSources(
+  { sources }: PackPolicy,
+  events: ReadonlyMap<string, EventBundle>,
+  bodiesUntil: string,
+): Set<string> {
+  const told = new Set(
+    [...events.values()]
+      .filter(({ leaf }) => leaf.kind === "source_removed")
+      .map(({ event }) => `${event.source_id} ${event.occurred_at}`),
+  );
+  const end = Date.parse(bodiesUntil) - LATE_MS;
+  return new Set(
+    sources.flatMap(({ id, removed_at }) =>
+      removed_at !== null && (told.has(`${id} ${removed_at}`) || Date.parse(removed_at) >= end) ? [id] : [],
+    ),
+  );
+}
