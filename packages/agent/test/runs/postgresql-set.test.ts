@@ -111,6 +111,30 @@ async function repacked(
   }
 }
 
+test("each database is its own, also where the connection is a service that names one", async () => {
+  const { PGHOST, PGPORT, PGUSER } = server.environment;
+  const services = join(place.dir, "pg_service.conf");
+  writeFileSync(services, `[everything]\nhost=${PGHOST}\nport=${PGPORT}\nuser=${PGUSER}\ndbname=orders\n`);
+  process.env["PGSERVICEFILE"] = services;
+  try {
+    const made = await back({
+      connection: { kind: "service", name: "everything" },
+      databases: ["orders", "Bill ing"],
+    });
+    const { tables } = made.sourceMetadata as unknown as { tables: { name: string }[] };
+    expect(tables.map(({ name }) => name).toSorted()).toEqual([
+      '"Bill ing".public.bills',
+      "orders.public.items",
+      "orders.public.small",
+    ]);
+    const tested = await testIt(made, made.sourceMetadata);
+    expect(tested.reason).toBeUndefined();
+  } finally {
+    delete process.env["PGSERVICEFILE"];
+  }
+  nothingLeft();
+});
+
 test("several databases and the server's globals, there and back", async () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: "postgresql",

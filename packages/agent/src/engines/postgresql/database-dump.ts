@@ -6,7 +6,8 @@ import { type ProgramRequest, programsIn } from "../../processes/run-program.ts"
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { SourceMetadata } from "../engine.ts";
 import type { Installation } from "./installations.ts";
-import { PsqlSession, SessionEnded } from "./psql-session.ts";
+import { PsqlSession, SessionEnded, toDatabase } from "./psql-session.ts";
+import { rowsOf } from "./schema.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
 
@@ -16,6 +17,8 @@ const ARGUMENTS = ["--compress=0", "--no-password", "--lock-wait-timeout=300000"
 export interface DatabaseToDump {
   readonly environment: Readonly<Record<string, string>>;
   readonly tools: Installation;
+  /** Which of the server's; null for the connection's own. */
+  readonly name: string | null;
   /** For messages: the source, and which of its databases. */
   readonly what: string;
   readonly signal: AbortSignal;
@@ -46,9 +49,10 @@ export class DatabaseDump {
 
   /** @throws CouldNotRun */
   static async open(database: DatabaseToDump): Promise<DatabaseDump> {
-    const { environment, tools, what, signal } = database;
-    const session = await PsqlSession.open(programsIn(tools.bin), environment, signal);
+    const { environment, tools, name, what, signal } = database;
+    const session = await PsqlSession.open(programsIn(tools.bin), environment, signal, name);
     try {
+      await requireIn(session, database);
       return await DatabaseDump.begin(database, session, await serverVersion(session));
     } catch (error) {
       await session.close();
@@ -101,9 +105,14 @@ export class DatabaseDump {
   }
 
   async #start(args: readonly string[]): Promise<Child> {
-    const { environment, tools, signal } = this.#database;
+    const { environment, tools, name, signal } = this.#database;
     const request: ProgramRequest = {
-      args: [...args, ...ARGUMENTS, `--snapshot=${this.#snapshot}`],
+      args: [
+        ...args,
+        ...ARGUMENTS,
+        `--snapshot=${this.#snapshot}`,
+        ...(name === null ? [] : [toDatabase(name)]),
+      ],
       env: { ...environment, ...(await largeWrites()) },
       signal,
     };
@@ -119,6 +128,18 @@ export class DatabaseDump {
     if (exit.code !== 0 || exit.stderr.includes("error:"))
       throw new CouldNotRun("dump_failed", `pg_dump ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
   }
+}
+
+/** What is between us and the server, such as a pooler, may lead elsewhere: that would be another database under this one's name. */
+async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): Promise<void> {
+  if (name === null) return;
+  const asked = await session.run("select json_build_array(current_database())");
+  const [[is = ""] = []] = rowsOf(outputOf(asked, "asking for the database"));
+  if (is === name) return;
+  throw new CouldNotRun(
+    "connection_failed",
+    `the connection to ${what} leads to the database ${is.slice(0, 63)}: see where it goes`,
+  );
 }
 
 /** Such as 15.20. @throws CouldNotRun, SessionEnded */

@@ -23,7 +23,7 @@ export async function dumpPostgresql(
   try {
     const version = await serverVersion(session);
     const tools = toolsFor(version, installations, newest);
-    const database = { environment, tools, what: `the source ${source.slug}`, signal };
+    const database = { environment, tools, name: null, what: `the source ${source.slug}`, signal };
     if (source.databases !== null || source.globals || source.jobs > 1)
       return await dumpSet({ source, database, session, version, context });
     const dump = await DatabaseDump.begin(database, session, version);

@@ -44,11 +44,15 @@ export class PsqlSession {
     });
   }
 
-  /** @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement. */
+  /**
+   * `database` is for one that the environment may not say, see `toDatabase`.
+   * @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement.
+   */
   static async open(
     run: RunProgram,
     env: Readonly<Record<string, string>>,
     signal: AbortSignal,
+    database: string | null = null,
   ): Promise<PsqlSession> {
     const args = [
       "--no-psqlrc",
@@ -57,6 +61,7 @@ export class PsqlSession {
       "--quiet",
       "--no-password",
       "--set=VERBOSITY=sqlstate",
+      ...(database === null ? [] : [toDatabase(database)]),
     ];
     return new PsqlSession(await run("psql", { args, env: { PGCLIENTENCODING: "UTF8", ...env }, signal }));
   }
@@ -100,6 +105,14 @@ export class PsqlSession {
     if (failed === undefined) throw new Error("psql gave no status");
     return failed === "false" ? { ok: true, output } : { ok: false, sqlstate, message: message.trim() };
   }
+}
+
+/**
+ * The argument of psql and pg_dump that names a database, whatever else says which: of PGDATABASE and the `dbname` of a service,
+ * libpq takes the service's.
+ */
+export function toDatabase(name: string): string {
+  return `--dbname=dbname='${name.replaceAll(/[\\']/g, "\\$&")}'`;
 }
 
 /** A string literal under standard_conforming_strings, which is on since 9.1 and which our sessions rely on. */

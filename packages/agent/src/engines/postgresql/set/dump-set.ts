@@ -43,9 +43,8 @@ export async function dumpSet(set: SetToDump): Promise<Dump> {
     content: (async function* () {
       if (globals !== null) yield* entryOf(GLOBALS, globals.sql);
       for (const [index, name] of names.entries()) {
-        const environment = { ...database.environment, PGDATABASE: name };
         const what = `the database ${name} of ${source.slug}`;
-        running = await DatabaseDump.open({ ...database, environment, what });
+        running = await DatabaseDump.open({ ...database, name, what });
         const directory = directoryName(index, name);
         yield* source.jobs > 1 ? inFiles(running, directory, set) : inParts(running, directory);
         described.push({ name, metadata: await running.metadata() });
