@@ -158,10 +158,39 @@ test("a restore test passes, with the schema and every count the same", async ()
 
 test("all databases at once, odd names too", async () => {
   const made = await back({ databases: "all" });
-  expect(made.sourceMetadata["databases"]).toEqual(["od-d `name", "shop"]);
-  const tested = await testIt([], { made, metadata: made.sourceMetadata });
+  // The connection's own is first, and checks run in it.
+  expect(made.sourceMetadata["databases"]).toEqual(["shop", "od-d `name"]);
+  const tested = await testIt(
+    [{ id: "own", query: "select count(*) as n from orders", expect: `n = ${ROWS}` }],
+    { made, metadata: made.sourceMetadata },
+  );
   expect(tested.reason).toBeUndefined();
   expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:`od-d ``name`.`we;ird``t`");
+});
+
+test("what looks into no table has read no data, and a database without one proves nothing", async () => {
+  const looking: CheckConfig[] = [
+    { id: "constant", query: "select 1 as n", expect: "n = 1" },
+    {
+      id: "catalogue",
+      query: "select count(*) >= 0 as n from information_schema.tables",
+      expect: "n = 1",
+    },
+  ];
+  server.sql("create database hollow");
+  try {
+    const made = await back({ databases: ["hollow"] });
+    expect(await testIt(looking, { made, metadata: made.sourceMetadata })).toMatchObject({
+      result: "failed",
+      reason: "no check read any data",
+    });
+  } finally {
+    server.sql("drop database hollow");
+  }
+  // By a view, in the shadow of others: it is the query's own tables that count.
+  const through: CheckConfig = { id: "view", query: "select count(*) as n from paid", expect: `n = ${ROWS}` };
+  expect((await testIt([through, ...looking], { metadata: { tables: [] } })).result).toBe("passed");
+  expect((await testIt(looking, { metadata: { tables: [] } })).reason).toBe("no check read any data");
 });
 
 test("the temporary tables of other servers of the host stay where they are", async () => {

@@ -135,7 +135,9 @@ async function databasesOf(
     );
   }
   const missing = wanted.filter((name) => !there.includes(name));
-  if (missing.length === 0) return wanted;
+  // The connection's own comes first: a check's query runs in it.
+  const place = (name: string): number => (name === connection.database ? 0 : 1);
+  if (missing.length === 0) return wanted.toSorted((a, b) => place(a) - place(b));
   throw new CouldNotRun(
     "source_missing",
     `the server has no database ${missing.join(", ").slice(0, 200)}, or its user may not see it`,

@@ -35,10 +35,11 @@ export async function restoreInto(
       await createDefiners(session, await definersOf(session, there));
       return there;
     });
-    const missing = textsOf(metadata["databases"], 64).filter((name) => !databases.includes(name));
+    const named = textsOf(metadata["databases"], 64);
+    const missing = named.filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    return new RestoredMariadb(server, databases);
+    return new RestoredMariadb(server, [...new Set([...named, ...databases])]);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);

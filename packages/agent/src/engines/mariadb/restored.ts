@@ -10,7 +10,8 @@ import { schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
 import { literal, MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
-import { connectionFailed, isFull, isOfThePlace } from "./session-error.ts";
+import { connectionFailed, isFull, isOfThePlace, rowsOf } from "./session-error.ts";
+import { OWN_DATABASES } from "./schema.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
 const MAX_ROW = 300_000;
@@ -24,6 +25,7 @@ export class RestoredMariadb implements Restored {
   readonly #server: ScratchServer;
   readonly #databases: readonly string[];
 
+  /** In the first of them a check's query runs. */
   constructor(server: ScratchServer, databases: readonly string[]) {
     this.#server = server;
     this.#databases = databases;
@@ -111,6 +113,8 @@ async function runQuery(
   timeout_s: number,
 ): Promise<QueryOutcome> {
   const view = `attestore_${randomBytes(6).toString("hex")}`;
+  // What is open afterwards, the query has opened.
+  await session.run("flush tables");
   const inner = text.replace(/[;\s]+$/, "");
   const made = `create view ${view} as select * from (${inner}\n) q limit 2`;
   try {
@@ -133,11 +137,21 @@ async function runQuery(
     if (!limited.ok) await session.run(`set session max_execution_time = ${timeout_s * 1000}`);
     await session.run("start transaction read only");
     const rows = await session.run(`select left(${jsonRow(columns.rows)}, ${MAX_ROW}) from ${view} limit 2`);
-    return outcomeOf(rows, timeout_s);
+    const outcome = outcomeOf(rows, timeout_s);
+    if (outcome.kind !== "rows" || (await hasOpened(session, view))) return outcome;
+    return { ...outcome, readsNoData: true };
   } finally {
     await session.run("rollback");
     await session.run(`drop view if exists ${quoted(database)}.${view}`);
   }
+}
+
+/** Whether a table is open that is neither the server's own nor the query's view. */
+async function hasOpened(session: MariadbSession, view: string): Promise<boolean> {
+  const open = rowsOf(await session.run("show open tables"), "listing the open tables");
+  return open.some(
+    ([database = "", table]) => table !== view && !OWN_DATABASES.includes(database.toLowerCase()),
+  );
 }
 
 function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
