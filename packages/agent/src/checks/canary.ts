@@ -33,10 +33,11 @@ export class Canary {
     this.#text = text;
   }
 
-  /** Whether a text holds it, as it is or as JSON or `bytea` write it. */
+  /** Whether a text holds it, as it is or as JSON, `bytea` or `hex()` write it. */
   isIn(text: string): boolean {
     const written = JSON.stringify(this.#text).slice(1, -1);
-    return [this.#text, written, this.#hex()].some((form) => text.includes(form));
+    const forms = [this.#text, written, this.#hex(), this.#hex().toUpperCase()];
+    return forms.some((form) => text.includes(form));
   }
 
   /** Byte for byte. A `bytea` comes as `\x` and hex. In constant time. */
