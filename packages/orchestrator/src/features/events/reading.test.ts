@@ -169,7 +169,7 @@ describe("API logs", () => {
     const attached = await list("?kind=auth_key&status=201");
     expect(attached.map(({ route }) => route)).toEqual(["/api/bootstrap/attach"]);
     expect(await list(`?agent_id=${agent.id}&status=500`)).toEqual([]);
-    for (const query of ["status=20", "method=get"])
+    for (const query of ["status=20", "method=get", "actor_id=console%00"])
       expect((await owner.get(`/api/orgs/${org.id}/api-logs?${query}`)).status).toBe(400);
   });
 });
