@@ -1,12 +1,14 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { envelopeFromJson, parseStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { recordBackup } from "../src/spool/pending-backup.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
-import { TestService } from "./service/test-service.ts";
+import { failure, TestService } from "./service/test-service.ts";
 
 let service: TestService;
 let root: TestRoot;
@@ -186,4 +188,69 @@ it("tells of a forked log, signs nothing more, and lives on to say so", async ()
   const status = await runCli(["status", "--root", root.layout.root]);
   expect(status.code).toBe(1);
   expect(status.stdout).toContain("ALARM");
+});
+
+/** A whole ciphertext that waits, as a run leaves it that could not store it. */
+async function waitingBackup(source: string): Promise<string> {
+  const content = randomBytes(1_000);
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  writeFileSync(join(root.layout.blobs, `${sha256}.age`), content);
+  const now = new Date().toISOString();
+  await recordBackup(root.layout, {
+    sha256,
+    size_bytes: content.length,
+    source,
+    command_id: null,
+    cipher: { name: "age-v1", recipients: [...root.config.recipients] },
+    source_metadata: { engine: "sqlite", engine_version: "3", dump_format: "x", schema_hash: sha256 },
+    started_at: now,
+    finished_at: now,
+  });
+  return sha256;
+}
+
+it("delivers what waits although one backup's source is gone and another is refused, and lives on", async () => {
+  await waitingBackup("gone");
+  const refused = await waitingBackup("invoices");
+  const fine = await waitingBackup("invoices");
+  service.interfere = ({ route, body }) =>
+    route === "POST /v1/backups/upload-url" && body.includes(refused)
+      ? failure(422, "statement_mismatch", "no")
+      : undefined;
+  const agent = await startAgent();
+  await until(() => service.receipts.length === 1);
+  expect([...service.backups.values()].map(({ sha256 }) => sha256)).toEqual([fine]);
+  await agent.said('did not register the source "gone"');
+  const command = service.command("backup", "invoices", "sqlite");
+  await until(() => done(command.id) && service.receipts.length === 2);
+
+  agent.process.kill("SIGTERM");
+  expect((await agent.finished).code).toBe(0);
+  const late = await waitingBackup("invoices");
+  const synced = await runCli(["sync", "--json"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect(JSON.parse(synced.stdout)).toMatchObject({ backups_delivered: 1, backups_waiting: 2, accepted: 1 });
+  expect([...service.backups.values()].at(-1)?.sha256).toBe(late);
+  // What was refused waits on: it is nobody's to throw away.
+  expect(readdirSync(root.layout.blobs)).toContain(`${refused}.age`);
+});
+
+it("keeps the last good config.yaml while it is broken, or not there", async () => {
+  const agent = await startAgent();
+  const good = readFileSync(root.layout.config, "utf8");
+  writeFileSync(root.layout.config, `${good}defaults: *nowhere\n`);
+  await agent.said("the last good one stays in force");
+  await agent.said("Unresolved alias");
+  rmSync(root.layout.config);
+  await agent.said("does not exist");
+  const command = service.command("backup", "invoices", "sqlite");
+  await until(() => done(command.id) && service.receipts.length === 1);
+});
+
+it("comes again in an hour at most, whatever the service asks for", async () => {
+  service.intervalS = 10_000_000;
+  await startAgent();
+  await until(() => service.heartbeats.length > 0);
+  expect((await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } })).code).toBe(0);
+  // One of the agent, and one of the backup at most, which asks what its source is called.
+  expect(service.heartbeats.length).toBeLessThanOrEqual(2);
 });

@@ -1,8 +1,8 @@
 import { formatBytes, formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
+import { isOfOneBackup } from "../spool/deliver-backup.ts";
 import { listPending } from "../spool/pending-backup.ts";
 import type { Config } from "../root/config.ts";
-import { UserError } from "../root/user-error.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
 import type { Home } from "./home.ts";
@@ -93,7 +93,8 @@ async function deliverLeftOver(home: Home, config: Config, signal: AbortSignal):
     try {
       await home.deliver(config, pending, { signal });
     } catch (error) {
-      if (error instanceof ServiceError || error instanceof CouldNotRun || error instanceof UserError) return;
+      if (isOfOneBackup(error)) continue;
+      if (error instanceof ServiceError || error instanceof CouldNotRun) return;
       throw error;
     }
   }

@@ -1,5 +1,7 @@
 import { listPending } from "../spool/pending-backup.ts";
+import type { UserError } from "../root/user-error.ts";
 import { ServiceError } from "../service/service-error.ts";
+import { isOfOneBackup } from "../spool/deliver-backup.ts";
 import type { Run } from "./command.ts";
 import { openHome } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -12,7 +14,7 @@ export const sync: Run = async (call) => {
     // Whoever calls it means now.
     const anyTime = { ...config, upload: { ...config.upload, windows: [] } };
     let delivered = 0;
-    let blocked: ServiceError | null = null;
+    let blocked: ServiceError | UserError | null = null;
     if ((await listPending(layout)).length > 0) {
       using _ = await takeWorkLock(layout, "sync", {
         signal,
@@ -27,9 +29,11 @@ export const sync: Run = async (call) => {
           });
           delivered++;
         } catch (error) {
-          if (!(error instanceof ServiceError)) throw error;
-          blocked = error;
-          break;
+          if (isOfOneBackup(error)) blocked ??= error;
+          else if (error instanceof ServiceError) {
+            blocked = error;
+            break;
+          } else throw error;
         }
       }
     }

@@ -105,3 +105,11 @@ it("does not repeat a secret that stands where a reference belongs", () => {
   expect(issues).toHaveLength(1);
   expect(issues.join()).not.toContain("hunter2");
 });
+
+it("refuses aliases that lead nowhere, and so many that nobody wrote them, as mistakes of the file", () => {
+  expect(issuesOf("sources: { a: *nowhere }\n")).toEqual([expect.stringMatching(/:1:1: .*alias.*nowhere/)]);
+  const many = `sources:\n  a: &a { engine: sqlite }\n${Array.from({ length: 200 }, (_, at) => `  b${at}: *a`).join("\n")}\n`;
+  const bomb = `sources:\n  a: &a [x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n  c: [${"*b, ".repeat(50)}]\n`;
+  expect(issuesOf(many).length).toBeGreaterThan(0);
+  expect(issuesOf(bomb)).toEqual([expect.stringContaining("alias")]);
+});

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Value } from "typebox/value";
-import { LineCounter, parseDocument } from "yaml";
+import { type Document, LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { credentialPath, isCredentialName } from "./credential.ts";
@@ -82,7 +82,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
     issues.push({ ...positionOf(document, lines, path), message: `${formatPath(path)}${message}` });
   };
 
-  const value = withoutEmptyBlocks(document.toJS({ maxAliasCount: 100 }));
+  const value = withoutEmptyBlocks(valueOf(document, file));
   for (const issue of schemaIssues(value)) report(issue.path, issue.message);
   if (issues.length > 0 || !Value.Check(ConfigFile, value)) throw new ConfigError(file, issues);
 
@@ -137,6 +137,16 @@ export function parseConfig(text: string, file: string, root: string): Config {
     defaults: value.defaults ?? {},
     sources,
   };
+}
+
+/** @throws ConfigError for an alias that leads nowhere, and for more of them than anybody writes */
+function valueOf(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new ConfigError(file, [{ line: 1, column: 1, message: error.message }]);
+  }
 }
 
 /** A path, or a systemd credential. */

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { makeCertificates } from "../../test/service/certificates.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
+import { backoffDelay, LONGEST_WAIT_MS } from "./backoff.ts";
 import { fetchPinnedCertificate } from "./pin-certificate.ts";
 import { openService, type Service, type ServiceOptions } from "./service.ts";
 
@@ -301,3 +302,9 @@ async function brokenStore(
   }
   return seen;
 }
+
+it("never waits for more than an hour, whatever Retry-After says", () => {
+  const backoff = { tries: 9, first_ms: 1_000, longest_ms: 60_000 };
+  expect(backoffDelay(backoff, 1, 9_999_999)).toBe(LONGEST_WAIT_MS);
+  expect(backoffDelay(backoff, 1, 120)).toBe(120_000);
+});

@@ -3,9 +3,10 @@ import { listAllReceipts, readStatement, type ReceiptFile } from "../receipts/re
 import { signReceipt } from "../receipts/sign-receipt.ts";
 import { backupStatement } from "../receipts/statements.ts";
 import type { Layout } from "../root/layout.ts";
+import { UserError } from "../root/user-error.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { resolveSourceId } from "../service/resolve-source.ts";
-import { ServiceError } from "../service/service-error.ts";
+import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
 import { finishCommand } from "./command-journal.ts";
 import { dropPending, savePending, type PendingBackup } from "./pending-backup.ts";
 import { requireWindow } from "./require-window.ts";
@@ -42,6 +43,14 @@ export async function deliverBackup(
     await finishCommand(layout, pending.command_id, `backup ${registered.backupId}`);
   await dropPending(layout, pending);
   return { backupId: registered.backupId, receipt };
+}
+
+/**
+ * Whether what kept a backup from being delivered may be its own affair: its source is gone, the service refuses it. Others
+ * need not wait for it.
+ */
+export function isOfOneBackup(error: unknown): error is UserError | ServiceError {
+  return error instanceof UserError || (error instanceof ServiceError && isPermanentRefusal(error));
 }
 
 interface Registered {

@@ -1,5 +1,6 @@
-import { ConfigError, readConfig, type Config } from "../../root/config.ts";
+import { readConfig, type Config } from "../../root/config.ts";
 import type { UploadConfig } from "../../root/upload-config.ts";
+import { UserError } from "../../root/user-error.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { Wakeup } from "./wakeup.ts";
 
@@ -40,7 +41,8 @@ export function agentRun(
         last = { ...read, upload: pace(read.upload) };
         complaint = "";
       } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
+        // A ConfigError, or that there is none at this moment: editors replace a file in more ways than one.
+        if (!(error instanceof UserError)) throw error;
         // Said once, not at every heartbeat.
         if (error.message !== complaint)
           say(`config.yaml is wrong, the last good one stays in force:\n${error.message}`);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { backoffDelay } from "../../service/backoff.ts";
+import { backoffDelay, LONGEST_WAIT_MS } from "../../service/backoff.ts";
 import { sendHeartbeat } from "../../service/heartbeat.ts";
 import { isUnauthenticated, ServiceError } from "../../service/service-error.ts";
 import { journalCommand, openCommands } from "../../spool/command-journal.ts";
@@ -44,7 +44,8 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
         run.spool.ring();
       }
       alarmed = isAlarm;
-      wait_ms = response.next_interval_s * 1000 * (0.9 + Math.random() * 0.2);
+      const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
+      wait_ms = interval_ms * (0.9 + Math.random() * 0.2);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ServiceError)) throw error;

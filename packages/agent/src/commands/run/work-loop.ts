@@ -10,7 +10,7 @@ import {
   openCommands,
   type JournaledCommand,
 } from "../../spool/command-journal.ts";
-import { deliverBackup } from "../../spool/deliver-backup.ts";
+import { deliverBackup, isOfOneBackup } from "../../spool/deliver-backup.ts";
 import { listPending } from "../../spool/pending-backup.ts";
 import { attachedHome } from "../attached-home.ts";
 import { performBackup } from "../perform-backup.ts";
@@ -26,8 +26,9 @@ const UNASKED_MS = 60_000;
 export async function workLoop(run: AgentRun): Promise<void> {
   const { signal } = run;
   let failures = 0;
+  let complaint = "";
   while (!signal.aborted) {
-    let blocked: ServiceError | null = null;
+    let blocked: ServiceError | UserError | null = null;
     try {
       blocked = await deliverPending(run);
       for (const entry of await openCommands(run.attachment.layout)) {
@@ -39,29 +40,36 @@ export async function workLoop(run: AgentRun): Promise<void> {
       throw error;
     }
     failures = blocked === null ? 0 : failures + 1;
-    const wait_ms =
-      blocked === null ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, blocked.retryAfter_s);
+    // Said once, not at every try. That the service is away, the heartbeat says.
+    if (isOfOneBackup(blocked) && blocked.message !== complaint)
+      run.say(`a backup waits in blobs/: ${blocked.message}`);
+    complaint = blocked?.message ?? "";
+    const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
+    const wait_ms = blocked === null ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
     await run.work.wait(wait_ms, signal);
   }
 }
 
-async function deliverPending(run: AgentRun): Promise<ServiceError | null> {
+/** What kept a backup, or all of them, from being delivered. */
+async function deliverPending(run: AgentRun): Promise<ServiceError | UserError | null> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
   if ((await listPending(layout)).length === 0) return null;
   using _ = await takeWorkLock(layout, "run (upload)", { signal, wait: true, say });
   const config = await run.config();
+  let blocked: ServiceError | UserError | null = null;
   for (const pending of await listPending(layout)) {
     try {
       const { backupId } = await deliverBackup(attachment, config, pending, { signal });
       say(`${backupId}: uploaded and registered`);
       run.spool.ring();
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      return error;
+      if (isOfOneBackup(error)) blocked ??= error;
+      else if (error instanceof ServiceError) return error;
+      else throw error;
     }
   }
-  return null;
+  return blocked;
 }
 
 async function runCommand(run: AgentRun, received: JournaledCommand): Promise<void> {
