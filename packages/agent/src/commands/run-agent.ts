@@ -1,4 +1,6 @@
-import { lockOrRefuse } from "../root/lock.ts";
+import { sweepTemporaryFiles } from "../root/durable-write.ts";
+import type { Layout } from "../root/layout.ts";
+import { lockOrRefuse, tryLock } from "../root/lock.ts";
 import { EngineApiError } from "../sandboxes/container/engine-api.ts";
 import { reapLeftovers, type Leftover } from "../sandboxes/leftovers.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
@@ -10,6 +12,12 @@ import { recoverCommands } from "./run/recover.ts";
 import { submitLoop } from "./run/submit-loop.ts";
 import { workLoop } from "./run/work-loop.ts";
 import { takeWorkLock } from "./work-lock.ts";
+
+/** The caller holds the `run` and `work` locks; whoever submits finishes commands too, and is not waited for. */
+async function sweepCommands(layout: Layout): Promise<void> {
+  using spool = tryLock(layout, "spool", "run (start)");
+  if (spool !== null) await sweepTemporaryFiles(layout.commands);
+}
 
 /** A container runtime that breaks off is said here, and met again by whoever needs it. */
 async function reap(scratchDir: string, say: (line: string) => void): Promise<Leftover[]> {
@@ -33,6 +41,7 @@ export const runAgent: Run = async (call) => {
     using _ = await lockOrRefuse(layout, "run", "run");
     {
       using __ = await takeWorkLock(layout, "run (start)", { signal, wait: true, say });
+      await sweepCommands(layout);
       const interrupted = await recoverCommands(attachment);
       if (interrupted > 0) say(`${interrupted} commands were interrupted when the agent last stopped`);
       for (const { kind, name } of await reap(layout.scratch, say))

@@ -33,8 +33,8 @@ export async function takeWorkLock(layout: Layout, what: string, patience: WorkP
 }
 
 async function tidyUp(layout: Layout): Promise<void> {
-  for (const directory of [layout.receiptsWaiting, layout.blobs, layout.commands])
-    await sweepTemporaryFiles(directory);
+  // Commands are not only written under this lock: those are swept where an agent starts.
+  for (const directory of [layout.receiptsWaiting, layout.blobs]) await sweepTemporaryFiles(directory);
   await sweepBlobs(layout);
   // Making one removes those of processes that are gone, with the servers that still run in them.
   await (await makeScratchDirectory(layout.scratch, null)).remove();

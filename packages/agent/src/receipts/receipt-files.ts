@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import {
   envelopeFromJson,
   parseStatement,
@@ -66,11 +66,19 @@ export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
 
 /** The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has damaged it. */
 export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
-  const value = await readJson(file.path);
+  const value = await readReceipt(file);
   if (typeof value === "object" && value !== null && "payload" in value) return envelopeFromJson(value);
   if (typeof value !== "object" || value === null || !("envelope" in value))
     throw new Error(`${file.path} is not a receipt's file`);
   return envelopeFromJson(value.envelope);
+}
+
+/** One that waited when it was listed may be submitted by now: it is under its new name before the old one goes. */
+async function readReceipt({ state, path }: ReceiptFile): Promise<unknown> {
+  const value = await readJson(path);
+  if (value !== null || state !== "waiting") return value;
+  const [receipts, name] = [join(dirname(path), ".."), basename(path)];
+  return (await readJson(join(receipts, name))) ?? readJson(join(receipts, "refused", name));
 }
 
 /** What the receipt says; null if its payload is not a statement (any more). */

@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { readJson } from "./read-json.ts";
 import type { Layout } from "./layout.ts";
+import { systemCode } from "./system-code.ts";
 import { UserError } from "./user-error.ts";
 
 /**
@@ -39,8 +40,12 @@ export function tryLock(layout: Layout, name: LockName, what: string): HeldLock 
     throw error;
   }
   const holder: LockHolder = { pid: process.pid, what, since: new Date().toISOString() };
-  // Only told to people: who holds the lock is the kernel's knowledge, not this file's.
-  writeFileSync(holderFile(layout, name), JSON.stringify(holder), { mode: 0o600 });
+  // Only told to people: who holds the lock is the kernel's knowledge, not this file's. On a full disk nobody is told.
+  try {
+    writeFileSync(holderFile(layout, name), JSON.stringify(holder), { mode: 0o600 });
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+  }
   const release = (): void => {
     if (database.isOpen) database.close();
   };

@@ -5,6 +5,7 @@ import { isId, type DeliveredCommand } from "@attestore/contract";
 import { moveDurably, writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
+import { systemCode } from "../root/system-code.ts";
 
 /** `started` without an outcome, when nobody runs it, is a command that a crash interrupted. */
 export type CommandState = "received" | "started" | "done";
@@ -61,7 +62,10 @@ export async function markStarted(layout: Layout, entry: JournaledCommand): Prom
   return started;
 }
 
-/** Keeps what came of a command and takes it off the list. Repeatable; an id that is not here is no error. */
+/**
+ * Keeps what came of a command and takes it off the list. Repeatable, by two at once too: whoever ran it, and whoever submits its
+ * receipt. An id that is not here is no error.
+ */
 export async function finishCommand(layout: Layout, id: string, outcome: string): Promise<void> {
   const entry = (await readJson(openFile(layout, id))) as JournaledCommand | null;
   if (entry === null) return;
@@ -71,7 +75,11 @@ export async function finishCommand(layout: Layout, id: string, outcome: string)
     done_at: new Date().toISOString(),
     outcome,
   });
-  await moveDurably(openFile(layout, id), doneFile(layout, id));
+  try {
+    await moveDurably(openFile(layout, id), doneFile(layout, id));
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
 }
 
 function openFile(layout: Layout, id: string): string {

@@ -6,7 +6,8 @@ import { parseBundle, verifyReceipt } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../test/service/test-root.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
-import { listReceipts } from "../receipts/receipt-files.ts";
+import { takeWorkLock } from "../commands/work-lock.ts";
+import { listReceipts, readStatement } from "../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../receipts/sign-receipt.ts";
 import { backupStatement } from "../receipts/statements.ts";
 import { readKeptHead } from "../service/witness.ts";
@@ -249,4 +250,35 @@ it("settles the command whose receipt was accepted, and takes a command id once"
   await finishCommand(root.layout, command.id, "again");
   const done = readFileSync(join(root.layout.commandsDone, `${command.id}.json`), "utf8");
   expect(JSON.parse(done)).toMatchObject({ state: "done", outcome: expect.stringMatching(/^receipt rcpt_/) });
+});
+
+it("lets a receipt be read that was submitted, or refused, since it was listed", async () => {
+  await sign();
+  await sign();
+  const listed = await waiting();
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts" && service.receipts.length === 1
+      ? failure(422, "statement_mismatch", "no")
+      : undefined;
+  expect(await submit()).toMatchObject({ refused: 1, stoppedBy: null });
+  expect(await waiting()).toEqual([]);
+  for (const file of listed) expect(await readStatement(file)).not.toBeNull();
+});
+
+it("lets whoever runs a command and whoever submits its receipt finish it at once", async () => {
+  for (let round = 0; round < 20; round++) {
+    const command = service.command("backup", "orders", "files");
+    await journalCommand(root.layout, command);
+    await Promise.all(["ran", "submitted"].map((what) => finishCommand(root.layout, command.id, what)));
+    expect(await openCommands(root.layout)).toEqual([]);
+    expect(await journalCommand(root.layout, command)).toBe(false);
+  }
+});
+
+it("leaves a command that is being written alone when somebody takes the work lock", async () => {
+  const command = service.command("backup", "orders", "files");
+  const half = join(root.layout.commands, `.${command.id}.json.0123456789ab.tmp`);
+  writeFileSync(half, "{");
+  using _ = await takeWorkLock(root.layout, "test", { signal, wait: false, say: () => undefined });
+  expect(existsSync(half)).toBe(true);
 });
