@@ -37,8 +37,8 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   });
   const outcomes = there === null ? [] : [there];
   for (const { name: table, rows, atLeast } of expected) {
-    const floor =
-      rows === null ? (atLeast ?? floorOf(table, lastPassed, 2)) : floorOf(table, lastPassed, MANY);
+    const isCounted = rows !== null || atLeast !== null;
+    const floor = higher(atLeast, floorOf(table, lastPassed, isCounted ? MANY : 2));
     if ((rows ?? floor) === null || !readable.includes(table)) continue;
     const begun = performance.now();
     const outcome = await check.count(table);
@@ -53,6 +53,11 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
     else if (floor !== null) outcomes.push(rowFloorCheck({ ...counted, floor }));
   }
   return outcomes;
+}
+
+function higher(a: bigint | null, b: bigint | null): bigint | null {
+  if (a === null || b === null) return a ?? b;
+  return a > b ? a : b;
 }
 
 /** Below that, rows come and go: a queue may well be empty. */
