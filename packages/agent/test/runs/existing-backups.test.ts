@@ -168,6 +168,9 @@ describe("a directory of dumps", () => {
     const tested = await testIt(of, await back(of));
     expect(tested.reason).toBeUndefined();
     expect(tested.result).toBe("passed");
+    run("mkdir e; touch e/1 e/2; tar -czf tree.tgz e; rm -r e");
+    const hollow = await testIt(source(), await back(source()));
+    expect(hollow).toMatchObject({ result: "failed", reason: expect.stringContaining("bytes > 0") });
     run(
       "mkdir e; ln -s /tmp e/l; tar -cf evil.tar e/l; rm -r e; mkdir -p e/l; touch e/l/attestore-was-here; tar -rf evil.tar e/l/attestore-was-here; rm -r e tree.tgz",
     );
@@ -240,6 +243,14 @@ describe("a directory of dumps", () => {
     await expect(chosen({ min_age_s: 100_000 })).rejects.toMatchObject({ code: "source_changed" });
     await expect(chosen({ min_bytes: 1 << 30 })).rejects.toMatchObject({ code: "source_missing" });
     await expect(chosen({ pattern: "*.gone" })).rejects.toMatchObject({ code: "source_missing" });
+    // A file of the future would be the newest, and new, for ever.
+    at("2026-11-20/a.dump", -90_000);
+    await expect(chosen({ min_bytes: 100, max_age_s: 60 })).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringContaining("in the future"),
+    });
+    at("2026-11-20/a.dump", -60);
+    expect(await chosen({ min_bytes: 100, max_age_s: 60 })).toMatchObject({ name: "a.dump" });
   });
 
   test("the file's place taken by another, or by a link out of the directory", async () => {
@@ -302,6 +313,13 @@ describe("a restic repository", () => {
     expect(dumped.reason).toBeUndefined();
     expect(dumped).toMatchObject({ result: "passed", runtime: { engine: "postgresql" } });
     expect(cli("list locks").toString()).toBe("");
+
+    // One of the future would be the newest, and new, for ever.
+    cli("backup --time '2099-01-01 00:00:00' tree");
+    await expect(back(restic({ max_age_s: 60 }))).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringContaining("in the future"),
+    });
   });
 
   test("damaged packs, a snapshot that is gone, a wrong password, no match", async () => {

@@ -1,4 +1,5 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { requireFresh } from "../foreign/require-fresh.ts";
 import { globPattern } from "./glob.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 import type { DumpsSettings } from "./settings.ts";
@@ -29,10 +30,6 @@ export async function newestDump(
           : `every file that matches ${what} was written to in the last ${min_age_s} s, and may not be whole`;
     throw new CouldNotRun(large.length > 0 ? "source_changed" : "source_missing", why);
   }
-  const age_s = Math.round((now - newest.modified_ms) / 1000);
-  if (max_age_s === null || age_s <= max_age_s) return newest;
-  throw new CouldNotRun(
-    "source_missing",
-    `the newest dump, ${newest.path}, is ${age_s} s old, and may be ${max_age_s} s: see why nothing writes new ones`,
-  );
+  requireFresh(`dump, ${newest.path},`, newest.modified_ms, { max_age_s, now });
+  return newest;
 }

@@ -66,7 +66,7 @@ export class RestoredTree implements Restored {
     const { restored_files: count } = metadata;
     const expect = Number.isSafeInteger(count)
       ? `files = ${String(count)} and files > 0`
-      : `files >= ${floor}`;
+      : `files >= ${floor} and bytes > 0`;
     const row = formatRow([
       ["files", files],
       ["bytes", bytes],

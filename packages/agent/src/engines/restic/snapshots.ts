@@ -1,4 +1,5 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { requireFresh } from "../foreign/require-fresh.ts";
 import type { Restic } from "./restic.ts";
 import type { ResticSettings } from "./settings.ts";
 
@@ -35,12 +36,8 @@ export async function newestSnapshot(
   const newest = snapshots.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))[0];
   if (newest === undefined)
     throw new CouldNotRun("source_missing", "the repository has no snapshot that matches");
-  const age_s = Math.round((now - Date.parse(newest.time)) / 1000);
-  if (max_age_s === null || age_s <= max_age_s) return newest;
-  throw new CouldNotRun(
-    "source_missing",
-    `the newest snapshot, ${newest.id.slice(0, 8)}, is ${age_s} s old, and may be ${max_age_s} s: see why there are no new ones`,
-  );
+  requireFresh(`snapshot, ${newest.id.slice(0, 8)},`, Date.parse(newest.time), { max_age_s, now });
+  return newest;
 }
 
 /** The tree of a snapshot that is named by its whole id. @throws CouldNotRun, RestoreRefused */

@@ -1,0 +1,27 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+
+/** How far two clocks may be apart. */
+const SKEW_S = 300;
+
+/**
+ * That somebody else's newest backup is no older than it may be. One of the future would be the newest, and fresh, for ever.
+ * @throws CouldNotRun `source_missing`
+ */
+export function requireFresh(
+  what: string,
+  at_ms: number,
+  { max_age_s, now }: { readonly max_age_s: number | null; readonly now: number },
+): void {
+  if (max_age_s === null) return;
+  const age_s = Math.round((now - at_ms) / 1000);
+  if (age_s < -SKEW_S)
+    throw new CouldNotRun(
+      "source_missing",
+      `the newest ${what} is of ${-age_s} s in the future, so that nobody knows how old it is: see whose clock is wrong`,
+    );
+  if (age_s <= max_age_s) return;
+  throw new CouldNotRun(
+    "source_missing",
+    `the newest ${what} is ${age_s} s old, and may be ${max_age_s} s: see why there are no new ones`,
+  );
+}
