@@ -20,7 +20,7 @@ export function apiLogRoutes(): Route[] {
         actor_id: Type.Optional(
           Type.String({
             maxLength: 100,
-            pattern: "^[^\\u0000-\\u001f]+$",
+            pattern: "^[^\\u0000-\\u001f]*$",
             description: "Whoever called, or the operator who acted as them.",
             examples: ["console"],
           }),
