@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { eachOf } from "../../platform/jobs/each-of.ts";
 import { readLogEntries } from "./log-entries.ts";
 import { tellEvent } from "./tell-event.ts";
 import { tellReceipt } from "./tell-receipt.ts";
@@ -10,19 +11,12 @@ const AT_ONCE = 100;
 
 /**
  * Reads on in the logs that have grown, and writes what is to be told. The cursor moves in the transaction that writes it: a crash leaves
- * both or neither. Replicas take different logs, or find the cursor moved. A log that cannot be read on holds up no other: throws its failure
- * after them.
+ * both or neither. Replicas take different logs, or find the cursor moved. A log that cannot be read on holds up no other.
  */
 export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
-  const failures: unknown[] = [];
-  for (const orgId of await listGrown(db)) {
-    try {
-      while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
-    } catch (error) {
-      failures.push(error);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+  await eachOf(await listGrown(db), signal, async (orgId) => {
+    while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
+  });
 }
 
 /** Two small tables, whatever the number of logs that lie idle. */

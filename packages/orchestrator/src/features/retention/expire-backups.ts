@@ -1,5 +1,6 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
-import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
 import { findConfigured } from "../sources/configured.ts";
@@ -21,18 +22,22 @@ export async function expireBackups(
   deps: RetentionDeps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
-  for (let after = ""; ;) {
-    const page = await listRetained(deps.db, after, PAGE);
-    for (const { id, org_id } of page) {
-      let expired = MAX_AT_ONCE;
-      while (expired === MAX_AT_ONCE) {
-        if (signal.aborted) return;
-        expired = await deps.db
-          .transaction()
-          .execute((tx) => expireSome(tx, { orgId: org_id, sourceId: id }, now));
-        if (expired > 0) deps.logger.info({ source_id: id, expired }, "backups expired by their retention");
-      }
+  await eachOf(retained(deps.db), signal, async ({ id, org_id }) => {
+    let expired = MAX_AT_ONCE;
+    while (expired === MAX_AT_ONCE && !signal.aborted) {
+      expired = await deps.db
+        .transaction()
+        .execute((tx) => expireSome(tx, { orgId: org_id, sourceId: id }, now));
+      if (expired > 0) deps.logger.info({ source_id: id, expired }, "backups expired by their retention");
     }
+  });
+}
+
+/** Every source that has rules, a page at a time. */
+async function* retained(db: Database): AsyncGenerator<{ id: string; org_id: string }> {
+  for (let after = ""; ;) {
+    const page = await listRetained(db, after, PAGE);
+    yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE) return;
     after = last.id;

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
 import { endMissedIncidents, hasOpenIncident, openIncident } from "./incidents.ts";
@@ -24,12 +25,11 @@ export async function noticeMissed(
   await endMissedIncidents(db, now);
   for (;;) {
     const overdue = await listOverdue(db, now, PAGE);
-    for (const source of overdue) {
-      if (signal.aborted) return;
+    await eachOf(overdue, signal, async (source) => {
       const event = await db.transaction().execute((tx) => decide(tx, deps, source, now));
       if (event !== null) logger.warn(event, "what was scheduled did not happen");
-    }
-    if (overdue.length < PAGE) break;
+    });
+    if (overdue.length < PAGE || signal.aborted) break;
   }
 }
 

@@ -3,6 +3,7 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import { lockLogs } from "../../log/locked-log.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { endSilence, openIncident } from "./incidents.ts";
 import type { SchedulesDeps } from "./settings.ts";
@@ -29,12 +30,11 @@ export async function noticeSilence(
   await endSilence(db, now);
   const before = new Date(now.getTime() - limit_ms);
   if (runningSince >= before) return;
-  for (const { org_id } of await listSilent(db, before)) {
-    if (signal.aborted) return;
+  await eachOf(await listSilent(db, before), signal, async ({ org_id }) => {
     const silent = await db.transaction().execute((tx) => log(tx, org_id, before, limit_ms));
     for (const { id, last_seen_at } of silent)
       logger.warn({ agent_id: id, org_id, last_seen_at }, "an agent is silent");
-  }
+  });
 }
 
 async function listSilent(db: Database, before: Date): Promise<{ org_id: string }[]> {

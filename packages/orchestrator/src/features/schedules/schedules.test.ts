@@ -408,3 +408,23 @@ describe("an agent that is silent", () => {
     expect(await incidents("?status=open")).toEqual([]);
   });
 });
+
+test("a log that is damaged holds up what is noticed of no other organisation", async () => {
+  const schedule = { backup_cron: "0 12 * * *" };
+  await scheduled(schedule);
+  const damaged = org;
+  org = await service.addOrg();
+  agent = await service.attach(org);
+  owner = await service.signIn(org);
+  await service.pool.query("update agents set created_at = $1, last_seen_at = $1", [now]);
+  await scheduled(schedule);
+  const damage = "update logs set root_hash = sha256(root_hash) where org_id = $1";
+  await service.pool.query(damage, [damaged.id]);
+  after(36 * HOUR_MS);
+  const broken = /does not give its root/;
+  await queueDue(deps(), { now, signal });
+  await expect(noticeMissed(deps(), { now, signal })).rejects.toThrow(broken);
+  await expect(listen()).rejects.toThrow(broken);
+  expect(await events("backup_missed")).toHaveLength(1);
+  expect(await events("agent_silent")).toHaveLength(1);
+});
