@@ -1,5 +1,8 @@
 #!/usr/bin/env node
 
+// Until a command has come to its end: a program that waits for what never comes ends by itself, and Node calls that 0.
+process.exitCode = 2;
+
 const stop = new AbortController();
 let stoppedBy: NodeJS.Signals | null = null;
 for (const name of ["SIGINT", "SIGTERM"] as const) {

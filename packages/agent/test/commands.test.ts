@@ -190,6 +190,23 @@ it("keeps a receipt that the service does not answer for, and submits it the nex
   expect(service.receipts).toHaveLength(2);
 });
 
+it("takes an answer with another protocol for none, of the service and of the store, and asks again", async () => {
+  const upgraded = new Set<string>();
+  service.interfere = ({ route }) => {
+    const call = route.replace(/[/](?:src|bkp|upl)_.*|(?<=^(?:PUT|GET) ).*/, "");
+    if (upgraded.has(call)) return undefined;
+    upgraded.add(call);
+    return { status: 101, body: "", headers: { connection: "upgrade", upgrade: "h2c" } };
+  };
+  expect(await json(["backup", "--source", "papers"])).toMatchObject({ receipt: "accepted" });
+  rmSync(root.layout.blobs, { recursive: true });
+  mkdirSync(root.layout.blobs);
+  expect(await json(["restore-test", "--source", "papers"])).toMatchObject({ result: "passed" });
+  expect([...upgraded]).toEqual(
+    expect.arrayContaining(["PUT ", "GET ", "POST /v1/backups", "POST /v1/receipts"]),
+  );
+});
+
 it("takes flags from the command line, then the environment, then defaults, then what is built in", async () => {
   const env = (name: string) => ({ env: { ATTESTORE_SOURCE: name } });
   expect(await json(["backup"], 2)).toMatchObject({

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { request, type Agent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffDelay, type Backoff } from "./backoff.ts";
-import { connectionError } from "./exchange.ts";
+import { connectionError, refuseUpgrade } from "./exchange.ts";
 import { requireHttps } from "./object-url.ts";
 import { isTransient, ServiceError } from "./service-error.ts";
 
@@ -119,6 +119,7 @@ function get(
   return new Promise((resolve, reject) => {
     const outgoing = request(url, { method: "GET", agent: connections, headers, signal }, resolve);
     outgoing.on("error", reject);
+    refuseUpgrade(outgoing, reject);
     outgoing.setTimeout(IDLE_MS, () => outgoing.destroy(new Error(`silent for ${IDLE_MS / 1000} s`)));
     outgoing.end();
   });

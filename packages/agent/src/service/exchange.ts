@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders } from "node:http";
 import { request, type Agent } from "node:https";
 import { ServiceError } from "./service-error.ts";
 
@@ -74,7 +74,16 @@ function send(call: Exchange, signal: AbortSignal): Promise<Answer> {
       },
     );
     outgoing.on("error", reject);
+    refuseUpgrade(outgoing, reject);
     outgoing.end(body ?? undefined);
+  });
+}
+
+/** For Node an answer that asks for another protocol is no response: nothing else would be heard of it. */
+export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) => void): void {
+  outgoing.on("upgrade", (_answer, socket) => {
+    socket.destroy();
+    reject(new Error("it answered with another protocol"));
   });
 }
 

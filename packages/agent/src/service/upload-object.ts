@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { retrying, type Backoff } from "./backoff.ts";
-import { connectionError } from "./exchange.ts";
+import { connectionError, refuseUpgrade } from "./exchange.ts";
 import { requireHttps } from "./object-url.ts";
 import { ServiceError } from "./service-error.ts";
 import { throttled } from "./throttle.ts";
@@ -69,6 +69,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
       incoming.resume();
     });
     outgoing.on("error", reject);
+    refuseUpgrade(outgoing, reject);
     outgoing.setTimeout(IDLE_MS, () => outgoing.destroy(new Error(`silent for ${IDLE_MS / 1000} s`)));
   });
   let sending: Promise<void> | null = null;
