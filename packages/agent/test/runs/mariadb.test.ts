@@ -4,9 +4,12 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chown, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
+import { findServerPrograms } from "../../src/engines/mariadb/programs.ts";
+import { startMariadbIn } from "../../src/engines/mariadb/scratch-mariadb.ts";
 import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
 import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
@@ -15,6 +18,7 @@ import { unseal } from "../../src/pipeline/unseal.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
+import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
@@ -166,6 +170,25 @@ test("all databases at once, odd names too", async () => {
   );
   expect(tested.reason).toBeUndefined();
   expect(tested.checks.map(({ id }) => id)).toContain("inferred:rows:`od-d ``name`.`we;ird``t`");
+});
+
+test("the clients of a scratch server go there, whatever else on the host names a server", async () => {
+  const programs = await findServerPrograms("MariaDB");
+  const scratch = await openProcessPlace(place.scratch);
+  const { connection, close } = await startMariadbIn(scratch, programs, 1024, never);
+  try {
+    const client = await scratch.start({
+      command: programs.client,
+      args: [...connection, "--batch", "--execute=select @@skip_networking as isolated"],
+      // Read before the arguments, as MySQL's login file is, which --no-defaults does not turn off.
+      env: { MYSQL_HOST: "127.0.0.1" },
+      signal: never,
+    });
+    client.stdin.end();
+    expect([await text(client.stdout), (await client.exited).stderr]).toEqual(["isolated\n1\n", ""]);
+  } finally {
+    await close();
+  }
 });
 
 test("what looks into no table has read no data, and a database without one proves nothing", async () => {

@@ -237,7 +237,13 @@ describe("is refused, and left as it is", () => {
   });
 
   test("what names no database, or several hosts", async () => {
-    for (const url of ["postgresql://tester@localhost", "postgresql://tester@one,two/scratch"]) {
+    for (const url of [
+      "postgresql://tester@localhost",
+      "postgresql://tester@one,two/scratch",
+      "postgresql://tester@/scratch?hostaddr=127.0.0.1,127.0.0.2",
+      // Whose entry may say anything, and would be believed before what the URL says.
+      "postgresql://tester@localhost/scratch?service=other",
+    ]) {
       process.env["TEST_SCRATCH_URL"] = url;
       await expect(testIt()).rejects.toMatchObject({ code: "connection_reference" });
     }

@@ -51,7 +51,14 @@ export async function startMariadbIn(
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
-      connection: ["--no-defaults", `--socket=${socketOf(place)}`, "--user=root"],
+      // The host is said because MYSQL_HOST, and MySQL's login file, which is read whatever the arguments are, may say another.
+      connection: [
+        "--no-defaults",
+        "--host=localhost",
+        "--protocol=socket",
+        `--socket=${socketOf(place)}`,
+        "--user=root",
+      ],
       hasRunFull,
       hasDied: () => ended,
       close: () => place.close(),

@@ -35,7 +35,10 @@ export async function findUriServer(
 ): Promise<UriServer> {
   const environment = await resolveConnection(reference);
   const database = environment["PGDATABASE"];
-  if (database === undefined || (environment["PGHOST"] ?? "").includes(",")) {
+  const hosts = [environment["PGHOST"], environment["PGHOSTADDR"]];
+  // A service's entry may name other hosts and another database, and libpq takes those.
+  const isOne = environment["PGSERVICE"] === undefined && !hosts.some((host) => host?.includes(","));
+  if (database === undefined || !isOne) {
     throw new CouldNotRun(
       "connection_reference",
       "sandbox.database must name one host and one database: postgresql://user:password@host/database",
