@@ -67,6 +67,11 @@ function exchange(url: URL, options: RequestOptions, body: string): Promise<Atte
       readAnswer(incoming).then(resolve, reject);
     });
     outgoing.on("error", reject);
+    // For Node this is no response: nothing else would be heard of it, and all that waits to be sent would wait for it.
+    outgoing.on("upgrade", (_answer, socket) => {
+      socket.destroy();
+      reject(new Error("it answered with another protocol"));
+    });
     outgoing.end(body);
   });
 }
