@@ -175,11 +175,11 @@ test("all databases at once, odd names too", async () => {
 test("the clients of a scratch server go there, whatever else on the host names a server", async () => {
   const programs = await findServerPrograms("MariaDB");
   const scratch = await openProcessPlace(place.scratch);
-  const { connection, close } = await startMariadbIn(scratch, programs, 1024, never);
+  const started = await startMariadbIn(scratch, programs, 1024, never);
   try {
     const client = await scratch.start({
       command: programs.client,
-      args: [...connection, "--batch", "--execute=select @@skip_networking as isolated"],
+      args: [...started.connection, "--batch", "--execute=select @@skip_networking as isolated"],
       // Read before the arguments, as MySQL's login file is, which --no-defaults does not turn off.
       env: { MYSQL_HOST: "127.0.0.1" },
       signal: never,
@@ -187,7 +187,7 @@ test("the clients of a scratch server go there, whatever else on the host names 
     client.stdin.end();
     expect([await text(client.stdout), (await client.exited).stderr]).toEqual(["isolated\n1\n", ""]);
   } finally {
-    await close();
+    await started.close();
   }
 });
 
