@@ -1,5 +1,6 @@
 import { receiptKind } from "@attestore/proof";
 import { type Answer, exitCode } from "./outcome.ts";
+import { visibleJson } from "./visible.ts";
 
 /** The answer for programs; docs/verify.md describes it. */
 export function reportJson(answer: Answer): string {
@@ -14,5 +15,5 @@ export function reportJson(answer: Answer): string {
   }));
   const { verdict, expectPassed } = answer;
   const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, receipts };
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${visibleJson(report)}\n`;
 }

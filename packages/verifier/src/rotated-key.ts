@@ -31,7 +31,7 @@ export function keyFor(receipt: Receipt, trusted: PublicKey, rotations: readonly
 
 /** Whether a receipt that is true under the key may have been signed with it: in its time, by the agent whose rotations they are. */
 export function rotationLine(
-  { fingerprint, replacedAt }: TrustedKey,
+  { publicKey, fingerprint, replacedAt }: TrustedKey,
   rotations: readonly KeyRotation[],
   { predicate }: Statement,
 ): CheckedLine {
@@ -42,8 +42,10 @@ export function rotationLine(
     detail,
     hint: null,
   });
+  const led = new Set(keysLedTo(publicKey, rotations).map((key) => key.fingerprint));
   const stranger = rotations.find(
-    ({ orgId, agentId }) => orgId !== predicate.org_id || agentId !== predicate.agent_id,
+    ({ orgId, agentId, before }) =>
+      led.has(sshFingerprint(before)) && (orgId !== predicate.org_id || agentId !== predicate.agent_id),
   );
   if (stranger !== undefined)
     return line("failed", `the receipt is of ${predicate.agent_id}, a rotation of ${stranger.agentId}`);

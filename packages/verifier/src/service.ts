@@ -14,7 +14,8 @@ const TIMEOUT_MS = 30_000;
 
 /** GET of a path below the service's address. Throws CannotTell for anything but 200. */
 export async function get({ url, token, ca }: Service, path: string): Promise<Uint8Array> {
-  const target = new URL(`${url.pathname.replace(/\/$/, "")}${path}`, url);
+  // Not resolved against the address: after another slash a path would name a host.
+  const target = new URL(`${url.origin}${url.pathname.replace(/\/+$/, "")}${path}`);
   const { status, body } = await fetchBytes(target, token, ca);
   if (status === 200) return body;
   throw new CannotTell(

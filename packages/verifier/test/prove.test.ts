@@ -135,6 +135,13 @@ describe("a receipt's id", () => {
   });
 });
 
+it.each(["/", "//", "/behind/a/proxy//"])("an address that ends in %s is of the same host", async (path) => {
+  const at = ["--prove", `${url}${path}`, "--ca", service.caFile, "--key", key, "--log-key", vkey];
+  await report([ids.receipt, ...at], { env });
+  const prefix = path.replace(/\/+$/, "");
+  expect(service.requests).toEqual([`${prefix}/api/receipts/${ids.receipt}/bundle`]);
+});
+
 describe("a service that cannot be trusted or reached", () => {
   it("is not believed under another certificate authority", async () => {
     const answer = await report([ids.receipt, "--prove", url, "--key", key, "--log-key", vkey], { env });

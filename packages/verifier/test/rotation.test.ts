@@ -1,6 +1,7 @@
 import { formatPublicKeyPem } from "@attestore/proof";
 import { afterAll, describe, expect, it } from "vitest";
 import { ids, restoreTestStatement } from "../../proof/test/receipt-fixture.ts";
+import { ed25519Key } from "../../proof/test/signing-keys.ts";
 import { keyRotation, rotationStatement, signedByBoth } from "../../proof/test/rotation-fixture.ts";
 import { attestoreVerify, checksOf, report } from "./cli.ts";
 import { agent as first, Evidence, otherAgent as second, signed, vkey } from "./evidence.ts";
@@ -47,6 +48,18 @@ it("of another agent it leads nowhere", async () => {
   const other = files.writeJson("other.json", await signedByBoth({ ...statement, predicate }, first, second));
   const answer = await ask(bySecond, firstKey, other);
   expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
+});
+
+it("that begins at another key says nothing of this one's receipts", async () => {
+  const [third, fourth] = [await ed25519Key(7), await ed25519Key(8)];
+  const statement = rotationStatement(third, fourth, END);
+  const predicate = { ...(statement["predicate"] as object), agent_id: `${ids.agent.slice(0, -1)}d` };
+  const others = files.writeJson(
+    "others.json",
+    await signedByBoth({ ...statement, predicate }, third, fourth),
+  );
+  expect((await ask(bySecond, firstKey, inTime, others)).verdict).toBe("true");
+  expect((await ask(byFirst, firstKey, others)).verdict).toBe("true");
 });
 
 it("that one of the keys did not sign is none", async () => {

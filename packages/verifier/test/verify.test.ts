@@ -242,6 +242,16 @@ describe("foreign text in a receipt", () => {
     for (const character of ["\u001b", "\r", "\u202e"]) expect(stdout).not.toContain(character);
   });
 
+  it("nor in the report for programs, which says the same", async () => {
+    const sly = restoreTestStatement();
+    sly.predicate.result = "failed";
+    sly.predicate.reason = "\u009b2K\u007f\u202edessap\u2028\u{e0001}";
+    const file = files.writeJson("sly.json", (await signed(sly)).bundle);
+    const { stdout } = await attestoreVerify([file, ...keys, "--json"]);
+    expect(stdout).not.toMatch(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(JSON.parse(stdout)).toMatchObject({ receipts: [{ statement: sly }] });
+  });
+
   it("in the keyid neither", async () => {
     const changed = structuredClone(bundle);
     changed.envelope.signatures[0].keyid = "\u001b[31mSHA256";

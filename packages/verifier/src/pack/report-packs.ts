@@ -1,7 +1,7 @@
 import type { EvidenceSummary, RunCount } from "@attestore/proof";
 import { type Expectation, exitCode, type Verdict, worst } from "../outcome.ts";
 import { line, type Paint, VERDICTS } from "../report-text.ts";
-import { visible } from "../visible.ts";
+import { visible, visibleJson } from "../visible.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** The answer about all packs that were named. */
@@ -50,7 +50,7 @@ export function packsJson(answer: PacksAnswer): string {
   }));
   const { verdict, expectPassed } = answer;
   const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, packs };
-  return `${JSON.stringify(report, null, 2)}\n`;
+  return `${visibleJson(report)}\n`;
 }
 
 const WIDTH = 18;
