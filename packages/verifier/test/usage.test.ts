@@ -2,12 +2,14 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { formatSshLine } from "@attestore/proof";
 import { afterAll, describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
 import { attestoreVerify } from "./cli.ts";
-import { usualEvidence, vkey } from "./evidence.ts";
+import { agent, usualEvidence, vkey } from "./evidence.ts";
 
 const { files, passed, key } = await usualEvidence();
+const sshLine = formatSshLine(agent.publicKey);
 afterAll(() => {
   files.remove();
 });
@@ -43,6 +45,11 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["a rotation that is none", [passed, "--key", key, "--rotation", passed], "rotation"],
     ["a directory as a key", [passed, "--key", directory], "it is a directory"],
     ["noise as a key", [passed, "--key", files.write("noise.pub", "noise")], "not standard base64"],
+    [
+      "two keys in one file",
+      [passed, "--key", files.write("two.pub", `${sshLine} host-1\n${sshLine} host-2\n`)],
+      "one line",
+    ],
     ["a private key", [passed, "--key", files.write("private.pem", secret)], "this is a private key"],
     [
       "a log key that is none",

@@ -20,7 +20,11 @@ export function formatSshLine(key: PublicKey): string {
 
 /** `<type> <base64> [comment]`, no options before it. Throws `malformed_key`. */
 export function parseSshLine(line: string): PublicKey {
-  const [type, encoded] = line.trim().split(/[ \t]+/);
+  const text = line.trim();
+  // Of two keys one would silently win.
+  if (/[\r\n]/.test(text))
+    throw new ProofError("malformed_key", "an OpenSSH key is one line, and here are more");
+  const [type, encoded] = text.split(/[ \t]+/);
   if ((type !== ED25519 && type !== P256) || encoded === undefined)
     throw new ProofError("malformed_key", `not an ${ED25519} or ${P256} line`);
   let fields: Uint8Array[];
