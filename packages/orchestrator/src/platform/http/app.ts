@@ -64,6 +64,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   }) as unknown as FastifyInstance;
 
+  // Without this Node itself refuses expectations but 100-continue, in an answer that is none of the contract's.
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+
   const audit = new AuditLog(db, logger);
   const limiting = {
     table: options.rateLimits ?? RATE_LIMITS,

@@ -69,6 +69,12 @@ describe("every answer names its request", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 404, 405, 400, 401, 403, 404]);
   });
 
+  test("also where an expectation is none that anybody knows (RFC 9110 section 10.1.1)", async () => {
+    const answer = await agent.get("/v1/log/head", { headers: { expect: "200-maybe" } });
+    expect(answer.status).toBe(200);
+    expect(answer.headers["x-request-id"]).toMatch(REQUEST_ID);
+  });
+
   test("also when a client would like to choose it", async () => {
     const id = "req_01jd4qk8x5e5r8v3n6z7m4c2qp";
     const answer = await agent.get("/v1/log/head", { headers: { "x-request-id": id } });
