@@ -10,8 +10,11 @@ import {
   type EnvelopeJson,
   type PublicKey,
 } from "@attestore/proof";
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { runCli, type Finished } from "./service/cli.ts";
+import { layoutOf } from "../src/root/layout.ts";
+import { tryLock } from "../src/root/lock.ts";
+import { runCli, startCli, type Finished } from "./service/cli.ts";
 
 let base: string;
 let root: string;
@@ -203,4 +206,18 @@ it("rotates the signing key: both vouch for it, receipts before and after verify
     { number: 1 },
   ]);
   expect(newest?.number).toBe(2);
+});
+
+it("a backup that waited for its turn is encrypted to the keys that config.yaml names by then", async () => {
+  const lock = tryLock(layoutOf(root), "work", "test");
+  const waits = startCli(["backup"], { env: { ATTESTORE_HOME: root }, cwd: base });
+  await waits.said("Waiting for");
+  const recipient = await identityToRecipient(await generateX25519Identity());
+  const config = join(root, "config.yaml");
+  const text = readFileSync(config, "utf8");
+  writeFileSync(config, text.replace(/recipients: \[ ?/, `recipients: [${recipient}, `));
+  lock?.release();
+  expect((await waits.finished).code).toBe(0);
+  const header = readFileSync(storedBackup()).subarray(0, 1_000).toString("latin1");
+  expect(header.match(/^-> X25519 /gm)).toHaveLength(2);
 });

@@ -6,7 +6,7 @@ import type { Config } from "../root/config.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
 import type { Home } from "./home.ts";
-import { chosenSource, openHome } from "./open-root.ts";
+import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performBackup } from "./perform-backup.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -14,7 +14,7 @@ import { takeWorkLock } from "./work-lock.ts";
 export const backup: Run = async (call) => {
   const { terminal, signal } = call;
   const root = await openHome(call);
-  const { home, config, layout, flags } = root;
+  const { home, layout, flags } = root;
   const source = chosenSource(root);
   const line = terminal.progress();
   const begun = new Date().toISOString();
@@ -26,9 +26,10 @@ export const backup: Run = async (call) => {
         wait: flags.isOn("wait", true),
         say: terminal.say,
       });
+      const config = await configNow(root);
       await deliverLeftOver(home, config, signal);
       terminal.say(`Backing up ${source.slug} (${source.engine}).`);
-      made = await performBackup(home, config, source, {
+      made = await performBackup(home, config, requireSource({ config, layout }, source.slug), {
         commandId: null,
         signal,
         onProgress: line.update,

@@ -9,7 +9,7 @@ import { planConfigEdit } from "../root/edit-config.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
-import { openRoot, type OpenRoot } from "./open-root.ts";
+import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
 import { testRecoveryKit } from "./test-recovery-kit.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -22,14 +22,16 @@ export const keysRecoveryKit: Run = async (call) => {
  * A key of its own for the day when this host is gone: its private half goes to paper alone, its public half into config.yaml, so
  * that every backup from now on is encrypted to it.
  */
-async function makeKit(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const { terminal, flags, signal } = call;
+  const { layout } = root;
+  using _ = await takeWorkLock(layout, "keys recovery-kit", { signal, wait: false, say: terminal.say });
+  const config = await configNow(root);
   if (config.recipients.length === 0)
     throw new UserError(
       "config_invalid",
       `${layout.config} has no encryption.recipients yet: run \`attestore init\``,
     );
-  using _ = await takeWorkLock(layout, "keys recovery-kit", { signal, wait: false, say: terminal.say });
   const before = await readRecoveryState(layout);
   const isInUse = before !== null && config.recipients.includes(before.recipient);
   if (isInUse && !flags.isOn("yes"))

@@ -24,16 +24,17 @@ import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
 import { announceRotation } from "../spool/announce-rotation.ts";
 import { confirm } from "../terminal/ask.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
-import { openRoot, type OpenRoot } from "./open-root.ts";
+import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const keysRotate: Run = async (call, which) => {
-  const root = openRoot(call);
-  using _ = await takeWorkLock(root.layout, "keys rotate", {
+  const opened = openRoot(call);
+  using _ = await takeWorkLock(opened.layout, "keys rotate", {
     signal: call.signal,
     wait: false,
     say: call.terminal.say,
   });
+  const root = { ...opened, config: await configNow(opened) };
   if (which === "encryption") return rotateEncryption(call, root);
   if (which === "signing") return rotateSigning(call, root);
   throw new UserError("usage", `keys rotate takes encryption or signing, not "${which ?? ""}"`);

@@ -1,4 +1,4 @@
-import type { Config } from "../root/config.ts";
+import { readConfig, type Config } from "../root/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import type { ResolvedRoot } from "../root/resolve-root.ts";
 import type { SourceConfig } from "../root/source-config.ts";
@@ -24,6 +24,12 @@ export function openRoot({ root, flags }: Call): OpenRoot {
   if (root.config === null) throw root.problem;
   const config = { ...root.config, upload: pacedUpload(root.config.upload, flags) };
   return { resolved: root.resolved, layout: layoutOf(root.resolved.path), config, flags };
+}
+
+/** config.yaml as it is by now: a call that waited for a lock waited for somebody who may have changed it. @throws ConfigError */
+export async function configNow({ layout, flags }: OpenRoot): Promise<Config> {
+  const config = await readConfig(layout.config, layout.root);
+  return { ...config, upload: pacedUpload(config.upload, flags) };
 }
 
 /** `--max-rate` instead of what config.yaml says. @throws UserError usage */

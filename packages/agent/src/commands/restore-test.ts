@@ -3,7 +3,7 @@ import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
-import { chosenSource, openHome } from "./open-root.ts";
+import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performRestoreTest, type PerformedRestoreTest } from "./perform-restore-test.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { sayFate } from "./say-fate.ts";
@@ -12,7 +12,7 @@ import { takeWorkLock } from "./work-lock.ts";
 export const restoreTest: Run = async (call) => {
   const { terminal, signal } = call;
   const root = await openHome(call);
-  const { home, config, layout, flags } = root;
+  const { home, layout, flags } = root;
   const source = chosenSource(root);
   const backupId = flags.text("backup");
   const line = terminal.progress();
@@ -24,8 +24,9 @@ export const restoreTest: Run = async (call) => {
         wait: flags.isOn("wait", true),
         say: terminal.say,
       });
+      const config = await configNow(root);
       terminal.say(`Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`);
-      tested = await performRestoreTest(home, config, source, {
+      tested = await performRestoreTest(home, config, requireSource({ config, layout }, source.slug), {
         backupId,
         commandId: null,
         signal,
