@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
+import { verifyPack } from "../src/pack/verify-pack.ts";
 import { ZipError } from "../src/zip/zip-error.ts";
 import { ZipReader } from "../src/zip/zip-reader.ts";
 
@@ -211,6 +212,16 @@ describe("refused", () => {
     const liar = { ...both("bomb", (header, at) => header.writeUInt32LE(packed.length, at + 12)), packed };
     await expect(readAll(zipOf([liar]))).rejects.toThrow(/bomb/);
   });
+});
+
+test("a manifest larger than one of the files there are is not unpacked, let alone parsed", async () => {
+  const manifest = Buffer.from(`[${"[],".repeat(3_000_000)}[]]`);
+  writeFileSync(path, zipOf([text("a.txt"), { name: "manifest.json", bytes: manifest, deflate: true }]));
+  const { verdict, checks } = await verifyPack(path, { logKey: undefined, keys: [] });
+  expect(verdict).toBe("false");
+  expect(checks.find(({ id }) => id === "manifest")?.detail).toMatch(
+    /^manifest\.json has more than \d{4} bytes$/,
+  );
 });
 
 test("whatever is changed, cut or put in: what is read is what was written, or nothing is", async () => {

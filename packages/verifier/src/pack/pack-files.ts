@@ -4,7 +4,10 @@ import { ZipError } from "../zip/zip-error.ts";
 import type { ZipReader } from "../zip/zip-reader.ts";
 import type { Findings, PackCheckId } from "./findings.ts";
 
-const MAX_MANIFEST = 256 * 1024 * 1024;
+/** A line of the manifest: a path of at most 200 characters, a size and a digest. */
+const MAX_LINE = 400;
+/** What is around the lines. */
+const MAX_HEADER = 4096;
 /** Of the files that nothing here parses. */
 const MAX_OTHER = 64 * 1024 * 1024;
 
@@ -28,7 +31,9 @@ export class PackFiles {
   /** Null, and the reason among the findings, without a manifest that can be read. */
   static async open(zip: ZipReader, findings: Findings): Promise<PackFiles | null> {
     try {
-      const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, MAX_MANIFEST));
+      // No more than its files need: hundreds of kilobytes may unpack to hundreds of megabytes, which as JSON take gigabytes.
+      const limit = MAX_HEADER + MAX_LINE * zip.paths().length;
+      const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, limit));
       files.#compareNames();
       return files;
     } catch (error) {
