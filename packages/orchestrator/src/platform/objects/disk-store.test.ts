@@ -316,6 +316,45 @@ test("lists by prefix and deletes for good, repeatably", async () => {
   expect(await listed("org_1/")).toEqual(["org_1/src_2/upl_2.age 21"]);
 });
 
+test("uploads at once are let in as far as there is room for all of them to end", async () => {
+  const run = promisify(execFile);
+  const disk = await mkdtemp(join(tmpdir(), "shared-"));
+  await run("mount", ["-t", "tmpfs", "-o", "size=5200k", "tmpfs", disk]);
+  try {
+    const options = { publicUrl: "http://127.0.0.1", hmacKey: HMAC_KEY, reservedBytes: 1 << 20 };
+    const small = new DiskStore({ directory: disk, ...options });
+    await small.prepare();
+    const bytes = randomBytes(2 << 20);
+    const expected = { sizeBytes: bytes.length, sha256: sha256(bytes) };
+    const begun = Promise.withResolvers<void>();
+    const go = Promise.withResolvers<boolean>();
+    async function* slowly(): AsyncIterable<Buffer> {
+      begun.resolve();
+      if (await go.promise) yield bytes;
+    }
+    const whole = (): Readable => Readable.from([bytes]);
+    const outcome = (work: Promise<void>): Promise<unknown> =>
+      work.then(
+        () => "received",
+        (error: unknown) => (error instanceof ApiError ? error.code : error),
+      );
+
+    const first = outcome(small.receive("a/1.age", Readable.from(slowly()), expected));
+    await begun.promise;
+    // There is room for the second beside what is there, and for no third beside what is to come.
+    expect(await outcome(small.receive("a/2.age", whole(), expected))).toBe("received");
+    expect(await outcome(small.receive("a/3.age", whole(), expected))).toBe("unavailable");
+    go.resolve(false);
+    expect(await first).toBe("object_mismatch");
+    // The first was cut off, and the third has its room.
+    expect(await outcome(small.receive("a/3.age", whole(), expected))).toBe("received");
+    expect(await outcome(small.receive("a/4.age", whole(), expected))).toBe("unavailable");
+  } finally {
+    await run("umount", [disk]);
+    await rm(disk, { recursive: true });
+  }
+});
+
 test("a disk that is full, from the start or in the middle: 503, nothing left, room again afterwards", async () => {
   const run = promisify(execFile);
   const disk = await mkdtemp(join(tmpdir(), "full-"));

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
 import { errorCode } from "../errors/errno.ts";
 import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
+import { DiskRoom } from "./disk-room.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
   ListedObject,
@@ -40,7 +41,7 @@ export class DiskStore implements ObjectStore {
   readonly hmacKey: Uint8Array;
   readonly #directory: string;
   readonly #publicUrl: string;
-  readonly #reservedBytes: number;
+  readonly #room: DiskRoom;
   /**
    * Digests of objects received since the start, oldest first. What is not in it is hashed again when asked for, so nothing
    * about it needs to survive a crash.
@@ -53,7 +54,7 @@ export class DiskStore implements ObjectStore {
     this.#directory = directory;
     this.#publicUrl = publicUrl.replace(/\/+$/, "");
     this.hmacKey = hmacKey;
-    this.#reservedBytes = reservedBytes;
+    this.#room = new DiskRoom(directory, reservedBytes);
   }
 
   /** Makes the directories and removes the uploads that a crash cut off. Before any request, by the owner of the data directory. */
@@ -148,7 +149,7 @@ export class DiskStore implements ObjectStore {
       this.#finishing = finished.catch(() => undefined);
       await finished;
     };
-    await receiveObject({ source, expected, temporary, reservedBytes: this.#reservedBytes, publish });
+    await receiveObject({ source, expected, temporary, room: this.#room, publish });
   }
 
   #remember(key: string, { sizeBytes, sha256 }: ExpectedObject): void {

@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
-import { open, rename, rm, statfs } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { errorCode } from "../errors/errno.ts";
 import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
-import { ApiError, unavailable } from "../http/errors.ts";
+import { ApiError } from "../http/errors.ts";
+import { type Claim, type DiskRoom, noRoom } from "./disk-room.ts";
 
 export interface ExpectedObject {
   sizeBytes: number;
@@ -16,8 +17,7 @@ export interface Reception {
   expected: ExpectedObject;
   /** A path that nobody else uses, in the file system of the object. */
   temporary: string;
-  /** Refused if it would leave less than this free on the disk, which the database may share. */
-  reservedBytes: number;
+  room: DiskRoom;
   /** Decides when, among others, the last step is taken. */
   publish: (finish: (target: string) => Promise<void>) => Promise<void>;
 }
@@ -37,12 +37,12 @@ export async function receiveObject({
   source,
   expected,
   temporary,
-  reservedBytes,
+  room,
   publish,
 }: Reception): Promise<void> {
-  await requireSpace(dirname(temporary), expected.sizeBytes + reservedBytes);
+  const claim = await room.claim(expected.sizeBytes);
   try {
-    await writeVerified(source, expected, temporary);
+    await writeVerified(source, { expected, temporary, claim });
     await publish(async (target) => {
       await makeDirectory(dirname(target));
       await rename(temporary, target);
@@ -50,12 +50,17 @@ export async function receiveObject({
     });
   } catch (error) {
     await rm(temporary, { force: true });
-    if (DISK_FULL.has(errorCode(error) ?? "")) throw full();
+    if (DISK_FULL.has(errorCode(error) ?? "")) throw noRoom();
     throw error;
+  } finally {
+    claim.release();
   }
 }
 
-async function writeVerified(source: Readable, expected: ExpectedObject, temporary: string): Promise<void> {
+async function writeVerified(
+  source: Readable,
+  { expected, temporary, claim }: Pick<Reception, "expected" | "temporary"> & { claim: Claim },
+): Promise<void> {
   const hash = createHash("sha256");
   let received = 0;
   const file = await open(temporary, "wx", 0o600);
@@ -68,6 +73,7 @@ async function writeVerified(source: Readable, expected: ExpectedObject, tempora
       waitingBytes = 0;
       hash.update(block);
       await file.writeFile(block);
+      claim.written(block.length);
     };
     // The source is not destroyed on an error: it is a request, whose sender is still to get an answer.
     for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
@@ -87,15 +93,6 @@ async function writeVerified(source: Readable, expected: ExpectedObject, tempora
   }
 }
 
-async function requireSpace(directory: string, neededBytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory);
-  if (bavail * bsize < neededBytes) throw full();
-}
-
 function mismatch(message: string): ApiError {
   return new ApiError("object_mismatch", message);
-}
-
-function full(): ApiError {
-  return unavailable("The object store has no room for this object.");
 }
