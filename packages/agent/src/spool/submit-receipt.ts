@@ -11,7 +11,10 @@ import { finishCommand } from "./command-journal.ts";
 import { spoolEvent } from "./spooled-event.ts";
 import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
 
-/** How long a receipt is submitted; as long as the service remembers its Idempotency-Key. */
+/**
+ * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older one is still tried once: the host may
+ * have been off, or its clock be wrong, and the service knows the same bytes again without the key.
+ */
 export const SUBMIT_FOR_DAYS = 30;
 
 export interface SubmitOptions {
@@ -41,13 +44,13 @@ export async function submitReceipt(
   const name = receiptFileName(file.sequence, file.kind);
   const accepted = join(layout.receipts, name);
 
-  const overdue = Date.now() - Date.parse(waiting.signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
-  if (overdue) return refuse(`was not accepted within ${SUBMIT_FOR_DAYS} days`, null);
+  const isOverdue = Date.now() - Date.parse(waiting.signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
+  const overdue = `was not accepted within ${SUBMIT_FOR_DAYS} days`;
   try {
     const answer = await service.submitReceipt(waiting.envelope, {
       signal,
       idempotencyKey: waiting.idempotency_key,
-      once,
+      once: once || isOverdue,
     });
     let bundle;
     try {
@@ -55,6 +58,7 @@ export async function submitReceipt(
     } catch (error) {
       if (!(error instanceof UnprovenAnswer)) throw error;
       await keepUnproven(answer, error);
+      if (isOverdue) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
     // The answer's head is a head like any other: one that forks from what was seen is no proof of anything.
@@ -65,7 +69,9 @@ export async function submitReceipt(
     await removeDurably(file.path);
     return { outcome: "accepted", receiptId: answer.receipt_id, logIndex: answer.log_index };
   } catch (error) {
-    if (error instanceof ServiceError && isPermanentRefusal(error)) return refuse(error.message, error);
+    if (!(error instanceof ServiceError)) throw error;
+    if (isPermanentRefusal(error)) return refuse(error.message, error);
+    if (isOverdue) return refuse(overdue, null);
     throw error;
   }
 

@@ -133,6 +133,13 @@ it("sets aside after 30 days, and not before", async () => {
   expect(await listReceipts(root.layout, "refused")).toHaveLength(1);
 });
 
+it("submits what is older than 30 days where the service takes it: the host was off, or its clock is wrong", async () => {
+  const file = await sign();
+  const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
+  writeFileSync(file.path, JSON.stringify({ ...entry, signed_at: "2020-01-01T00:00:00.000Z" }));
+  expect(await submit()).toMatchObject({ accepted: 1, refused: 0, waiting: 0 });
+});
+
 it.each([
   [
     "another log's signature",
