@@ -309,6 +309,8 @@ describe("/verify", () => {
     const backup = readFileSync(await ciphertextOf(id));
     await choose.setInputFiles([file("backup.age", backup)]);
     await line(page, "ciphertext").and(page.locator('[data-result="held"]')).waitFor();
+    await choose.setInputFiles([file("other.age", Buffer.concat([backup, backup]))]);
+    await page.getByText("none of the receipts here is about it").waitFor();
     await page.getByLabel("SHA-256 of the ciphertext").fill("ab".repeat(32));
     await verdictIs(page, "false");
     await expect.poll(() => checksThat(page, "failed")).toEqual(["ciphertext"]);

@@ -30,6 +30,8 @@ export const verify = {
     log_key: (name: string) => `key of the log ${name}`,
     witness_key: (name: string) => `key of the witness ${name}`,
     ciphertext: (sha256: string) => `ciphertext, SHA-256 ${sha256}`,
+    strangeCiphertext: (sha256: string) =>
+      `ciphertext, SHA-256 ${sha256}: none of the receipts here is about it`,
     ciphertextTooLarge: (limit: string) =>
       `ciphertext over ${limit}, too large for a browser: paste the output of sha256sum below`,
   },

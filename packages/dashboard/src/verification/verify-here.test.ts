@@ -7,6 +7,7 @@ import {
   signStatement,
 } from "../../../proof/test/receipt-fixture.ts";
 import { ed25519Key, verifierOf } from "../../../proof/test/signing-keys.ts";
+import { chooseCiphertext, namedCiphertext } from "./choose-ciphertext.ts";
 import { chooseKeys } from "./choose-keys.ts";
 import { NO_TEXTS, readTexts } from "./key-texts.ts";
 import { type KeyOrigin, verifyHere } from "./verify-here.ts";
@@ -73,6 +74,18 @@ test("of several agents' keys the one that a receipt names is taken, and only fr
   expect(chosen.log?.key).toBe(logKey);
   const wrong = chooseKeys({ bundle }, { agents: [other.publicKey], logs: [], witnesses: [] });
   expect(wrong).toMatchObject({ agent: { key: other.publicKey }, log: null });
+});
+
+test("of several ciphertexts each receipt is held against its own, else against one that no receipt is about", () => {
+  const [own] = statement.subject.map(({ digest }) => digest.sha256);
+  const [others, strange] = ["aa".repeat(32), "bb".repeat(32)];
+  const choose = (files: string[], pasted?: string) =>
+    chooseCiphertext({ bundle }, { pasted, files, named: new Set([own ?? "", others]) });
+  expect(namedCiphertext({ bundle })).toBe(own);
+  expect(choose([others, strange, own ?? ""])).toBe(own);
+  expect(choose([others, strange])).toBe(strange);
+  expect(choose([others])).toBeUndefined();
+  expect(choose([own ?? ""], strange)).toBe(strange);
 });
 
 describe("what is pasted", () => {

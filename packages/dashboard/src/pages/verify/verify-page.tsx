@@ -2,6 +2,7 @@ import { Alert, Anchor, Button, Container, Group, Stack, Text, Title } from "@ma
 import { useEffect, useMemo, useState } from "react";
 import { Section } from "../../parts/section.tsx";
 import { verify as text } from "../../text/verify.ts";
+import { chooseCiphertext, namedCiphertext } from "../../verification/choose-ciphertext.ts";
 import { KeyFields } from "../../verification/key-fields.tsx";
 import { NO_TEXTS, readTexts } from "../../verification/key-texts.ts";
 import { MalformedResult } from "../../verification/receipt-result.tsx";
@@ -34,7 +35,15 @@ export function VerifyPage() {
   );
   // A verdict that leaves out what the reader meant to ask would be read as its answer.
   const hasErrors = Object.keys(errors).length > 0;
-  const digest = ciphertextSha256 ?? of(files, "ciphertext")[0]?.sha256;
+  const named = useMemo(
+    () => new Set(of(files, "receipt").flatMap(({ receipt }) => namedCiphertext(receipt) ?? [])),
+    [files],
+  );
+  const ciphertexts = {
+    pasted: ciphertextSha256,
+    files: of(files, "ciphertext").map(({ sha256 }) => sha256),
+    named,
+  };
   useEffect(() => {
     document.title = `${text.title} · Attestore`;
     // A file that misses the zone would replace the page.
@@ -81,6 +90,7 @@ export function VerifyPage() {
           <Section title={text.files}>
             <FileList
               files={files}
+              named={named}
               onRemove={(id) => setFiles((before) => before.filter((file) => file.id !== id))}
             />
             <Group>
@@ -104,7 +114,7 @@ export function VerifyPage() {
               name={name}
               receipt={content.receipt}
               trusted={trusted}
-              ciphertextSha256={digest}
+              ciphertextSha256={chooseCiphertext(content.receipt, ciphertexts)}
             />
           );
         })}
