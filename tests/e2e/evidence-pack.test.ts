@@ -127,7 +127,7 @@ describe("a pack as it is", () => {
     const compared = await verifyPack(file("good.zip"), { logKey, keys: [key] });
     expect(compared.verdict).toBe("true");
     expect(compared.checks.find(({ id }) => id === "agents")?.detail).toContain(
-      "1 compared with keys that you gave",
+      "; 1 compared with keys that you gave, which signed 6 of 8 receipts",
     );
     const forged = await verifyPack(file("good.zip"), { logKey, keys: [key, other] });
     expect([forged.verdict, idsOf(forged, "failed")]).toEqual(["false", ["agents"]]);
@@ -496,6 +496,24 @@ describe("changed and signed again by the service", () => {
     expect(outcome.verdict).toBe("false");
     expect(idsOf(outcome, "failed")).toEqual(failing);
   });
+});
+
+test("an agent of which the log does not tell whose key it has needs that key from its host", async () => {
+  await save(file("later.zip"), await organisation.pack(`from=${new Date().toISOString()}`));
+  const files = await filesOf(file("later.zip"));
+  editJson<PackAgents>(files, "keys/agents.json", ({ agents: [agent = expect.unreachable()] }) => {
+    files.delete(`events/${agent.attached_event_id}.json`);
+    agent.attached_event_id = null;
+  });
+  const { signer } = organisation.service;
+  await writeZip(
+    file("unbound.zip"),
+    await withManifest(files, (origin, text) => signer.signText(origin, text)),
+  );
+  const without = await verify(file("unbound.zip"));
+  expect([without.verdict, idsOf(without, "not_checked")]).toEqual(["cannot_tell", ["agents"]]);
+  const keys = [parsePublicKeyWire(organisation.agent.publicKeyWire)];
+  expect((await verifyPack(file("unbound.zip"), { logKey, keys })).verdict).toBe("true");
 });
 
 describe("what decides about a run", () => {

@@ -16,6 +16,7 @@ import {
   type TrustedKey,
   verifyKeyRotation,
 } from "@attestore/proof";
+import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
@@ -80,7 +81,7 @@ export interface AgentTimes {
 export async function checkAgents(
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
-  events: ReadonlyMap<string, EventBundle>,
+  { receipts, events }: CheckedEntries,
   given: readonly PublicKey[],
 ): Promise<AgentTimes> {
   const times: AgentTimes = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
@@ -97,9 +98,12 @@ export async function checkAgents(
     if (leaf.kind === "agent_key_rotated" && !namesRotation(agents.get(id), leaf.id))
       findings.fail("agents", `${leaf.id} gave ${id} another key, and agents.json does not say so`);
   }
+  const fingerprints = new Set(given.map(sshFingerprint));
+  requireGiven(findings, agents, fingerprints);
   let unbound = 0;
   for (const agent of agents.values()) {
-    if (agent.attached_event_id === null) unbound += 1;
+    const isGiven = agent.keys.some(({ fingerprint }) => fingerprints.has(fingerprint));
+    if (agent.attached_event_id === null) unbound += isGiven ? 0 : 1;
     else requireTold(findings, agent, "attached", events.get(agent.attached_event_id));
     if (agent.revoked_event_id !== null)
       requireTold(findings, agent, "revoked", events.get(agent.revoked_event_id));
@@ -107,16 +111,17 @@ export async function checkAgents(
       findings.fail("agents", `${agent.id} is said to be revoked, and no event of the log tells of it`);
     await requireRotations(findings, agent, events, times.inUseFrom);
   }
-  const confirmed = compareGiven(findings, agents, given);
   if (unbound > 0)
     findings.leaveOpen(
       "agents",
       `of ${unbound} agents the log does not tell whose key it is`,
       "--key FILE of each",
     );
+  const signed = receipts.filter(({ keyFingerprint }) => fingerprints.has(keyFingerprint)).length;
+  const confirmed = `${fingerprints.size} compared with keys that you gave`;
   findings.hold(
     "agents",
-    `${[...agents.values()].flatMap(({ keys }) => keys).length} keys, each bound to its agent by an entry of the log; ${confirmed} compared with keys that you gave`,
+    `${[...agents.values()].flatMap(({ keys }) => keys).length} keys, each bound to its agent by an entry of the log; ${confirmed}${fingerprints.size > 0 ? `, which signed ${signed} of ${receipts.length} receipts` : ""}`,
   );
   return times;
 }
@@ -195,17 +200,13 @@ async function rotationProblem(
   }
 }
 
-function compareGiven(
+function requireGiven(
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
-  given: readonly PublicKey[],
-): number {
-  for (const key of given) {
-    const fingerprint = sshFingerprint(key);
-    const isKnown = [...agents.values()].some(({ keys }) =>
-      keys.some((each) => each.fingerprint === fingerprint),
-    );
-    if (!isKnown) findings.fail("agents", `no agent in the pack has the key ${fingerprint} that you gave`);
-  }
-  return given.length;
+  given: ReadonlySet<string>,
+): void {
+  const known = new Set([...agents.values()].flatMap(({ keys }) => keys.map((key) => key.fingerprint)));
+  for (const fingerprint of given)
+    if (!known.has(fingerprint))
+      findings.fail("agents", `no agent in the pack has the key ${fingerprint} that you gave`);
 }

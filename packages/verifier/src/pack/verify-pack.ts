@@ -111,7 +111,7 @@ async function checkAll(
   let summary: EvidenceSummary | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    const times = await checkAgents(findings, agents, entries.events, keys);
+    const times = await checkAgents(findings, agents, entries, keys);
     checkChains(findings, entries.receipts, range.otherBodies, times);
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
