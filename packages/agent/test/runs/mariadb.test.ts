@@ -15,6 +15,7 @@ import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
 import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
+import { CouldNotRun } from "../../src/runs/could-not-run.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
@@ -282,6 +283,22 @@ describe("checks that do not hold", () => {
     nothingLeft();
   });
 });
+
+test("a scratch server that dies in use leaves nobody waiting", async () => {
+  const before = childrenNamed("mariadbd");
+  const tested = testIt([{ id: "slow", query: "select sleep(59) as n", expect: "n = 0" }]);
+  const settled = tested.then(
+    () => true,
+    () => true,
+  );
+  const scratch = (): number[] => childrenNamed("mariadbd").filter((pid) => !before.includes(pid));
+  const isInUse = (): boolean => scratch().length > 0 && childrenNamed("mariadb").length > 0;
+  await expect.poll(isInUse, { timeout: 30_000 }).toBe(true);
+  for (const pid of scratch()) process.kill(pid, "SIGKILL");
+  expect(await settled).toBe(true);
+  await expect(tested).rejects.toBeInstanceOf(CouldNotRun);
+  nothingLeft();
+}, 40_000);
 
 describe("damage", () => {
   async function resealed(change: (sql: string) => string): Promise<Pick<MadeBackup, "path" | "sha256">> {

@@ -20,6 +20,8 @@ export class SessionEnded extends Error {
 }
 
 const MAX_OUTPUT = 64 << 20;
+/** The client, which errors do not end, would wait for ever for us, and we for it. */
+const LOST = /^ERROR (?:2006|2013|2055|4031) \(HY000\)/;
 
 /**
  * In binary mode the client has no commands of its own but `delimiter`. An error does not end it; what the error was, the
@@ -48,6 +50,12 @@ export class MariadbSession {
     child.stdout.on("data", (text: string) => {
       this.#output += text;
       this.#arrived();
+    });
+    let line = "";
+    child.stderr.on("data", (text: string) => {
+      const lines = (line + text).split("\n");
+      line = (lines.pop() ?? "").slice(0, 200);
+      if (lines.some((each) => LOST.test(each))) void child.stop();
     });
     void child.exited.then(() => {
       this.#ended = true;
