@@ -55,6 +55,19 @@ describe("Ed25519", () => {
       expect(await verifySignature(key, fromHex(message), new Uint8Array(length))).toBe(false);
   });
 
+  it("takes a signature in one spelling only: S below the group's order (RFC 8032 section 5.1.7)", async () => {
+    const { publicKey, sign } = await ed25519Key(1);
+    const message = utf8("a message");
+    const signature = await sign(message);
+    expect(await verifySignature(publicKey, message, signature)).toBe(true);
+    const order = 2n ** 252n + 27742317777372353535851937790883648493n;
+    let s = BigInt(`0x${toHex(signature.slice(32).toReversed())}`) + order;
+    const other = signature.slice();
+    for (let at = 32; at < 64; at++, s >>= 8n) other[at] = Number(s & 0xffn);
+    expect(s).toBe(0n);
+    expect(await verifySignature(publicKey, message, other)).toBe(false);
+  });
+
   /** R = B and s = 1 fit every message under the neutral element: [1]B = B + [k]0. */
   it("refuses the keys under which anybody can sign", () => {
     const smallOrder = [
