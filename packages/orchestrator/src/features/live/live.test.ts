@@ -160,6 +160,17 @@ describe("whoever watches an organisation", () => {
     for (const one of [...watching, ninth]) one.leave();
   });
 
+  test("does not watch with HEAD", async () => {
+    const owner = await service.signIn(org);
+    for (let n = 0; n < 10; n += 1) {
+      const answer = await owner.get(`/api/orgs/${org.id}/live`, { method: "HEAD" });
+      expect([answer.status, answer.headers["content-type"]]).toEqual([
+        200,
+        "text/event-stream; charset=utf-8",
+      ]);
+    }
+  });
+
   test("is one of its people", async () => {
     const stranger = await service.signIn(await service.addOrg());
     expect((await watch(stranger)).response.statusCode).toBe(404);

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
 import type { Database } from "../database/schema.ts";
@@ -208,8 +209,12 @@ function send(reply: FastifyReply, answer: WireAnswer): FastifyReply {
   return reply.send(answer.body);
 }
 
-function sendFile(reply: FastifyReply, answer: FileAnswer): FastifyReply {
-  return reply.code(answer.status).headers(answer.headers).send(answer.content);
+function sendFile(reply: FastifyReply, { status, headers, content }: FileAnswer): FastifyReply {
+  reply.code(status).headers(headers);
+  if (reply.request.method !== "HEAD" || !(content instanceof Readable)) return reply.send(content);
+  // Fastify would read all of it and drop that, be it made for hours.
+  content.destroy();
+  return reply.send(Readable.from([]));
 }
 
 function requestIdIn(body: Buffer): string | null {
