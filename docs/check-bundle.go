@@ -19,17 +19,14 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-type bundle struct {
-	Envelope struct {
-		Payload    string
-		Signatures []struct{ Sig string }
+// object is JSON whose members are looked up by their exact names, as jq does: into a struct Go would take "Payload" for
+// "payload" too, and could check another receipt than the one whose signature was checked.
+type object map[string]json.RawMessage
+
+func (from object) get(name string, into interface{}) {
+	if err := json.Unmarshal(from[name], into); err != nil {
+		fail(name + ": " + err.Error())
 	}
-	Leaf           map[string]interface{}
-	InclusionProof struct {
-		LogIndex int64 `json:"log_index"`
-		Hashes   []string
-	} `json:"inclusion_proof"`
-	Checkpoint string
 }
 
 func main() {
@@ -38,16 +35,30 @@ func main() {
 	}
 	data, err := os.ReadFile(os.Args[1])
 	check(err)
-	var b bundle
-	check(json.Unmarshal(data, &b))
-	if len(b.Envelope.Signatures) != 1 {
+	var bundle, envelope, inclusion object
+	check(json.Unmarshal(data, &bundle))
+	bundle.get("envelope", &envelope)
+	bundle.get("inclusion_proof", &inclusion)
+	var signatures []object
+	envelope.get("signatures", &signatures)
+	if len(signatures) != 1 {
 		fail("not exactly one signature")
 	}
+	var encoded, signature, checkpoint string
+	envelope.get("payload", &encoded)
+	signatures[0].get("sig", &signature)
+	bundle.get("checkpoint", &checkpoint)
+	var leaf map[string]interface{}
+	bundle.get("leaf", &leaf)
+	var index int64
+	inclusion.get("log_index", &index)
+	var hashes []string
+	inclusion.get("hashes", &hashes)
 
 	// The checkpoint: three lines, signed by the log.
 	verifier, err := note.NewVerifier(os.Args[2])
 	check(err)
-	opened, err := note.Open([]byte(b.Checkpoint), note.VerifierList(verifier))
+	opened, err := note.Open([]byte(checkpoint), note.VerifierList(verifier))
 	check(err)
 	lines := strings.Split(opened.Text, "\n")
 	if len(lines) != 4 || lines[0] != verifier.Name() {
@@ -59,27 +70,32 @@ func main() {
 	check(err)
 
 	// The leaf: it speaks of this envelope, and is in the tree of that checkpoint.
-	payload, err := base64.StdEncoding.DecodeString(b.Envelope.Payload)
+	payload, err := base64.StdEncoding.DecodeString(encoded)
 	check(err)
-	if digest := sha256.Sum256(payload); b.Leaf["body_sha256"] != hex.EncodeToString(digest[:]) {
+	if base64.StdEncoding.EncodeToString(payload) != encoded {
+		fail("the payload is not base64 in its one spelling")
+	}
+	if digest := sha256.Sum256(payload); leaf["body_sha256"] != hex.EncodeToString(digest[:]) {
 		fail("the leaf is about another payload")
 	}
-	if b.Leaf["signature"] != b.Envelope.Signatures[0].Sig {
+	if leaf["signature"] != signature {
 		fail("the leaf is about another signature")
 	}
-	if org, _ := b.Leaf["org_id"].(string); !strings.HasSuffix(lines[0], "/"+org) {
+	if org, _ := leaf["org_id"].(string); !strings.HasSuffix(lines[0], "/"+org) {
 		fail("the leaf is of another organisation than the log")
 	}
 	var proof tlog.RecordProof
-	for _, text := range b.InclusionProof.Hashes {
-		var hash tlog.Hash
-		if n, err := hex.Decode(hash[:], []byte(text)); err != nil || n != tlog.HashSize {
+	for _, text := range hashes {
+		hash, err := hex.DecodeString(text)
+		if err != nil || len(hash) != tlog.HashSize {
 			fail("malformed hash " + text)
 		}
-		proof = append(proof, hash)
+		var node tlog.Hash
+		copy(node[:], hash)
+		proof = append(proof, node)
 	}
-	check(tlog.CheckRecord(proof, size, root, b.InclusionProof.LogIndex, tlog.RecordHash(canonical(b.Leaf))))
-	fmt.Printf("leaf %d of %d: in the log of %s\n", b.InclusionProof.LogIndex, size, lines[0])
+	check(tlog.CheckRecord(proof, size, root, index, tlog.RecordHash(canonical(leaf))))
+	fmt.Printf("leaf %d of %d: in the log of %s\n", index, size, lines[0])
 }
 
 // canonical gives the leaf's RFC 8785 bytes: its members are ASCII text and one small integer, for which Go's sorted,

@@ -157,6 +157,24 @@ describe("the guide's Go program", () => {
   it.each<[string, (bundle: ReceiptBundle) => void, string]>([
     ["another payload", OTHER_RESULT, "another payload"],
     ["another signature", (bundle) => (bundle.envelope.signatures[0].sig = "AAAA"), "another signature"],
+    [
+      "a payload that was never logged, beside one that was, under a name that only Go takes for the same",
+      ({ envelope }) =>
+        Object.assign(envelope, {
+          payload: Buffer.from("{}").toString("base64"),
+          signatures: [{ keyid: "", sig: "AAAA" }],
+          Payload: envelope.payload,
+          Signatures: envelope.signatures,
+        }),
+      "another payload",
+    ],
+    [
+      "a payload in another spelling of base64, which openssl reads otherwise",
+      ({ envelope }) =>
+        (envelope.payload = `${envelope.payload.slice(0, 64)}\n${envelope.payload.slice(64)}`),
+      "base64",
+    ],
+    ["a hash that is too long", (bundle) => (bundle.inclusion_proof.hashes[0] += "00"), "malformed hash"],
     ["another leaf", (bundle) => (bundle.leaf.recorded_at = "2020-01-01T00:00:00.000Z"), "invalid"],
     ["another place", (bundle) => (bundle.inclusion_proof.log_index = 4), "invalid"],
     ["another hash", (bundle) => (bundle.inclusion_proof.hashes[1] = "00".repeat(32)), "invalid"],
