@@ -2,6 +2,9 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { findSandbox } from "../../src/engines/index.ts";
+import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
+import { unseal } from "../../src/pipeline/unseal.ts";
 import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
@@ -167,6 +170,25 @@ describe("an empty database", () => {
     expect(tablesOf("scratch")).toBe("0\n0");
     expect(commentOf("scratch")).toBe("");
   });
+});
+
+test("a server that breaks off while it restores says nothing of the backup", async () => {
+  const pieces: Buffer[] = [];
+  for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
+    pieces.push(Buffer.from(piece));
+  const dump = Buffer.concat(pieces);
+  const terminate = `select count(pg_terminate_backend(pid)) from pg_stat_activity where datname = 'scratch'
+    and pid not in (select pid from pg_locks where locktype = 'advisory')`;
+  async function* brokenOff(): AsyncGenerator<Buffer> {
+    yield dump.subarray(0, -1_000);
+    await expect.poll(() => sql("postgres", terminate), { timeout: 20_000 }).toBe("1");
+    yield dump.subarray(-1_000);
+  }
+  const sandbox = await findSandbox(shop(), backup.sourceMetadata);
+  await expect(
+    sandbox.restore(brokenOff(), { scratchDir: place.scratch, signal: never }),
+  ).rejects.toMatchObject(reason(/broke off/));
+  expect(tablesOf("scratch")).toBe("0\n0");
 });
 
 test("a test that lost its hold on the database has no result", async () => {

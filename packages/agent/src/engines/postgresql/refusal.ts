@@ -7,6 +7,10 @@ import type { ScratchServer } from "../scratch-server.ts";
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
 
+/** Not after an ERROR of the server's, whose words may quote a row. */
+const BROKEN_OFF =
+  /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
+
 /**
  * Whose fault it is that pg_restore failed: the scratch server's, so that nothing is known of the backup, or the dump's.
  *
@@ -35,6 +39,12 @@ export function refusalOf(
   const sqlstate = sqlstates.at(-1);
   const entry = entryOf(exit.stderr);
   const where = entry === null ? "" : ` at ${entry}`;
+  // Of a server of the test's own it is known that it lives.
+  if (server.runtime.kind === "uri" && BROKEN_OFF.test(exit.stderr))
+    return new CouldNotRun(
+      "sandbox_failed",
+      "the server of sandbox.database broke off, or refused, the connection during the restore: its log says why",
+    );
   // A throw-away database of the customer's has a log that only its people can read.
   if (ofArchive === undefined && server.runtime.kind === "uri")
     return new RestoreRefused(`pg_restore failed${where}; the log of sandbox.database says why`);
