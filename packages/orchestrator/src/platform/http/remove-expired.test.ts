@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../database/test-database.ts";
@@ -41,4 +42,35 @@ test("API calls go when their days are over, and not before", async () => {
   expect(await ids()).toEqual([old, young]);
   expect(await removeExpired(world.database, { rateLimits: RATE_LIMITS, apiLogDays: 30 })).toBe(1);
   expect(await ids()).toEqual([young]);
+});
+
+test("interactive attaches that nobody decided on go a month after their time, decided ones never", async () => {
+  const attach = async (daysAgo: number, status: "pending" | "denied"): Promise<string> => {
+    const at = new Date(Date.now() - daysAgo * DAY_MS);
+    const id = newId("bootstrap", at.getTime());
+    await world.database
+      .insertInto("bootstraps")
+      .values({
+        id,
+        code_sha256: randomBytes(32),
+        poll_token_sha256: randomBytes(32),
+        name: "host-1",
+        hostname: "host-1",
+        platform: "linux",
+        agent_version: "1",
+        public_key: randomBytes(32),
+        address: "192.0.2.1",
+        status,
+        created_at: at,
+        expires_at: new Date(at.getTime() + 900_000),
+      })
+      .execute();
+    return id;
+  };
+  const old = await attach(31, "pending");
+  const kept = [await attach(31, "denied"), await attach(29, "pending")];
+  await removeExpired(world.database, { rateLimits: RATE_LIMITS, apiLogDays: 30 });
+  const rows = await world.database.selectFrom("bootstraps").select("id").orderBy("id").execute();
+  expect(rows.map(({ id }) => id)).toEqual(kept.toSorted());
+  expect(kept).not.toContain(old);
 });

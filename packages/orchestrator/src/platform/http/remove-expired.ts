@@ -15,9 +15,9 @@ export interface Lifetimes {
 }
 
 /**
- * Removes rows of API calls, remembered answers and one-time codes past their time, rate limit windows that ended, and sessions that have been over for a
- * month; for the service's housekeeping. Safe at any time and on several replicas at once: what is past its time counts for nothing
- * already. For that month a session's token is told that it is over.
+ * Removes rows of API calls, remembered answers and one-time codes past their time, rate limit windows that ended, sessions that have been
+ * over for a month, and interactive attaches that nobody decided on for so long; for the service's housekeeping. Safe at any time and on
+ * several replicas at once: what is past its time counts for nothing already. For that month a session's token is told that it is over.
  *
  * @returns how many rows went
  */
@@ -27,6 +27,10 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
   for (const gone of [
     await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db),
     await sql`delete from sessions where expires_at < now() - interval '30 days'`.execute(db),
+    // Anybody may begin an attach.
+    await sql`delete from bootstraps where id < ${firstIdAt("bootstrap", Date.now() - 30 * DAY_MS)} and status = 'pending'`.execute(
+      db,
+    ),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
   // Their ids were made with them, so that the oldest are one range of the key.
