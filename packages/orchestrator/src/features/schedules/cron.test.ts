@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { isCron, nextTime } from "./cron.ts";
 import { isTimeZone, wallClock } from "./time-zone.ts";
 
@@ -162,9 +162,24 @@ test("whatever is sent as one is accepted or refused, and what is accepted has a
 
 test("time zones are those of the IANA database", () => {
   for (const zone of ["UTC", "Europe/Berlin", "Etc/GMT+5"]) expect(isTimeZone(zone), zone).toBe(true);
-  for (const zone of ["Mars/Olympus", "", "Europe/Berlin ", "x".repeat(64)])
+  for (const zone of ["Mars/Olympus", "", "Europe/Berlin ", "x".repeat(64), "+01:00", "-0330"])
     expect(isTimeZone(zone), zone).toBe(false);
   expect(wallClock("Asia/Kolkata", new Date("2026-01-01T00:00:00.123Z"))).toEqual(
     new Date("2026-01-01T05:30:00.123Z"),
   );
+});
+
+test("a zone takes memory once, however callers spell it", () => {
+  const made = vi.spyOn(Intl, "DateTimeFormat");
+  const at = new Date("2026-01-01T00:00:00.000Z");
+  for (let n = 0; n < 64; n += 1) {
+    let bit = 0;
+    const zone = "Pacific/Kiritimati".replaceAll(/[a-z]/g, (letter) =>
+      (n >> bit++) & 1 ? letter.toUpperCase() : letter,
+    );
+    expect(isTimeZone(zone), zone).toBe(true);
+    expect(wallClock(zone, at)).toEqual(new Date("2026-01-01T14:00:00.000Z"));
+  }
+  expect(made).toHaveBeenCalledTimes(1);
+  made.mockRestore();
 });
