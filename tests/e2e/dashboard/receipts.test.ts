@@ -336,6 +336,18 @@ describe("/verify", () => {
     expect(headers["content-security-policy"]).toContain("connect-src 'none'");
   });
 
+  test("cannot tell in a browser that knows no Ed25519", async () => {
+    const bundle = await bundleOf((await passed()).id);
+    const page = await dashboard.open(null, "/verify");
+    await page.evaluate(() => {
+      SubtleCrypto.prototype.importKey = () => Promise.reject(new DOMException("", "NotSupportedError"));
+    });
+    const keys = [file("agent.pub", agentKey()), file("log.vkey", logKey())];
+    await page.getByLabel("Choose files").setInputFiles([file("rcpt.json", bundle), ...keys]);
+    await verdictIs(page, "cannot_tell");
+    await page.getByText("it may be too old for Ed25519").waitFor();
+  });
+
   test("says of garbage what it is, and of a malformed receipt that it is false", async () => {
     const { id } = await passed();
     const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;

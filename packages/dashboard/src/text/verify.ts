@@ -71,6 +71,8 @@ export const verify = {
     cannot_tell: "Cannot tell",
   },
   explanation: {
+    unable:
+      "This browser could not check the signatures: it may be too old for Ed25519. Take another one, or attestore-verify.",
     true: "Everything that was asked for was checked, and held.",
     trueServed:
       "Everything held, by keys that this service itself gave. That shows that nothing was changed since, and no more: a service that lies would lie about the keys, too. Use keys of your own to be sure.",

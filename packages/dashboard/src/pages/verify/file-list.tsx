@@ -21,6 +21,7 @@ export function FileList({
       {files.map(({ id, name, content }) => {
         // It would lie there as if it had been compared.
         const isStranger = content.kind === "ciphertext" && named.size > 0 && !named.has(content.sha256);
+        const shown = isStranger ? verify.kind.strangeCiphertext(content.sha256) : what(content);
         const isRefused = content.kind === "refused" || content.kind === "malformed_receipt" || isStranger;
         return (
           <Group key={id} component="li" justify="space-between" wrap="nowrap" gap="sm">
@@ -28,8 +29,7 @@ export function FileList({
               {/* That a file was taken says nothing of whether it is true. */}
               <StatusMark status={isRefused ? "failed" : "none"} label="" />
               <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-                <strong>{visible(name, 100)}</strong>:
-                {visible(isStranger ? verify.kind.strangeCiphertext(content.sha256) : what(content), 600)}
+                <strong>{visible(name, 100)}</strong>: {visible(shown, 600)}
               </Text>
             </Group>
             <Button

@@ -8,6 +8,7 @@ import { visible } from "../../text/visible.ts";
 import { chooseKeys, type TrustedKeys } from "../../verification/choose-keys.ts";
 import { ReceiptResult } from "../../verification/receipt-result.tsx";
 import { StatementView, whatItIs } from "../../verification/statement-view.tsx";
+import { VerdictBanner } from "../../verification/verdict-banner.tsx";
 import { type Keys, type VerdictHere, verifyHere } from "../../verification/verify-here.ts";
 
 /** The id of the place on the page where keys are given. */
@@ -22,18 +23,30 @@ interface ReceiptVerdictProps {
 
 /** One receipt of a file, verified anew with each key that is added. */
 export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: ReceiptVerdictProps) {
-  const [result, setResult] = useState<{ verdict: VerdictHere; keys: Keys } | null>(null);
+  const [result, setResult] = useState<{ verdict: VerdictHere; keys: Keys } | "unable" | null>(null);
   useEffect(() => {
     let isCurrent = true;
     const keys = chooseKeys(receipt, trusted);
-    void verifyHere(receipt, keys, ciphertextSha256).then((verdict) => {
-      if (isCurrent) setResult({ verdict, keys });
-    });
+    verifyHere(receipt, keys, ciphertextSha256).then(
+      (verdict) => {
+        if (isCurrent) setResult({ verdict, keys });
+      },
+      // A verdict of before, with other keys, would stand there as this one's.
+      () => {
+        if (isCurrent) setResult("unable");
+      },
+    );
     return () => {
       isCurrent = false;
     };
   }, [receipt, trusted, ciphertextSha256]);
   if (result === null) return <PageSkeleton />;
+  if (result === "unable")
+    return (
+      <Section title={visible(name, 100)}>
+        <VerdictBanner verdict="cannot_tell">{text.explanation.unable}</VerdictBanner>
+      </Section>
+    );
   const { verdict, keys } = result;
   const { statement } = verdict;
   return (
