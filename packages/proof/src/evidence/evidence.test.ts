@@ -112,6 +112,16 @@ describe("the recovery point", () => {
     expect(sourceOf(summaryOf([[30, backup(30)]], { more })).rpo.achieved_s).toBe(10 * 3600);
   });
 
+  it("of a backup whose host's clock is ahead counts from when its receipt was recorded", () => {
+    const ahead = backup(5000, 5001);
+    expect(sourceOf(summaryOf([[30, ahead]], { before: backup(24) })).rpo).toMatchObject({
+      achieved_s: 42 * 3600,
+      met: false,
+    });
+    // From before the period's beginning, at 24.
+    expect(sourceOf(summaryOf([[50, backup(48, 50)]], { before: ahead })).rpo.achieved_s).toBe(26 * 3600);
+  });
+
   it("is not met without any backup, where there is an objective", () => {
     expect(sourceOf(summaryOf([])).rpo).toMatchObject({ achieved_s: null, met: false });
     expect(sourceOf(summaryOf([], { more: { objectives: null } })).rpo.met).toBeNull();

@@ -16,12 +16,15 @@ export class RecoveryPoint {
 
   /** The last backup before the period. */
   before({ predicate }: Statement): void {
-    this.#newest = Date.parse(predicate.started_at);
+    this.#newest = Math.min(Date.parse(predicate.started_at), this.#begin);
   }
 
-  add({ predicate }: Statement): void {
-    this.#reach(Date.parse(predicate.finished_at));
-    this.#newest = Math.max(this.#newest ?? 0, Date.parse(predicate.started_at));
+  /** No backup is newer than its receipt, whatever its host's clock says. */
+  add({ predicate }: Statement, recordedAt: string): void {
+    const recorded = Date.parse(recordedAt);
+    this.#reach(Math.min(Date.parse(predicate.finished_at), recorded));
+    const started = Math.min(Date.parse(predicate.started_at), recorded);
+    this.#newest = Math.max(this.#newest ?? 0, started);
   }
 
   /** In whole seconds, rounded up; null where there never was a backup. */

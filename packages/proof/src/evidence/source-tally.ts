@@ -35,7 +35,7 @@ export class SourceTally {
   addReceipt(statement: Statement, recordedAt: string): void {
     if (statement.predicateType === PREDICATE_BACKUP) {
       this.#backups += 1;
-      this.#point.add(statement);
+      this.#point.add(statement, recordedAt);
     } else if (statement.predicate.result === "failed") this.#tests.failed += 1;
     else {
       this.#tests.passed += 1;
