@@ -6,9 +6,13 @@ import { mapInOrder } from "./map-in-order.ts";
 export const FRAME_INPUT_BYTES = 1 << 20;
 const FRAMES_AT_ONCE = 8;
 
+/** What a frame has at most (`ZSTD_compressBound`): given room for it, zstd compresses from our memory into our memory, without buffers of its own. */
+const FRAME_BYTES_AT_MOST = FRAME_INPUT_BYTES + (FRAME_INPUT_BYTES >> 8);
+
 const OPTIONS = {
-  // One output buffer a frame, unless it hardly compresses: then a second one.
-  chunkSize: (FRAME_INPUT_BYTES >> 3) * 5,
+  chunkSize: FRAME_BYTES_AT_MOST,
+  // Each write is a whole frame.
+  flush: constants.ZSTD_e_end,
   params: {
     [constants.ZSTD_c_compressionLevel]: 3,
     [constants.ZSTD_c_checksumFlag]: 1,
@@ -32,24 +36,27 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
     return compressed;
   })) {
     frames += 1;
-    yield* frame;
-    // They are parts of one buffer, or of two.
-    for (const part of frame) release(part);
+    yield frame;
+    release(frame);
   }
-  if (frames === 0) yield* await compressFrame(Buffer.alloc(0));
+  if (frames === 0) yield await compressFrame(Buffer.alloc(0));
 }
 
 /**
- * One frame, in parts that follow each other. Node's `zstdCompress` would join them, a copy of all for the seven bytes of the last part, and
- * leave the output buffer to a collector that then runs at each 30th frame.
+ * One frame. Node's `zstdCompress` would copy it once more, and have zstd copy all that goes in: it ends a frame in a second call.
+ * A compressor that is used again would write the next frame behind this one, in memory that is to be freed.
  */
-function compressFrame(block: Buffer): Promise<Buffer[]> {
+function compressFrame(block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
-    createZstdCompress({ ...OPTIONS, pledgedSrcSize: block.length })
+    const compressor = createZstdCompress(OPTIONS)
       .on("data", (part: Buffer) => parts.push(part))
-      .once("error", reject)
-      .once("end", () => resolve(parts))
-      .end(block);
+      .once("error", reject);
+    compressor.write(block, () => {
+      compressor.destroy();
+      const [frame, more] = parts;
+      if (frame !== undefined && more === undefined) resolve(frame);
+      else reject(new Error(`zstd gave a frame of ${block.length} bytes in ${parts.length} parts`));
+    });
   });
 }

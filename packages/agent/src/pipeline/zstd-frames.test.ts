@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { constants, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -75,13 +76,20 @@ test("frames of any size, one after another, in pieces of any size", async () =>
   );
 });
 
-test("what compress() makes, one frame for each MiB", async () => {
-  for (const size of [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20]) {
-    const compressed = await collect(compress(inPieces(text(size), 70_001)));
-    const walker = new ZstdFrameWalker();
-    expect(walker.push(compressed)).toHaveLength(Math.max(1, Math.ceil(size / (1 << 20))));
-    walker.end();
-    expect((await decode(compressed, 9_999)).equals(text(size))).toBe(true);
+test("what compress() makes, one frame for each MiB that says its size, also of what does not compress", async () => {
+  for (const content of [text, randomBytes]) {
+    for (const size of [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20]) {
+      const input = content(size);
+      const compressed = await collect(compress(inPieces(input, 70_001)));
+      const walker = new ZstdFrameWalker();
+      const frames = walker.push(compressed);
+      walker.end();
+      const sizes = frames.map((frame) => (frame.kind === "frame" ? frame.maxOutput : null));
+      const whole = Array.from({ length: Math.floor(size / (1 << 20)) }, () => 1 << 20);
+      const rest = size % (1 << 20);
+      expect(sizes).toEqual(rest > 0 || size === 0 ? [...whole, rest] : whole);
+      expect((await decode(compressed, 9_999)).equals(input)).toBe(true);
+    }
   }
 });
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { systemCode } from "../root/system-code.ts";
+import { gather } from "./gather.ts";
 
 export interface ChildRequest {
   readonly command: string;
@@ -15,6 +16,8 @@ export interface ChildRequest {
   readonly signal: AbortSignal;
   /** What terminates it: SIGTERM unless it says otherwise. */
   readonly stopSignal?: NodeJS.Signals;
+  /** Its output is a dump: `stdout` gives it in pieces of a MiB. */
+  readonly isDump?: boolean;
 }
 
 export interface Exit {
@@ -56,8 +59,7 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   await started(child, command);
   const { stdin, stderr, pid } = child;
   // Once a child has exited Node empties what nobody reads yet: output would be lost that is read a moment later.
-  const stdout = child.stdout.pipe(new PassThrough());
-  child.stdout.once("error", (error) => stdout.destroy(error));
+  const stdout = request.isDump === true ? gather(child.stdout) : passed(child.stdout);
   if (pid === undefined) throw new Error(`${command} started without a process id`);
   // A child that goes away before it has read everything is told by its exit; the broken pipe says nothing more.
   stdin.on("error", () => undefined);
@@ -105,6 +107,12 @@ export async function startChild(request: ChildRequest): Promise<Child> {
       return exited;
     },
   };
+}
+
+function passed(output: Readable): Readable {
+  const through = output.pipe(new PassThrough());
+  output.once("error", (error) => through.destroy(error));
+  return through;
 }
 
 function started(child: ChildProcess, command: string): Promise<void> {

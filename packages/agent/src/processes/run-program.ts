@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Child, type ChildRequest, startChild } from "./child.ts";
 
 /** What a program is started with, wherever it runs. */
-export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "signal"> {
+export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "signal" | "isDump"> {
   /** Its stdin will be given to its end (`feed`) even if it ends first: then what it says last is not lost in any place. */
   readonly isFed?: boolean;
 }

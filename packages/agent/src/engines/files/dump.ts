@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { type Child, startChild } from "../../processes/child.ts";
+import { releasing } from "../../processes/gather.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
@@ -39,7 +40,7 @@ export async function dumpFiles(source: SourceOf<FilesSettings>, { signal }: Run
   await requireDirectory(source.path);
   const names = await namesOf(source.path, signal);
   const args = [...ARGUMENTS, `--directory=${source.path}`, "."];
-  const child = await startChild({ command: TAR, args, signal });
+  const child = await startChild({ command: TAR, args, signal, isDump: true });
   child.stdin.end();
   let manifest: ManifestSummary | null = null;
   return {
@@ -105,7 +106,7 @@ async function* archiveOf(
   const manifest = new ArchiveManifest();
   const reader = new TarReader(manifest);
   try {
-    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+    for await (const piece of releasing(child.stdout)) {
       await reader.push(piece);
       yield piece;
     }

@@ -1,5 +1,5 @@
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
-import { release } from "../../pipeline/blocks.ts";
+import { releasing } from "../../processes/gather.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
@@ -61,6 +61,7 @@ export async function dumpMariadb(
       args: [`--defaults-file=${connection.path}`, ...ARGUMENTS, "--databases", "--", ...databases],
       env: await largeWrites(),
       signal,
+      isDump: true,
     });
     opened.push({ close: () => child.stop() });
     child.stdin.end();
@@ -158,11 +159,9 @@ async function* contentOf(
   onFirst: () => void,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
-  for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+  for await (const piece of releasing(child.stdout)) {
     onFirst();
     yield piece;
-    // Whoever reads has taken what was in it.
-    release(piece);
   }
   const exit = await child.exited;
   stopIfAborted(signal);

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
+import { releasing } from "../../processes/gather.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { MAX_TABLES_LISTED, schemaHash, tableSchema } from "../schema-hash.ts";
@@ -31,7 +32,8 @@ export async function dumpMongodb(
   const before = await lookAt(connection, source.slug, signal);
   const config = await writeConfigFile(connection, scratchDir);
   try {
-    const child = await startChild({ command: tool, args: [`--config=${config.path}`, "--archive"], signal });
+    const args = [`--config=${config.path}`, "--archive"];
+    const child = await startChild({ command: tool, args, signal, isDump: true });
     child.stdin.end();
     const written = documentsOf(child);
     return {
@@ -80,7 +82,7 @@ async function documentsOf(child: Child): Promise<ReadonlyMap<string, bigint>> {
 }
 
 async function* contentOf(child: Child, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
-  yield* child.stdout as AsyncIterable<Buffer>;
+  yield* releasing(child.stdout);
   const exit = await child.exited;
   stopIfAborted(signal);
   if (exit.code === 0) return;

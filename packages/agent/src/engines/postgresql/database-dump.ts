@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { release } from "../../pipeline/blocks.ts";
+import { releasing } from "../../processes/gather.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
@@ -64,12 +64,10 @@ export class DatabaseDump {
   /** Custom format, uncompressed as zstd follows. @throws CouldNotRun */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     const child = await this.#start(["--format=custom"]);
-    for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+    for await (const piece of releasing(child.stdout)) {
       // With its first output pg_dump holds its locks: from here on the schema cannot change under the description.
       void this.#describe();
       yield piece;
-      // Whoever reads has taken what was in it.
-      release(piece);
     }
     await this.#ended(child);
   }
@@ -115,6 +113,7 @@ export class DatabaseDump {
       ],
       env: { ...environment, ...(await largeWrites()) },
       signal,
+      isDump: true,
     };
     const child = await programsIn(tools.bin)("pg_dump", request);
     child.stdin.end();

@@ -1,0 +1,66 @@
+import { Readable } from "node:stream";
+import { release } from "../pipeline/blocks.ts";
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * The same bytes in pieces of a MiB, but for the first and the last. A pipe gives 64 KiB at most, and the time that streams, iterators and
+ * promises take for a piece does not depend on its size. The first piece goes on at once: it says that the output has begun.
+ *
+ * A source that flows on although it was paused, as a child's does once that has exited, loses nothing.
+ */
+export function gather(source: Readable): Readable {
+  let gathered: Buffer | null = null;
+  let filled = 0;
+  let isFirst = true;
+  const output = new Readable({
+    // Else a reader gets several pieces as one, which is a copy of them.
+    objectMode: true,
+    highWaterMark: 2,
+    read: () => void source.resume(),
+    destroy: (error, done) => {
+      source.destroy();
+      done(error);
+    },
+  });
+  const handOn = (piece: Buffer): void => {
+    if (!output.push(piece)) source.pause();
+  };
+  const handOnGathered = (): void => {
+    if (gathered !== null) handOn(gathered.subarray(0, filled));
+    gathered = null;
+    filled = 0;
+  };
+  source.on("data", (piece: Buffer) => {
+    if (isFirst) {
+      isFirst = false;
+      handOn(piece);
+      return;
+    }
+    for (let from = 0; from < piece.length;) {
+      gathered ??= Buffer.allocUnsafeSlow(PIECE_BYTES);
+      const taken = piece.copy(gathered, filled, from);
+      filled += taken;
+      from += taken;
+      if (filled === PIECE_BYTES) handOnGathered();
+    }
+    release(piece);
+  });
+  source.once("end", () => {
+    handOnGathered();
+    output.push(null);
+  });
+  source.once("error", (error) => output.destroy(error));
+  source.once("close", () => {
+    if (!source.readableEnded) output.destroy();
+  });
+  return output;
+}
+
+/** Frees each piece when the next one is asked for: whoever reads has then taken what was in it. */
+export async function* releasing(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  for await (const piece of pieces) {
+    yield piece;
+    release(piece);
+  }
+}
