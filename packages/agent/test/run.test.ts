@@ -142,6 +142,25 @@ it("ends a run cleanly at SIGTERM, and reports it before it is gone", async () =
   expect(readdirSync(root.layout.scratch)).toEqual([]);
 });
 
+it("runs what it knows of a newer service, and says once of each command of an unknown kind that it is one", async () => {
+  const unheard = service.command("backup", "invoices", "sqlite");
+  Object.assign(unheard, { kind: "move_mountains", params: { mountain: 1 } });
+  const fine = service.command("backup", "invoices", "sqlite");
+  const agent = await startAgent();
+  await until(() => done(fine.id) && service.receipts.length === 1);
+  const beats = service.heartbeats.length;
+  await until(() => service.heartbeats.length > beats + 1);
+  // Nothing here will answer for it, so the service hears no ack, and it may come again to an agent that knows it.
+  expect(service.commands.map(({ id }) => id)).toEqual([unheard.id]);
+  agent.process.kill("SIGTERM");
+  const { code, stdout, stderr } = await agent.finished;
+  expect(code).toBe(0);
+  expect(`${stdout}${stderr}`.split(`${unheard.id}: `)).toEqual([
+    expect.anything(),
+    expect.stringMatching(/^this agent does not know the kind "move_mountains"/),
+  ]);
+});
+
 it("reports what could not run, and goes on", async () => {
   await startAgent();
   const unknown = service.command("backup", "other", "sqlite");

@@ -9,6 +9,7 @@ import { spoolDepth } from "../spool/spool-depth.ts";
 import type { Attachment } from "./attachment.ts";
 import { hostFacts } from "./host-facts.ts";
 import { LogAlarmError } from "./log-alarm.ts";
+import type { UnknownCommand } from "./read-heartbeat.ts";
 import { ServiceError } from "./service-error.ts";
 import { rememberSourceIds } from "./source-ids.ts";
 import { cosignKeptHead, observeHead } from "./witness.ts";
@@ -22,6 +23,8 @@ export interface HeartbeatOptions {
 
 export interface Heartbeat {
   readonly response: HeartbeatResponse;
+  /** Commands beside those of `response`, of kinds that are none here. */
+  readonly unknownCommands: readonly UnknownCommand[];
   /** What stands between the head that came with it and our trust; null if nothing does. */
   readonly headProblem: LogAlarmError | ServiceError | null;
 }
@@ -37,7 +40,7 @@ export async function sendHeartbeat(
 ): Promise<Heartbeat> {
   const { layout, service } = attachment;
   const held = await cosignKeptHead(attachment);
-  const response = await service.heartbeat(
+  const { response, unknownCommands } = await service.heartbeat(
     {
       ...hostFacts(),
       uptime_s: Math.floor(uptime()),
@@ -59,10 +62,10 @@ export async function sendHeartbeat(
   );
   try {
     await observeHead(attachment, response.log_head, signal);
-    return { response, headProblem: null };
+    return { response, unknownCommands, headProblem: null };
   } catch (error) {
     if (error instanceof LogAlarmError || error instanceof ServiceError)
-      return { response, headProblem: error };
+      return { response, unknownCommands, headProblem: error };
     throw error;
   }
 }

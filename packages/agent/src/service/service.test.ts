@@ -60,8 +60,8 @@ const event = { kind: "backup_failed", occurred_at: "2026-11-21T08:00:00.000Z", 
 const submitEvent = (service: Service) => service.submitEvent(event, { signal });
 
 it("trusts the pinned CA, and nothing else", async () => {
-  const answer = await withService(heartbeat);
-  expect(answer.next_interval_s).toBe(1);
+  const { response } = await withService(heartbeat);
+  expect(response.next_interval_s).toBe(1);
   const stranger = makeCertificates();
   await expect(withService(heartbeat, { pinnedCa: stranger.ca })).rejects.toMatchObject({
     code: "untrusted",
@@ -149,6 +149,13 @@ it.each([
   ["an HTML page", { status: 200, body: "<html>" }],
   ["a proxy's error", { status: 403, body: "Forbidden by corporate policy" }],
   ["a missing field", { status: 200, body: '{"server_time":"2026-01-01T00:00:00.000Z"}' }],
+  [
+    "half a command",
+    {
+      status: 200,
+      body: '{"server_time":"2026-01-01T00:00:00.000Z","next_interval_s":1,"log_head":"","commands":[{"kind":"backup"}]}',
+    },
+  ],
   ["null", { status: 200, body: "null" }],
   ["another status", { status: 204, body: "" }],
   ["an error body that lacks a field", { status: 400, body: '{"error":"invalid_request","message":"x"}' }],
@@ -166,7 +173,7 @@ it("lets a newer service say more than this version knows", async () => {
   const log_head = fake.log.checkpoint();
   const body = { server_time: new Date().toISOString(), next_interval_s: 5, commands: [], log_head, news: 1 };
   fake.interfere = () => ({ status: 200, body: JSON.stringify(body) });
-  expect(await withService(heartbeat)).not.toHaveProperty("news");
+  expect((await withService(heartbeat)).response).not.toHaveProperty("news");
 });
 
 it("says that a service can't be reached, and stops when told", async () => {

@@ -8,7 +8,6 @@ import {
   BootstrapStarted,
   DownloadUrl,
   EventAccepted,
-  HeartbeatResponse,
   LogHead,
   LogProof,
   MAX_BODY_BYTES,
@@ -27,6 +26,7 @@ import { type Client, createClient } from "@attestore/contract/client";
 import { PATIENT, retrying, type Backoff } from "./backoff.ts";
 import { exchange } from "./exchange.ts";
 import { readAnswer } from "./read-answer.ts";
+import { type HeardHeartbeat, HeartbeatAnswer, readHeartbeat } from "./read-heartbeat.ts";
 import { agentVersion } from "./host-facts.ts";
 import { objectConnections, serviceConnections } from "./tls-trust.ts";
 import { downloadObject, type DownloadRequest } from "./download-object.ts";
@@ -60,7 +60,7 @@ export interface Service {
   startBootstrap(body: AttachRequest, options: CallOptions): Promise<BootstrapStarted>;
   /** Null while nobody has decided. The service holds each call for up to 25 s. */
   pollBootstrap(pollToken: string, options: CallOptions): Promise<Attached | null>;
-  heartbeat(body: HeartbeatRequest, options: CallOptions): Promise<HeartbeatResponse>;
+  heartbeat(body: HeartbeatRequest, options: CallOptions): Promise<HeardHeartbeat>;
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
@@ -151,10 +151,9 @@ export function openService(options: ServiceOptions): Service {
     },
     // Without a key: the service need not keep an answer a minute for each agent. Commands whose answer was lost come again.
     heartbeat: async (body, options) => {
-      const reading = { expected: { 200: HeartbeatResponse } };
-      return (
-        await api(reading, { ...options, idempotencyKey: null }).call("post", "/v1/heartbeat", { body })
-      ).body;
+      const reading = { expected: { 200: HeartbeatAnswer } };
+      const client = api(reading, { ...options, idempotencyKey: null });
+      return readHeartbeat(url.host, (await client.call("post", "/v1/heartbeat", { body })).body);
     },
     uploadUrl: async (body, options) => {
       const reading = { expected: { 200: UploadUrl, 201: UploadUrl }, maxResponseBytes: MAX_URLS_BYTES };

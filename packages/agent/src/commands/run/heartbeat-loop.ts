@@ -15,13 +15,14 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
   const toAck = new Set((await openCommands(layout)).map(({ command }) => command.id));
+  const unknown = new Set<string>();
   let failures = 0;
   let alarmed = false;
   while (!signal.aborted) {
     let wait_ms: number;
     try {
       const acks = [...toAck].slice(0, 1000);
-      const { response, headProblem } = await sendHeartbeat(attachment, await run.config(), {
+      const { response, unknownCommands, headProblem } = await sendHeartbeat(attachment, await run.config(), {
         signal,
         acks,
         once: true,
@@ -31,6 +32,11 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
         const isNew = await journalCommand(layout, command);
         if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
         toAck.add(command.id);
+      }
+      for (const { id, kind } of unknownCommands) {
+        // It comes again and again, since nobody acknowledges it.
+        if (!unknown.has(id)) say(unknownKind(id, kind));
+        unknown.add(id);
       }
       if (response.commands.length > 0) run.work.ring();
       if (failures > 0) say("the service answers again");
@@ -55,4 +61,8 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
     }
     await pause(wait_ms, undefined, { signal }).catch(() => undefined);
   }
+}
+
+function unknownKind(id: string, kind: string): string {
+  return `${id}: this agent does not know the kind "${kind}": it is left alone. A newer version of attestore may run it.`;
 }

@@ -1,0 +1,54 @@
+import { DeliveredCommand, HeartbeatResponse, Id } from "@attestore/contract";
+import { Type } from "typebox";
+import { Value } from "typebox/value";
+import { ServiceError } from "./service-error.ts";
+
+/** A command of a service that is newer than this agent. */
+export interface UnknownCommand {
+  readonly id: string;
+  readonly kind: string;
+}
+
+export interface HeardHeartbeat {
+  /** With the commands that this agent knows. */
+  readonly response: HeartbeatResponse;
+  /** Not to be acknowledged: an ack promises that there will be an outcome (contract, section 7). */
+  readonly unknownCommands: readonly UnknownCommand[];
+}
+
+/** The answer before its commands are looked at, each by itself. */
+export const HeartbeatAnswer = Type.Object(
+  { ...HeartbeatResponse.properties, commands: Type.Array(Type.Unknown()) },
+  { additionalProperties: false },
+);
+
+const NamedCommand = Type.Object({
+  id: Id("command"),
+  kind: Type.String({ pattern: "^[a-z][a-z0-9_]{0,63}$" }),
+});
+const KNOWN: readonly string[] = DeliveredCommand.properties.kind.enum;
+
+/**
+ * Tells the commands that this agent can run from those of kinds that it has never heard of.
+ * @throws ServiceError `invalid_response` for what is no command at all, or one of a known kind that is not whole
+ */
+export function readHeartbeat(
+  host: string,
+  answer: Omit<HeartbeatResponse, "commands"> & { readonly commands: readonly unknown[] },
+): HeardHeartbeat {
+  const commands: DeliveredCommand[] = [];
+  const unknownCommands: UnknownCommand[] = [];
+  for (const [index, value] of answer.commands.entries()) {
+    const command = Value.Clean(DeliveredCommand, structuredClone(value));
+    if (Value.Check(DeliveredCommand, command)) commands.push(command);
+    else if (Value.Check(NamedCommand, value) && !KNOWN.includes(value.kind))
+      unknownCommands.push({ id: value.id, kind: value.kind });
+    else
+      throw new ServiceError(
+        "invalid_response",
+        `${host} answered with status 200: what it said is not what was asked (/commands/${index})`,
+        { status: 200 },
+      );
+  }
+  return { response: { ...answer, commands }, unknownCommands };
+}
