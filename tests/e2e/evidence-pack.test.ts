@@ -34,6 +34,10 @@ import { Findings } from "../../packages/verifier/src/pack/findings.ts";
 import { PackFiles } from "../../packages/verifier/src/pack/pack-files.ts";
 import { verifyPack, type PackOutcome } from "../../packages/verifier/src/pack/verify-pack.ts";
 import { ZipReader } from "../../packages/verifier/src/zip/zip-reader.ts";
+import {
+  restoreTestStatement as restoreTestOf,
+  signedEnvelope,
+} from "../../packages/orchestrator/src/log/testing/signed-receipt.ts";
 import { makeHistory } from "../../packages/orchestrator/test/history.ts";
 import { newKeyPair } from "../../packages/orchestrator/test/service.ts";
 import {
@@ -555,9 +559,14 @@ describe("what decides about a run", () => {
     return findings.lines().find(({ id }) => id === "runs")?.detail ?? "";
   }
 
-  const receipt = (digit: number, recordedAt: string, result: "passed" | "failed"): CheckedReceipt => {
+  const receipt = (
+    digit: number,
+    recordedAt: string,
+    result: "passed" | "failed",
+    finished_at = recordedAt,
+  ): CheckedReceipt => {
     const statement = restoreTestStatement();
-    Object.assign(statement.predicate, { source_id: SOURCE, result });
+    Object.assign(statement.predicate, { source_id: SOURCE, result, finished_at });
     return {
       id: receiptId(digit),
       logIndex: 0,
@@ -578,6 +587,18 @@ describe("what decides about a run", () => {
     );
     const asPassed = { status: "passed", receipt_id: passed.id } as const;
     expect(await faultIn(asPassed, [failed, passed])).toContain(`${failed.id} says failed`);
+  });
+
+  test("not one that finished before the run was due, five minutes for its host's clock aside", async () => {
+    const before = receipt(1, "2026-11-20T03:00:00.000Z", "passed", "2026-11-20T01:54:59.999Z");
+    const asPassed = { status: "passed", receipt_id: before.id } as const;
+    expect(await faultIn(asPassed, [before])).toContain(`decided by ${before.id}, which is not the first`);
+    const failed = receipt(2, "2026-11-20T03:30:00.000Z", "failed", "2026-11-20T01:55:00.000Z");
+    expect(await faultIn(asPassed, [before, failed])).toContain(`${failed.id} says failed`);
+    expect(await faultIn({ status: "failed", receipt_id: failed.id }, [before, failed])).toMatch(
+      /^1 scheduled/,
+    );
+    expect(await faultIn({ status: "missed" }, [before])).toMatch(/^1 scheduled/);
   });
 
   test("not one that came a month later, however long it is said to have had", async () => {
@@ -612,6 +633,37 @@ test("of a source that was removed the log tells, in a pack of that time and of 
     const outcome = await verify(file("removed.zip"), parseVerifierKey(agent.log.verifier_key));
     expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
   }
+});
+
+test("a receipt that waited on its host decides no run that was due after it finished", async () => {
+  const { service } = organisation;
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 30 * MINUTE_MS });
+  const from = new Date();
+  const { agent, sourceId, backups } = await makeHistory(service, org, { backups: 1 });
+  const finished_at = new Date().toISOString();
+  vi.useRealTimers();
+  await service.pool.query(
+    `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at)
+     values ($1, 'restore_test', $2, $3, $4)`,
+    [sourceId, new Date(Date.now() - 10 * MINUTE_MS), org.id, new Date(Date.now() + 60 * MINUTE_MS)],
+  );
+  const key = parsePublicKeyWire(agent.publicKeyWire);
+  const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
+  const [{ id, sha256 } = expect.unreachable()] = backups;
+  const statement = restoreTestOf(signer, { id, sha256, sourceId, sizeBytes: 64 }, { finished_at });
+  const sent = await agent.post("/v1/receipts", undefined, {
+    body: signedEnvelope(signer, statement),
+    headers: { "content-type": "application/json" },
+  });
+  expect(sent.status, String(sent.body)).toBe(201);
+  const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${from.toISOString()}`);
+  await save(file("waited.zip"), answer.body);
+  const runs = runsOf(await filesOf(file("waited.zip")));
+  expect(runs).toMatchObject([{ status: "waiting", receipt_id: null }]);
+  const outcome = await verify(file("waited.zip"), parseVerifierKey(agent.log.verifier_key));
+  expect(idsOf(outcome, "failed")).toEqual([]);
 });
 
 test("a receipt that follows on one which the log does not have is a gap; an agent's first one here is told of", () => {

@@ -73,11 +73,11 @@ export async function makeHistory(
        '{"name": "age-v1", "recipients": ["age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]}',
        '{"engine": "postgresql", "engine_version": "15.14", "dump_format": "pg_dump-custom", "schema_hash": "ab"}', at, at from runs`,
     `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256, envelope, log_index,
-       leaf_hash, created_at)
+       leaf_hash, created_at, happened_at)
      select 'rcpt_' || left(suffix, 25) || kind, $1, case kind when 1 then 'backup' else 'restore_test' end, source_id, agent_id,
        'bkp_' || suffix, case when kind = 1 then null when source_n % 29 = 0 and day = 0 then 'failed' else 'passed' end,
        sha256((kind || suffix)::bytea), sha256(suffix::bytea), repeat('0123456789abcdef', 100)::bytea,
-       row_number() over (order by suffix, kind), sha256(suffix::bytea), at + kind * interval '1 hour'
+       row_number() over (order by suffix, kind), sha256(suffix::bytea), at + kind * interval '1 hour', at + kind * interval '1 hour'
      from runs, generate_series(1, 2) as kind where kind = 1 or (day % 7 <> 3 and not (source_n % 13 = 0 and day < 9))`,
     `insert into source_days (org_id, source_id, day, backups, passed, failed, size_bytes, restore_ms, schema_digest, environment_digest,
        own_checks)

@@ -6,8 +6,10 @@ export interface RecordedBackup {
   orgId: string;
   sourceId: string;
   agentId: string;
-  /** When it was made and registered. */
+  /** When it was registered. */
   at: Date;
+  /** As it was registered, unless told. */
+  madeAt?: Date;
   provenAt?: Date;
   objectKey?: string;
   cipher?: { name: "age-v1"; recipients: string[] };
@@ -45,7 +47,7 @@ export async function recordBackup(db: Database, backup: RecordedBackup): Promis
         schema_hash: "ab".repeat(32),
         ...backup.metadata,
       }),
-      made_at: at,
+      made_at: backup.madeAt ?? at,
       proven_at: backup.provenAt ?? null,
     })
     .execute();
@@ -60,6 +62,8 @@ export interface RecordedReceipt {
   kind: "backup" | "restore_test";
   result?: "passed" | "failed";
   at: Date;
+  /** When the run ended; as it was recorded, unless told. */
+  happenedAt?: Date;
   predicate?: Record<string, unknown>;
 }
 
@@ -83,6 +87,7 @@ export async function recordReceipt(db: Database, receipt: RecordedReceipt): Pro
       log_index: 0,
       leaf_hash: randomBytes(32),
       created_at: receipt.at,
+      happened_at: receipt.happenedAt ?? receipt.at,
     })
     .execute();
   return id;

@@ -143,7 +143,13 @@ export {
   type PackPolicy,
   type SourcePolicy,
 } from "./evidence/policy.ts";
-export { formatRuns, parseRuns, type ScheduledRun } from "./evidence/scheduled-run.ts";
+export {
+  CLOCK_BEHIND_MS,
+  countsForRun,
+  formatRuns,
+  parseRuns,
+  type ScheduledRun,
+} from "./evidence/scheduled-run.ts";
 export { EvidenceTally, formatSummary, type TalliedEvent, type TalliedReceipt } from "./evidence/tally.ts";
 export { type EvidenceSummary, type RunCount, type SourceSummary } from "./evidence/summary.ts";
 export { CONTROLS, formatControls, type Control } from "./evidence/controls.ts";

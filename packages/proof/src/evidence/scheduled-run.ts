@@ -7,7 +7,7 @@ import { RUNS_IN_FILE } from "./files.ts";
 
 /**
  * A time that a schedule named, and what became of it: a line of runs/. A restore test is `passed` or `failed` as the first
- * receipt of one says that was recorded between its time and its deadline; a backup is `done`.
+ * receipt of one says that counts for it; a backup is `done`.
  */
 export interface ScheduledRun {
   source_id: string;
@@ -20,6 +20,24 @@ export interface ScheduledRun {
   receipt_id: string | null;
   /** Of one that was missed: the log's entry that tells of it. Only the first one of an incident has an entry. */
   event_id: string | null;
+}
+
+/** So much may a host's clock be behind the service's, milliseconds. `attestore doctor` warns long before. */
+export const CLOCK_BEHIND_MS = 300_000;
+
+/**
+ * Whether a receipt counts for a run: it was recorded between the run's time and its deadline, and what it tells of did not finish
+ * before that time. A receipt that waited on its host while the service was away tells of an earlier run, whenever it comes.
+ */
+export function countsForRun(
+  { scheduled_at, deadline_at }: Pick<ScheduledRun, "scheduled_at" | "deadline_at">,
+  { recordedAt, finished_at }: { recordedAt: string; finished_at: string },
+): boolean {
+  return (
+    recordedAt >= scheduled_at &&
+    recordedAt <= deadline_at &&
+    Date.parse(finished_at) >= Date.parse(scheduled_at) - CLOCK_BEHIND_MS
+  );
 }
 
 const RUN = members({

@@ -1,4 +1,5 @@
 import {
+  countsForRun,
   type EventBundle,
   type Manifest,
   type PackPolicy,
@@ -82,7 +83,7 @@ const sortKey = ({ scheduled_at, source_id, kind }: ScheduledRun): string =>
 const nameOf = ({ kind, source_id, scheduled_at }: ScheduledRun): string =>
   `${kind} of ${source_id} at ${scheduled_at}`;
 
-/** The first receipt of the run's kind that was recorded in its time. */
+/** The first receipt of the run's kind that counts for it. */
 type Decide = (run: ScheduledRun) => CheckedReceipt | null;
 
 function decider(receipts: readonly CheckedReceipt[]): Decide {
@@ -93,10 +94,15 @@ function decider(receipts: readonly CheckedReceipt[]): Decide {
   // An honest service's ids sort by when they were recorded. What decides is when that was, whatever ids are given.
   for (const list of bySource.values())
     list.sort((a, b) => compare(a.recordedAt, b.recordedAt) || compare(a.id, b.id));
-  return ({ source_id, kind, scheduled_at, deadline_at }) => {
-    const list = bySource.get(`${source_id} ${kind}`) ?? [];
-    const first = list[firstFrom(list, scheduled_at)];
-    return first !== undefined && first.recordedAt <= deadline_at ? first : null;
+  return (run) => {
+    const list = bySource.get(`${run.source_id} ${run.kind}`) ?? [];
+    for (let at = firstFrom(list, run.scheduled_at); at < list.length; at += 1) {
+      const receipt = list[at];
+      if (receipt === undefined || receipt.recordedAt > run.deadline_at) return null;
+      const { finished_at } = receipt.statement.predicate;
+      if (countsForRun(run, { recordedAt: receipt.recordedAt, finished_at })) return receipt;
+    }
+    return null;
   };
 }
 
@@ -142,7 +148,7 @@ function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known
       ? null
       : `is said to be ${status}, and ${receipt?.id} says ${expected}`;
   if (receipt_id !== null)
-    return `is said to be decided by ${receipt_id}, which is not the first receipt in its time`;
+    return `is said to be decided by ${receipt_id}, which is not the first receipt that counts for it`;
   if (status === "passed" || status === "failed") return `is said to have ${status}, and no receipt says so`;
   if (status === "done" && kind === "restore_test") return "is said to be done, and no receipt says so";
   if (status === "withdrawn" && !known.removed.has(run.source_id))

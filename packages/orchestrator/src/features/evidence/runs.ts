@@ -2,6 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { RUNS_IN_FILE, type ScheduledRun } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { CLOCK_BEHIND } from "../schedules/runs.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 interface RunRow {
@@ -61,7 +62,7 @@ interface FirstReceipt {
   result: "passed" | "failed" | null;
 }
 
-/** The first receipt that arrived in the time of each run, by the run's place in the list. Ids sort by when they were recorded. */
+/** The first receipt that counts for each run, by the run's place in the list. Ids sort by when they were recorded. */
 async function firstReceipts(
   db: Database,
   runs: readonly RunRow[],
@@ -72,12 +73,13 @@ async function firstReceipts(
     select (runs.n - 1)::int as n, first.id, first.result
     from unnest(${runs.map(({ source_id }) => source_id)}::text[], ${runs.map(({ kind }) => kind)}::text[],
         ${runs.map(({ scheduled_at }) => firstIdAt("receipt", scheduled_at.getTime()))}::text[],
-        ${runs.map(({ deadline_at }) => firstIdAt("receipt", deadline_at.getTime() + 1))}::text[])
-      with ordinality as runs (source_id, kind, low, high, n)
+        ${runs.map(({ deadline_at }) => firstIdAt("receipt", deadline_at.getTime() + 1))}::text[],
+        ${runs.map(({ scheduled_at }) => scheduled_at)}::timestamptz[])
+      with ordinality as runs (source_id, kind, low, high, scheduled_at, n)
     cross join lateral (
       select id, result from receipts
       where receipts.source_id = runs.source_id and receipts.kind = runs.kind and id >= runs.low and id < runs.high
-        and log_index < ${size}
+        and log_index < ${size} and happened_at >= runs.scheduled_at - ${CLOCK_BEHIND}
       order by id limit 1) as first`.execute(db);
   return new Map(rows.map((row) => [row.n, row]));
 }

@@ -107,6 +107,8 @@ const REASONS: Readonly<Record<string, string>> = {
   service_unavailable: "the service could not ask for it",
   not_delivered: "its agent has not fetched the command",
   not_acknowledged: "its agent has not acknowledged the command",
+  result_too_old:
+    "what came finished before it was due: it had waited on the host, or the host's clock is behind",
   no_result: "its agent has the command and no result came",
 };
 

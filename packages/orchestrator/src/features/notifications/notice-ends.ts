@@ -57,15 +57,15 @@ async function resolutionOf(tx: DatabaseTransaction, ended: Ended): Promise<Reso
     }
     case "backup_missed": {
       const { rows } = await sql`
-        select from backups where source_id = ${ended.source_id} and created_at > ${ended.began_at} limit 1`.execute(
-        tx,
-      );
+        select from backups join incidents on incidents.id = ${ended.id}
+        where backups.source_id = ${ended.source_id} and created_at = incidents.ended_at limit 1`.execute(tx);
       return rows.length > 0 ? "recovered" : "withdrawn";
     }
     case "restore_test_missed": {
       const { rows } = await sql<{ result: string }>`
-        select result from receipts where source_id = ${ended.source_id} and kind = 'restore_test'
-          and created_at > ${ended.began_at} order by created_at limit 1`.execute(tx);
+        select result from receipts join incidents on incidents.id = ${ended.id}
+        where receipts.source_id = ${ended.source_id} and receipts.kind = 'restore_test' and created_at = incidents.ended_at
+        order by receipts.id limit 1`.execute(tx);
       const [first] = rows;
       if (first === undefined) return "withdrawn";
       return first.result === "passed" ? "recovered" : "failed";

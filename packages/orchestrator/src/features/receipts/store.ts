@@ -40,14 +40,14 @@ type Placed = readonly PlacedEntry<ReceiptEntry>[];
 const INSERT: Statement = {
   name: "receipts_insert",
   text: `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, created_at)
+      previous_receipt_sha256, envelope, log_index, leaf_hash, created_at, happened_at)
     select id, org_id, kind, source_id, agent_id, backup_id, result, substring($8::bytea from n::int * 32 - 31 for 32),
       substring($9::bytea from n::int * 32 - 31 for 32), decode(previous, 'hex'),
-      substring($10::bytea from start for length), log_index, substring($11::bytea from n::int * 32 - 31 for 32), created_at
+      substring($10::bytea from start for length), log_index, substring($11::bytea from n::int * 32 - 31 for 32), created_at, happened_at
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $12::text[],
-        $13::int[], $14::int[], $15::bigint[], $16::timestamptz[])
+        $13::int[], $14::int[], $15::bigint[], $16::timestamptz[], $17::timestamptz[])
       with ordinality as rows (id, org_id, kind, source_id, agent_id, backup_id, result, previous, start, length,
-        log_index, created_at, n)`,
+        log_index, created_at, happened_at, n)`,
 };
 
 export function insertReceipts(session: SqlSession, placed: Placed): Promise<unknown> {
@@ -71,6 +71,7 @@ export function insertReceipts(session: SqlSession, placed: Placed): Promise<unk
     envelopes.lengths,
     plainArray(placed.map(({ logIndex }) => logIndex)),
     column(({ recordedAt }) => recordedAt.toISOString()),
+    column(happenedAt),
   ]);
 }
 

@@ -1,6 +1,7 @@
-import type { IncidentKind, IncidentRecord } from "@attestore/contract";
-import { sql } from "kysely";
+import type { CommandKind, IncidentKind, IncidentRecord } from "@attestore/contract";
+import { type RawBuilder, sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { CLOCK_BEHIND } from "./runs.ts";
 
 export interface Incident {
   id: string;
@@ -113,30 +114,40 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
 }
 
 /**
- * Ends what has happened since: with the first backup or test result after the deadline; or now where nobody waits for it any more, because
- * the source was removed or is not scheduled.
+ * Ends what has happened since: with the first backup or test result that came after the deadline and did not finish before the last run
+ * that was missed; or now where nobody waits for it any more, because the source was removed or is not scheduled.
  */
 export async function endMissedIncidents(db: Database, now: Date): Promise<void> {
+  await endMissed(db, now, {
+    kind: "backup",
+    came: sql`select min(created_at) from backups
+      where backups.source_id = incidents.source_id and created_at > began_at and made_at >= missed.at - ${CLOCK_BEHIND}`,
+  });
+  await endMissed(db, now, {
+    kind: "restore_test",
+    came: sql`select min(created_at) from receipts
+      where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and created_at > began_at
+        and happened_at >= missed.at - ${CLOCK_BEHIND}`,
+  });
+}
+
+async function endMissed(
+  db: Database,
+  now: Date,
+  { kind, came }: { kind: CommandKind; came: RawBuilder<unknown> },
+): Promise<void> {
   await sql`
-    update incidents set ended_at = coalesce(
-      (select min(created_at) from backups
-        where backups.source_id = incidents.source_id and backups.created_at > began_at), ${now})
-    from sources
-    where sources.id = incidents.source_id and incidents.kind = 'backup_missed' and ended_at is null
-      and (sources.removed_at is not null or coalesce(sources.schedule ->> 'backup_cron', '') = ''
-        or exists (select from backups where backups.source_id = incidents.source_id and backups.created_at > began_at))`.execute(
-    db,
-  );
-  await sql`
-    update incidents set ended_at = coalesce(
-      (select min(created_at) from receipts
-        where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and receipts.created_at > began_at),
-      ${now})
-    from sources
-    where sources.id = incidents.source_id and incidents.kind = 'restore_test_missed' and ended_at is null
-      and (sources.removed_at is not null or coalesce(sources.schedule ->> 'restore_test_cron', '') = ''
-        or exists (select from receipts where receipts.source_id = incidents.source_id
-          and receipts.kind = 'restore_test' and receipts.created_at > began_at))`.execute(db);
+    with found as (
+      select incidents.id, (${came}) as done_at,
+        sources.removed_at is not null or coalesce(sources.schedule ->> ${`${kind}_cron`}, '') = '' as is_withdrawn
+      from incidents join sources on sources.id = incidents.source_id
+      cross join lateral (select coalesce(max(scheduled_at), '-infinity') as at from scheduled_runs as run
+        where run.source_id = incidents.source_id and run.kind = ${kind} and run.status = 'missed') as missed
+      where incidents.kind = ${`${kind}_missed`} and ended_at is null
+    )
+    update incidents set ended_at = coalesce(done_at, ${now})
+    from found
+    where found.id = incidents.id and ended_at is null and (done_at is not null or is_withdrawn)`.execute(db);
 }
 
 /** Ends the silence of agents that were heard again, or that were revoked. */

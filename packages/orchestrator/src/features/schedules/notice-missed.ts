@@ -74,6 +74,8 @@ interface CauseRow {
   last_seen_at: Date | null;
   command_status: "queued" | "delivered" | "acked" | null;
   outcome: { event_id?: string } | null;
+  /** Something came in the run's time. As the run is missed, it finished before that. */
+  came: boolean;
 }
 
 /** How far it came, for whoever has to find out why. */
@@ -81,14 +83,19 @@ async function causeOf(
   tx: DatabaseTransaction,
   { heartbeatInterval_s, silentAfterIntervals }: SchedulesDeps,
   { source_id, kind }: OverdueSource,
-  { command_id }: MissedRun,
+  { command_id, scheduled_at, deadline_at }: MissedRun,
   now: Date,
 ): Promise<Record<string, string>> {
   const runner =
     kind === "backup" ? sql`sources.agent_id` : sql`coalesce(sources.test_agent_id, sources.agent_id)`;
+  const results =
+    kind === "backup"
+      ? sql`backups where source_id = sources.id`
+      : sql`receipts where source_id = sources.id and kind = 'restore_test'`;
   const { rows } = await sql<CauseRow>`
     select agents.id as agent_id, agents.status as agent_status, agents.last_seen_at,
-      commands.status as command_status, commands.outcome
+      commands.status as command_status, commands.outcome,
+      exists (select from ${results} and created_at between ${scheduled_at} and ${deadline_at}) as came
     from sources join agents on agents.id = ${runner} left join commands on commands.id = ${command_id}
     where sources.id = ${source_id}`.execute(tx);
   const [row] = rows;
@@ -98,9 +105,10 @@ async function causeOf(
   return { agent_id: row.agent_id, reason: reasonOf(row, isSilent) };
 }
 
-function reasonOf({ agent_status, command_status, outcome }: CauseRow, isSilent: boolean): string {
+function reasonOf({ agent_status, command_status, outcome, came }: CauseRow, isSilent: boolean): string {
   if (agent_status === "revoked") return "agent_revoked";
   if (outcome?.event_id !== undefined) return "failed";
+  if (came) return "result_too_old";
   if (isSilent) return "agent_silent";
   switch (command_status) {
     case null:

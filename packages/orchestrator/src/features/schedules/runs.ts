@@ -1,4 +1,5 @@
 import type { CommandKind } from "@attestore/contract";
+import { CLOCK_BEHIND_MS } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
@@ -32,14 +33,21 @@ export async function insertRuns(
     .execute();
 }
 
-/** What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its time. */
+/** What finished before a run was due is not what the run asked for. Proof's countsForRun, for SQL. */
+export const CLOCK_BEHIND = sql`${CLOCK_BEHIND_MS / 1000} * interval '1 second'`;
+
+/**
+ * What a run of each kind waits for: a backup, or the result of a restore test, that arrived in its time and did not wait on its host
+ * since before.
+ */
 const ARRIVED = {
   backup: sql<boolean>`exists (select from backups
     where backups.source_id = scheduled_runs.source_id and backups.created_at >= scheduled_at
-      and backups.created_at <= deadline_at)`,
+      and backups.created_at <= deadline_at and backups.made_at >= scheduled_at - ${CLOCK_BEHIND})`,
   restore_test: sql<boolean>`exists (select from receipts
     where receipts.source_id = scheduled_runs.source_id and receipts.kind = 'restore_test'
-      and receipts.created_at >= scheduled_at and receipts.created_at <= deadline_at)`,
+      and receipts.created_at >= scheduled_at and receipts.created_at <= deadline_at
+      and receipts.happened_at >= scheduled_at - ${CLOCK_BEHIND})`,
 };
 
 /** Ends the waiting of all runs of a kind that were done in their time. */

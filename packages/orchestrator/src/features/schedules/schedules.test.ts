@@ -313,6 +313,83 @@ describe("what did not happen", () => {
     ]);
   });
 
+  test("what waited on its host since an earlier run is no result of a later one, and ends no incident", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *", restore_test_cron: "0 5 * * *" });
+    const backupId = await recordBackup(service.database, {
+      orgId: org.id,
+      sourceId: id,
+      agentId: agent.id,
+      at: new Date("2026-03-02T02:00:30Z"),
+      madeAt: new Date("2026-03-01T02:10:00Z"),
+    });
+    const tested = (time: string, happenedAt: string) =>
+      recordReceipt(service.database, {
+        orgId: org.id,
+        sourceId: id,
+        agentId: agent.id,
+        backupId,
+        kind: "restore_test",
+        result: "passed",
+        at: at(time),
+        happenedAt: new Date(happenedAt),
+      });
+    for (const time of ["2026-03-01T02:00:00Z", "2026-03-01T05:00:00Z", "2026-03-01T09:00:00Z"]) {
+      at(time);
+      await tick();
+    }
+    for (const time of ["2026-03-02T02:00:00Z", "2026-03-02T05:00:00Z"]) {
+      at(time);
+      await tick();
+    }
+    const [asked] = (await beat()).filter(({ kind }) => kind === "restore_test");
+    await beat([asked?.id ?? ""]);
+    await tested("2026-03-02T05:01:00Z", "2026-03-01T05:03:00Z");
+    await tick();
+    expect(await runs(id)).toEqual([
+      ["2026-03-01T02:00", "missed"],
+      ["2026-03-01T05:00", "missed"],
+      ["2026-03-02T02:00", "missed"],
+      ["2026-03-02T05:00", "waiting"],
+    ]);
+    // What was done for the only run that was missed ends its incident, late as it is.
+    const [first] = await incidents("?kind=restore_test_missed");
+    expect(first).toMatchObject({ ended_at: "2026-03-02T05:01:00.000Z" });
+    at("2026-03-02T09:00:00Z");
+    await tick();
+    expect((await runs(id)).map(([, status]) => status)).toEqual(["missed", "missed", "missed", "missed"]);
+    expect((await events("restore_test_missed")).map(({ detail }) => detail)).toMatchObject([
+      { reason: "result_too_old" },
+      { reason: "agent_silent" },
+    ]);
+    await tested("2026-03-02T10:00:00Z", "2026-03-01T05:04:00Z");
+    await tick();
+    expect(await incidents("?kind=restore_test_missed&status=open")).toHaveLength(1);
+    await tested("2026-03-02T11:00:00Z", "2026-03-02T05:04:00Z");
+    await tick();
+    expect(await incidents("?kind=restore_test_missed&status=open")).toEqual([]);
+  });
+
+  test("a host's clock may be five minutes behind", async () => {
+    const id = await scheduled({ backup_cron: "0 2 * * *" });
+    const made = (madeAt: string) =>
+      recordBackup(service.database, {
+        orgId: org.id,
+        sourceId: id,
+        agentId: agent.id,
+        at: new Date("2026-03-01T02:00:10Z"),
+        madeAt: new Date(madeAt),
+      });
+    at("2026-03-01T02:00:00Z");
+    await tick();
+    await made("2026-03-01T01:54:59.999Z");
+    after(60_000);
+    await tick();
+    expect(await runs(id)).toEqual([["2026-03-01T02:00", "waiting"]]);
+    await made("2026-03-01T01:55:00Z");
+    await tick();
+    expect(await runs(id)).toEqual([["2026-03-01T02:00", "done"]]);
+  });
+
   test("ends when nobody waits for it any more", async () => {
     const id = await scheduled({ backup_cron: "0 2 * * *" });
     at("2026-03-01T09:00:00Z");

@@ -34,6 +34,7 @@ interface ReceiptRow {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Date;
+  happened_at: Date;
   /** The agent's; null if it is gone. */
   public_key: Buffer | null;
   /** Keys that it had before, as JSON; null for none. */
@@ -43,7 +44,7 @@ interface ReceiptRow {
 const RECEIPTS: Statement = {
   name: "fsck_receipts",
   text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
-      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, agents.public_key,
+      previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, happened_at, agents.public_key,
       (select jsonb_agg(jsonb_build_object('public_key', encode(retired.public_key, 'hex'), 'replaced_at', retired.replaced_at))
         from agent_retired_keys as retired where retired.agent_id = agents.id) as retired_keys
     from receipts left join agents on agents.id = agent_id where receipts.id = any($1::text[])`,
@@ -78,6 +79,7 @@ export async function checkReceipt(
     log_index: [receipt.log_index, row.log_index],
     leaf_hash: [toHex(receipt.leaf_hash), toHex(row.leaf_hash)],
     created_at: [receipt.created_at.toISOString(), leaf.recorded_at],
+    happened_at: [receipt.happened_at.toISOString(), earlier(predicate.finished_at, leaf.recorded_at)],
     payload: [payloadSha256, leaf.body_sha256],
     payload_sha256: [toHex(receipt.payload_sha256), payloadSha256],
     signature: [toBase64(envelope.signature), leaf.signature],
@@ -94,6 +96,8 @@ export async function checkReceipt(
     ],
   });
 }
+
+const earlier = (a: string, b: string): string => (a < b ? a : b);
 
 /** The envelope, if it is one and the agent signed it. */
 async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void): Promise<Envelope | null> {

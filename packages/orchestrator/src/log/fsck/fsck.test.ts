@@ -162,6 +162,11 @@ const damages: readonly [what: string, sql: string, code: FindingCode][] = [
   ["a result", "update receipts set result = 'failed' where log_index = 9", "entry_differs"],
   ["a receipt's index", "update receipts set log_index = 100000 where log_index = 9", "entry_unlogged"],
   ["a receipt's time", "update receipts set created_at = now() where log_index = 9", "entry_differs"],
+  [
+    "when a receipt's run ended",
+    "update receipts set happened_at = happened_at + interval '1 ms' where log_index = 9",
+    "entry_differs",
+  ],
   ["a receipt's backup", "update receipts set backup_id = source_id where log_index = 9", "entry_differs"],
   ["a receipt that is gone", "delete from receipts where log_index = 9", "entry_missing"],
   [
@@ -172,7 +177,7 @@ const damages: readonly [what: string, sql: string, code: FindingCode][] = [
   [
     "a receipt that no leaf is of",
     `insert into receipts select 'rcpt_2x4y6z8a0b1c2d3e4f5g6h7j8k', org_id, kind, source_id, agent_id, backup_id, result,
-       sha256('x'), payload_sha256, null, envelope, log_index, leaf_hash, created_at from receipts where log_index = 9`,
+       sha256('x'), payload_sha256, null, envelope, log_index, leaf_hash, created_at, happened_at from receipts where log_index = 9`,
     "entry_unlogged",
   ],
   ["an event's body", `update events set ${flip("body")}`, "entry_differs"],

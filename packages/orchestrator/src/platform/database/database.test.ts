@@ -35,3 +35,7 @@ test("Kysely uses the same connections and parsers", async () => {
   const result = await sql<{ n: number }>`select 5::int8 as n`.execute(test_database.database);
   expect(result.rows).toEqual([{ n: 5 }]);
 });
+
+test("plans are not compiled", async () => {
+  expect((await test_database.pool.query("show jit")).rows).toEqual([{ jit: "off" }]);
+});

@@ -84,3 +84,32 @@ test("the service's own migrations are numbered without a gap and are what the t
   );
   expect(rows).toEqual(own.map(({ version, name, sha256 }) => ({ version, name, sha256 })));
 });
+
+test("0026: a run that was decided by a receipt from before its time was missed", async () => {
+  const own = await readMigrations();
+  const at = own.findIndex(({ name }) => name.startsWith("0026"));
+  await migrate(connection, silentLogger, own.slice(0, at));
+  const receipt = (id: string, finished: string, alphabet: BufferEncoding): string => {
+    // jsonb would not take its NUL, and base64 of it differs between the alphabets.
+    const statement = JSON.stringify({ predicate: { finished_at: finished, observed: "\0 ÿþ??>>~~" } });
+    const payload = Buffer.from(statement).toString(alphabet);
+    const envelope = Buffer.from(JSON.stringify({ payload })).toString("hex");
+    return `('${id}', 'org', 'restore_test', '${id}', 'agent', 'bkp', sha256('${id}'), '', decode('${envelope}', 'hex'), 0, '',
+      '2026-03-02T05:03:00Z')`;
+  };
+  await query(`set session_replication_role = replica;
+    insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, envelope_sha256, payload_sha256, envelope, log_index,
+      leaf_hash, created_at) values ${receipt("late", "2026-03-01T05:02:00.000Z", "base64url")},
+      ${receipt("ahead", "2026-03-09T05:02:00.000Z", "base64")};
+    insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
+      select id, 'restore_test', '2026-03-02T05:00:00Z', 'org', '2026-03-02T07:00:00Z', 'done', now() from receipts`);
+  await migrate(connection, silentLogger, own);
+  expect(await query("select id, happened_at from receipts order by id")).toEqual([
+    { id: "ahead", happened_at: new Date("2026-03-02T05:03:00Z") },
+    { id: "late", happened_at: new Date("2026-03-01T05:02:00Z") },
+  ]);
+  expect(await query("select source_id, status from scheduled_runs order by source_id")).toEqual([
+    { source_id: "ahead", status: "done" },
+    { source_id: "late", status: "missed" },
+  ]);
+});

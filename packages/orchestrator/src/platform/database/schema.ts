@@ -346,6 +346,8 @@ export interface ReceiptsTable {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Timestamp;
+  /** When the run ended, as the agent says, and never later than created_at. */
+  happened_at: Timestamp;
 }
 
 export interface EventsTable {
