@@ -24,9 +24,14 @@ export function stripOf(
     // An agent's clock that is ahead, or what happens while this is read.
     if (index >= 0 && index < strip.days) letters[index] = letter;
   };
-  for (let at = 0; at < marks.length; at += 2) set(marks.charCodeAt(at) - 48, marks.charAt(at + 1));
+  for (let at = 0; at < marks.length; at += 2) set(dayOfMark(marks, at), marks.charAt(at + 1));
   const indexOf = (day: string): number => Math.round((Date.parse(day) - Date.parse(strip.first)) / DAY_MS);
   for (const day of missed) if (letters[indexOf(day)] !== "f") set(indexOf(day), "m");
   for (const { day } of failures) set(indexOf(day), "f");
   return letters.join("");
+}
+
+/** How many days after the first the mark is of that begins at `at`. */
+export function dayOfMark(marks: string, at: number): number {
+  return marks.charCodeAt(at) - 48;
 }

@@ -223,3 +223,32 @@ test("an old proof counts while the schedule that asked for it goes on, and sett
   expect((await owner.post(path, { schedule: null })).status).toBe(200);
   expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
 });
+
+test("trends go from the oldest day to the newest without the days that have none, and the newest test tells whether a check is missing", async () => {
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const { sourceId } = await makeHistory(service, org);
+  await service.pool.query("delete from source_days where source_id = $1", [sourceId]);
+  const daysAgo = (days: number): string =>
+    new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  // In another order than that of the days.
+  const known: [ago: number, size: number | null, restore_ms: number | null, checks: number | null][] = [
+    [1, 1000, null, null],
+    [60, 7, 7, 7],
+    [4, 900, 80, 3],
+    [2, null, 70, 0],
+    [3, null, null, null],
+  ];
+  for (const [ago, size, restore_ms, checks] of known)
+    await service.pool.query(
+      `insert into source_days (org_id, source_id, day, backups, passed, size_bytes, restore_ms, own_checks) values ($1, $2, $3, 1, $4, $5, $6, $7)`,
+      [org.id, sourceId, daysAgo(ago), restore_ms === null ? 0 : 1, size, restore_ms, checks],
+    );
+  for (const days of [30, 90]) {
+    const { sources, next_steps } = await read(owner, org, `?days=${days}`);
+    expect(sources).toMatchObject([{ sizes: [900, 1000], restore_times_ms: [80, 70] }]);
+    expect(sources[0]?.days.slice(-5)).toBe("pbpb-");
+    expect(sources[0]?.days.at(-61) ?? "-").toBe(days === 90 ? "p" : "-");
+    expect(next_steps).toContainEqual({ kind: "write_check", source_id: sourceId });
+  }
+});

@@ -12,6 +12,7 @@ import {
   readIncidents,
   readLogHealth,
   readMissedDays,
+  readRunning,
   readSources,
   type SourceDays,
   type SourceRow,
@@ -30,18 +31,17 @@ export async function readOverview(
   const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const strip: Strip = { first: new Date(today - (days - 1) * DAY_MS).toISOString().slice(0, 10), days };
   const sources = await readSources(tx, orgId);
+  const ids = sources.map(({ id }) => id);
+  const running = await readRunning(tx, ids);
   const known = await readDays(tx, orgId, strip);
   const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
-  const failures = await readFailures(
-    tx,
-    sources.map(({ id }) => id),
-    strip.first,
-  );
+  const failures = await readFailures(tx, ids, strip.first);
   const incidents = await readIncidents(tx, orgId);
   const agents = await readAgents(tx, orgId);
   const log = await readLogHealth(tx, orgId);
 
+  const open = Map.groupBy(incidents, ({ source_id }) => source_id);
   const silent = new Set(incidents.flatMap(({ agent_id }) => agent_id ?? []));
   const active = agents.filter(({ status }) => status === "active");
   const activeIds = new Set(active.map(({ id }) => id));
@@ -52,7 +52,7 @@ export async function readOverview(
       source,
       {
         failures: failed,
-        open: incidents.filter(({ source_id }) => source_id === source.id).map(({ kind }) => kind),
+        open: open.get(source.id)?.map(({ kind }) => kind) ?? [],
         schemaDrift: drift.get(source.id)?.schema ?? false,
         environmentDrift: drift.get(source.id)?.environment ?? false,
         restore_ms: lastOf(seen?.restore_times),
@@ -64,6 +64,7 @@ export async function readOverview(
     );
     return {
       ...presentSource(source, seen, now),
+      running: running.get(source.id) ?? [],
       state,
       concerns,
       failed_at: failedAt?.toISOString() ?? null,
@@ -100,7 +101,7 @@ function presentSource(
   source: SourceRow,
   seen: SourceDays | null,
   now: Date,
-): Omit<SourceOverview, "state" | "concerns" | "failed_at" | "days"> {
+): Omit<SourceOverview, "running" | "state" | "concerns" | "failed_at" | "days"> {
   const { id, slug, name, engine, agent_id, objectives, last_backup_at } = source;
   const restore_ms = lastOf(seen?.restore_times);
   return {
@@ -120,7 +121,6 @@ function presentSource(
       objectives?.rto_s === undefined || restore_ms === null ? null : restore_ms <= objectives.rto_s * 1000,
     next_backup_at: source.next_backup_at?.toISOString() ?? null,
     next_restore_test_at: source.next_restore_test_at?.toISOString() ?? null,
-    running: source.running,
     sizes: seen?.sizes ?? [],
     restore_times_ms: seen?.restore_times ?? [],
   };

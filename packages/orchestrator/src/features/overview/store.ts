@@ -7,6 +7,7 @@ import {
 } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { dayOfMark } from "./day-strip.ts";
 import type { Incident } from "../schedules/incidents.ts";
 
 export interface SourceRow {
@@ -26,28 +27,38 @@ export interface SourceRow {
   /** Of the newest restore test that ran. */
   tested_at: Date | null;
   test_result: "passed" | "failed" | null;
-  running: CommandKind[];
 }
 
-/** The organisation's sources with the newest test and the unfinished commands of each. */
+/** The organisation's sources with the newest test of each. */
 export async function readSources(tx: DatabaseTransaction, orgId: string): Promise<SourceRow[]> {
-  const { rows } = await sql<Omit<SourceRow, "running"> & { running: string }>`
+  const { rows } = await sql<SourceRow>`
     select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, last_backup_at, last_proven_at,
       next_backup_at, next_restore_test_at,
       coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
         where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
           and run.scheduled_at <= last_proven_at order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
-      test.created_at as tested_at, test.result as test_result,
-      coalesce((select string_agg(distinct kind, ' ') from commands
-        where commands.source_id = sources.id and outcome = '{}' and ended_at is null), '') as running
+      test.created_at as tested_at, test.result as test_result
     from sources
     left join lateral (select created_at, result from receipts
       where receipts.source_id = sources.id and kind = 'restore_test' order by created_at desc limit 1) as test on true
     where sources.org_id = ${orgId} and removed_at is null`.execute(tx);
-  return rows.map((row) => ({
-    ...row,
-    running: row.running === "" ? [] : (row.running.split(" ") as CommandKind[]),
-  }));
+  return rows;
+}
+
+/** The kinds of unfinished commands, by source. */
+export async function readRunning(
+  tx: DatabaseTransaction,
+  sourceIds: readonly string[],
+): Promise<Map<string, CommandKind[]>> {
+  const { rows } = await sql<{ source_id: string; kind: CommandKind }>`
+    select distinct source_id, kind from commands
+    where source_id = any(${[...sourceIds]}) and outcome = '{}' and ended_at is null
+    order by source_id, kind`.execute(tx);
+  return new Map(
+    Map.groupBy(rows, ({ source_id }) => source_id)
+      .entries()
+      .map(([id, commands]) => [id, commands.map(({ kind }) => kind)]),
+  );
 }
 
 /** What the receipts of a source say of its days. */
@@ -64,38 +75,67 @@ export interface SourceDays {
 /** So many days go into the trends. */
 const TREND_DAYS = 30;
 
+/** More checks than a test has; a day and a number of checks make one number, of which the largest is the newest day's. */
+const CHECKS_AT_MOST = 100_000;
+
 /**
  * What receipts say of the days from the first on. The database puts them together, a row a source and not a row a day, and nothing is
- * sorted there: of all that home reads this is the most.
+ * sorted there, nor made into text by itself: of all that home reads this is the most. The lists of a source have its days in one order, whichever it is.
  */
 export async function readDays(
   tx: DatabaseTransaction,
   orgId: string,
   { first, days }: { first: string; days: number },
 ): Promise<Map<string, SourceDays>> {
-  const { rows } = await sql<{ source_id: string; marks: string; trend: string | null }>`
+  const trendFrom = days - TREND_DAYS;
+  const { rows } = await sql<{
+    source_id: string;
+    marks: string;
+    sizes: string | null;
+    restore_times: string | null;
+    newest_own_checks: number | null;
+  }>`
     select source_id,
       string_agg(chr(48 + (day - ${first}::date)) || case when failed > 0 then 'f' when passed > 0 then 'p' else 'b' end, '') as marks,
-      string_agg(day - ${first}::date || ':' || coalesce(size_bytes::text, '') || ':' || coalesce(restore_ms::text, '') || ':'
-        || coalesce(own_checks::text, ''), ' ') filter (where day >= ${first}::date + ${days - TREND_DAYS}::int) as trend
+      (array_agg(size_bytes) filter (where day >= ${first}::date + ${trendFrom}::int))::text as sizes,
+      (array_agg(restore_ms) filter (where day >= ${first}::date + ${trendFrom}::int))::text as restore_times,
+      max((day - ${first}::date) * ${CHECKS_AT_MOST}::int + least(own_checks, ${CHECKS_AT_MOST - 1}::int))
+        filter (where own_checks is not null) as newest_own_checks
     from source_days
     where org_id = ${orgId} and day >= ${first}::date
     group by source_id`.execute(tx);
-  return new Map(rows.map(({ source_id, marks, trend }) => [source_id, { marks, ...trendsOf(trend ?? "") }]));
+  return new Map(
+    rows.map(({ source_id, marks, sizes, restore_times, newest_own_checks }) => {
+      const daysOfTrend: number[] = [];
+      for (let at = 0; at < marks.length; at += 2) {
+        const day = dayOfMark(marks, at);
+        if (day >= trendFrom) daysOfTrend.push(day);
+      }
+      return [
+        source_id,
+        {
+          marks,
+          sizes: byDay(daysOfTrend, sizes),
+          restore_times: byDay(daysOfTrend, restore_times),
+          own_checks: newest_own_checks === null ? null : newest_own_checks % CHECKS_AT_MOST,
+        },
+      ];
+    }),
+  );
 }
 
-/** `3:1000:250:2 2:990::`: the day, and what is known of it; in any order. */
-function trendsOf(text: string): Omit<SourceDays, "marks"> {
-  const days = text
-    .split(" ")
-    .map((day) => day.split(":"))
-    .toSorted(([a], [b]) => Number(a) - Number(b));
-  const known = (column: number): number[] =>
-    days.flatMap((day) => {
-      const value = day[column] ?? "";
-      return value === "" ? [] : [Number(value)];
+/** The values of `{1000,NULL,990}` that are known, those of earlier days first. */
+function byDay(days: readonly number[], list: string | null): number[] {
+  if (list === null) return [];
+  const values: number[] = [];
+  list
+    .slice(1, -1)
+    .split(",")
+    .forEach((value, index) => {
+      if (value !== "NULL") values[days[index] ?? 0] = Number(value);
     });
-  return { sizes: known(1), restore_times: known(2), own_checks: known(3).at(-1) ?? null };
+  // Without the days that have none.
+  return values.filter(() => true);
 }
 
 /** A change is shown for so many days. */
@@ -122,7 +162,10 @@ export async function readDrift(
   return new Map(rows.map(({ source_id, schema, environment }) => [source_id, { schema, environment }]));
 }
 
-/** Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. */
+/**
+ * Days (`2026-11-21`, UTC) on which what a schedule asked for did not happen, by source. Row-level security lets an index look for a value
+ * that is given, not for one that a conversion of time zones makes.
+ */
 export async function readMissedDays(
   tx: DatabaseTransaction,
   orgId: string,
@@ -131,7 +174,7 @@ export async function readMissedDays(
   const { rows } = await sql<{ source_id: string; days: string }>`
     select source_id, string_agg(distinct (scheduled_at at time zone 'UTC')::date::text, ' ') as days
     from scheduled_runs
-    where org_id = ${orgId} and status = 'missed' and scheduled_at >= ${first}::date at time zone 'UTC'
+    where org_id = ${orgId} and status = 'missed' and scheduled_at >= ${`${first}T00:00:00Z`}::timestamptz
     group by source_id`.execute(tx);
   return new Map(rows.map(({ source_id, days }) => [source_id, days.split(" ")]));
 }
