@@ -37,5 +37,6 @@ test("Kysely uses the same connections and parsers", async () => {
 });
 
 test("plans are not compiled", async () => {
-  expect((await test_database.pool.query("show jit")).rows).toEqual([{ jit: "off" }]);
+  const { rows } = await sql<{ jit: string }>`show jit`.execute(test_database.database);
+  expect(rows).toEqual([{ jit: "off" }]);
 });

@@ -1,4 +1,4 @@
-import { Kysely, PostgresDialect } from "kysely";
+import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
@@ -37,9 +37,6 @@ export function connectDatabase({
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // Row-level security has the planner expect far more rows than there are. Where PostgreSQL can compile plans, that would then take longer
-    // than any query of ours.
-    onConnect: (client) => client.query("set jit = off"),
   });
   // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
   pool.on("error", (error) => {
@@ -49,7 +46,16 @@ export function connectDatabase({
     // A connection that breaks while it is in use fails its query, and says it here once more.
     client.on("error", () => undefined);
   });
-  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
+  const database = new Kysely<Schema>({
+    dialect: new PostgresDialect({
+      pool: preparing(pool),
+      // Row-level security has the planner expect far more rows than there are. Where PostgreSQL can compile plans, that would then take
+      // longer than any query of ours.
+      onCreateConnection: async (connection) => {
+        await connection.executeQuery(CompiledQuery.raw("set jit = off"));
+      },
+    }),
+  });
   return {
     pool,
     database,
