@@ -4,6 +4,7 @@ import { MAX_TABLES_LISTED } from "../../schema-hash.ts";
 import type { SchemaSummary } from "../../schema-summary.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "./names.ts";
+import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
 
 export const SET_FORMAT = "pg_dump-set";
 const MAX_ROLES = 300;
@@ -25,14 +26,18 @@ export function setHash(hashes: readonly (readonly [string, string])[]): string 
 
 export function describeSet({ version, tools, own, described, globals }: DescribedSet): SourceMetadata {
   const share = Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, described.length)));
-  const tables = described.flatMap(({ name, metadata }) =>
+  const tables = described.map(({ name, metadata }) =>
     (metadata["tables"] as { name: string }[])
       .slice(0, share)
       .map((table) => ({ ...table, name: nameInSet(name, table.name) })),
   );
+  // The largest of each database, then the second largest of each.
+  const ranked = Array.from({ length: share }, (_, rank) =>
+    tables.flatMap((largest) => largest.slice(rank, rank + 1)),
+  ).flat();
   const sum = (field: string): number =>
     described.reduce((total, { metadata }) => total + Number(metadata[field] ?? 0), 0);
-  return {
+  const metadata: SetMetadata = {
     engine: "postgresql",
     engine_version: version,
     dump_format: SET_FORMAT,
@@ -56,9 +61,10 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
     })),
-    tables,
+    tables: tables.flat(),
     schema_summary: joined(described),
   };
+  return withinReceipt(metadata, ranked);
 }
 
 /** The summaries one after another, as far as there is room for in one. */

@@ -11,11 +11,13 @@ export interface DatabaseOfSet {
 export function databasesOfMetadata(metadata: ForeignMetadata): DatabaseOfSet[] {
   const databases = metadata["databases"];
   if (!Array.isArray(databases)) return [];
+  // Where a receipt has no room for each database's own.
+  const shared = { extensions: metadata["extensions"], named_roles: metadata["named_roles"] };
   return databases.slice(0, MAX_DATABASES).flatMap((database: unknown) => {
     if (typeof database !== "object" || database === null || !("name" in database)) return [];
     const { name } = database;
     if (typeof name !== "string" || name === "" || name.length > 63) return [];
-    return [{ name, metadata: database as ForeignMetadata }];
+    return [{ name, metadata: { ...shared, ...database } }];
   });
 }
 

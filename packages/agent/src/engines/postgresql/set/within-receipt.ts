@@ -1,0 +1,73 @@
+import type { SourceMetadata } from "../../engine.ts";
+
+/** What a set's metadata hold besides what every engine's do. */
+export interface SetMetadata extends SourceMetadata {
+  readonly globals: { readonly roles: readonly string[]; readonly [more: string]: unknown } | null;
+  readonly databases: readonly DatabaseOfReceipt[];
+  readonly tables: readonly object[];
+  readonly schema_summary: { readonly objects: readonly unknown[]; readonly omitted: number };
+}
+
+interface DatabaseOfReceipt {
+  readonly name: string;
+  readonly extensions: unknown;
+  readonly named_roles: unknown;
+}
+
+/** Bytes of JSON. With 32 recipients of 1 KiB, and in base64, this is just within the 256 KiB of a receipt. */
+const ROOM = 150 * 1024;
+const ROOM_OF_EXTENSIONS = 8 * 1024;
+const ROOM_OF_ROLES = 16 * 1024;
+const ROOM_OF_GLOBALS = 12 * 1024;
+
+/**
+ * The metadata, shortened where a receipt would be too large for the service to take. Extensions and roles are then those of all
+ * databases, once, since a restore needs them all in one server; `…_omitted` counts those that had no room even so. The
+ * summary of the schemas and some of the tables go next: `omitted` and `table_count` tell.
+ */
+export function withinReceipt(
+  metadata: SetMetadata,
+  /** The same tables, those first that are to stay longest. */
+  ranked: readonly object[],
+): SourceMetadata {
+  if (bytesOf(metadata) <= ROOM) return metadata;
+  const { globals, databases, tables, schema_summary: summary } = metadata;
+  const extensions = distinct(databases.flatMap((database) => listOf(database.extensions)));
+  const roles = distinct(databases.flatMap((database) => listOf(database.named_roles)));
+  const keptExtensions = fitting(extensions, ROOM_OF_EXTENSIONS);
+  const keptRoles = fitting(roles, ROOM_OF_ROLES);
+  const shared = {
+    ...metadata,
+    globals: globals === null ? null : { ...globals, roles: fitting(globals.roles, ROOM_OF_GLOBALS) },
+    databases: databases.map(({ extensions: _, named_roles: __, ...more }) => more),
+    extensions: keptExtensions,
+    named_roles: keptRoles,
+    ...(keptExtensions.length < extensions.length
+      ? { extensions_omitted: extensions.length - keptExtensions.length }
+      : {}),
+    ...(keptRoles.length < roles.length ? { named_roles_omitted: roles.length - keptRoles.length } : {}),
+  };
+  if (bytesOf(shared) <= ROOM) return shared;
+  const { objects, omitted } = summary;
+  const unsummed = { ...shared, schema_summary: { objects: [], omitted: omitted + objects.length } };
+  const room = ROOM - bytesOf({ ...unsummed, tables: [] });
+  const kept = new Set(fitting(ranked, room));
+  return { ...unsummed, tables: tables.filter((table) => kept.has(table)) };
+}
+
+function fitting<Item>(items: readonly Item[], room: number): Item[] {
+  let left = room;
+  return items.filter((item) => (left -= bytesOf(item) + 1) >= 0);
+}
+
+function distinct(items: readonly unknown[]): unknown[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
