@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
 import { chmod, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
@@ -173,6 +176,25 @@ describe("of a service", () => {
     const stopped = await doctor();
     expect(levels(stopped)).toMatchObject({ service: "skipped", database: "ok", migrations: "ok" });
     expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
+  });
+
+  test("whose place something else has that answers with another protocol: it is no service", async () => {
+    const pem = await readFile(join(server.data, "tls", "server.pem"));
+    const other = createServer({ key: pem, cert: pem, minVersion: "TLSv1.3" }, (_request, answer) => {
+      answer.writeHead(101, { connection: "upgrade", upgrade: "h2c" }).end();
+    });
+    await once(other.listen(0, "127.0.0.1"), "listening");
+    try {
+      const { port } = other.address() as AddressInfo;
+      const answer = await doctor({ ...withMail(), ATTESTORE_LISTEN: `127.0.0.1:${port}` });
+      expect(answer.exitCode).toBe(1);
+      expect(of(answer, "service")).toMatchObject([
+        { level: "failed", message: `127.0.0.1:${port}: it answered with another protocol.` },
+      ]);
+    } finally {
+      other.closeAllConnections();
+      other.close();
+    }
   });
 });
 

@@ -106,6 +106,17 @@ export class EngineApi {
       );
     });
     outgoing.on("error", (error) => reject(unreachable(path, error)));
+    // For Node this is no response: nothing else would be heard of it.
+    outgoing.on("upgrade", (_answer, stream) => {
+      stream.destroy();
+      reject(
+        new EngineApiError(
+          `${path.split("?")[0]} was answered with another protocol`,
+          "another_protocol",
+          null,
+        ),
+      );
+    });
     if (payload === null) outgoing.end();
     else outgoing.end(payload);
     return promise;

@@ -56,6 +56,11 @@ function ask(to: {
       },
     );
     asked.on("error", reject);
+    // For Node this is no response: nothing else would be heard of it.
+    asked.on("upgrade", (_answer, socket) => {
+      socket.destroy();
+      reject(new Error("it answered with another protocol"));
+    });
     asked.end();
   });
 }
