@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
@@ -111,6 +112,25 @@ it("backs up, proves that it restores, and restores to a file; every receipt ver
     const bundle = parseBundle(readFileSync(join(root.layout.receipts, name)));
     expect((await verifyReceipt({ bundle, publicKey: key.publicKey, logKey })).verdict).toBe("true");
   }
+});
+
+it("backs up no source of another agent, or one that was removed: it leaves nothing that nobody would take", async () => {
+  await json(["backup", "--source", "invoices"]);
+  const other = newId("agent");
+  for (const refuse of [
+    () => service.ownedByOthers.set("invoices", other),
+    () => service.removed.add("invoices"),
+  ]) {
+    refuse();
+    const refused = await json(["backup", "--source", "invoices"], 2);
+    expect(refused).toMatchObject({
+      error: "source_unknown",
+      message: expect.stringMatching(/Nothing was dumped\. Give .* another name in config\.yaml/),
+    });
+    expect(String(refused["message"])).toContain(service.removed.size === 0 ? other : "was removed");
+    expect(readdirSync(root.layout.blobs)).toEqual([]);
+  }
+  expect([service.backups.size, service.uploads.size, service.events.length]).toEqual([1, 1, 0]);
 });
 
 it("does not pass a backup whose stored bytes are damaged, and says so with exit code 1", async () => {

@@ -1,4 +1,5 @@
 import type { Attachment } from "../service/attachment.ts";
+import { requireOwnSource } from "../service/resolve-source.ts";
 import { deliverBackup } from "../spool/deliver-backup.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 import { findStoredBackup } from "./backup-to-test.ts";
@@ -13,6 +14,7 @@ export function attachedHome(attachment: Attachment): Home {
     layout,
     agentId,
     orgId,
+    requireOwn: (config, { slug }, signal) => requireOwnSource(attachment, config, slug, { signal }),
     deliver: (config, pending, options) => deliverBackup(attachment, config, pending, options),
     find: (config, source, wanted) => findStoredBackup(attachment, config, source, wanted),
     settle: (receipt, signal) => submitAndFollow(attachment, receipt, signal),

@@ -37,6 +37,8 @@ export interface ReceiptFate {
 /** Where the backups and the receipts of a root go: to a service, or to the person's own disk or bucket. */
 export interface Home extends Signatory {
   readonly layout: Layout;
+  /** Before a backup that nobody but the person here asked for: that it could be delivered. @throws UserError source_unknown */
+  requireOwn(config: Config, source: SourceConfig, signal: AbortSignal): Promise<void>;
   /**
    * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call again after a crash
    * anywhere. The caller holds the `work` lock. @throws ServiceError: the backup goes on waiting in blobs/

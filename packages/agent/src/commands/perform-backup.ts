@@ -23,7 +23,7 @@ export interface PerformedBackup extends DeliveredBackup {
 
 /**
  * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and settles it afterwards.
- * @throws CouldNotRun when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
+ * @throws CouldNotRun or UserError when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
  */
 export async function performBackup(
   home: Home,
@@ -32,6 +32,8 @@ export async function performBackup(
   { commandId, signal, onProgress }: RunOptions,
 ): Promise<PerformedBackup> {
   const { layout } = home;
+  // Whose backups the service itself asks for, it has just said.
+  if (commandId === null) await home.requireOwn(config, source, signal);
   await requireNoLogAlarm(layout);
   if (config.recipients.length === 0) {
     throw new UserError(

@@ -28,6 +28,7 @@ export async function openStandaloneHome(layout: Layout, config: Config): Promis
     layout,
     agentId,
     orgId,
+    requireOwn: () => Promise.resolve(),
     deliver: (now, pending, options) => storeBackup(root, now, pending, options),
     find: async (_config, source, { backupId }) => {
       const record =

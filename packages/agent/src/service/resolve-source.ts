@@ -1,7 +1,9 @@
+import type { RegisteredSource } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Attachment } from "./attachment.ts";
 import { sendHeartbeat } from "./heartbeat.ts";
+import { ServiceError } from "./service-error.ts";
 import { readSourceIds } from "./source-ids.ts";
 
 /**
@@ -25,4 +27,50 @@ export async function resolveSourceId(
     "source_unknown",
     `the service did not register the source "${slug}"; its dashboard says whether another agent has that name`,
   );
+}
+
+/**
+ * That the service would take this agent's backups of a source, asked before there is one. A service that is not reached, or does not
+ * say, is no reason not to make a backup.
+ * @throws UserError source_unknown
+ */
+export async function requireOwnSource(
+  attachment: Attachment,
+  config: Config,
+  slug: string,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const told = await declaredNow(attachment, config, signal);
+  if (told === undefined) return;
+  const source = told.find((each) => each.slug === slug);
+  if (source === undefined) {
+    throw new UserError(
+      "source_unknown",
+      `the source "${slug}" was removed from the service, which takes no backups of it any more. Nothing was dumped. ` +
+        "Give it another name in config.yaml to have it backed up anew, or remove it there.",
+    );
+  }
+  const owner = source.agent_id ?? attachment.agentId;
+  if (owner === attachment.agentId) return;
+  throw new UserError(
+    "source_unknown",
+    `another agent of the organisation, ${owner}, makes the backups of the source "${slug}", and the service would take ` +
+      `none of this one, ${attachment.agentId}. Nothing was dumped. Give the source another name in config.yaml, or, if it has ` +
+      "moved to this host, give it to this agent in the dashboard.",
+  );
+}
+
+/** Undefined where the service did not say. */
+async function declaredNow(
+  attachment: Attachment,
+  config: Config,
+  signal: AbortSignal,
+): Promise<readonly RegisteredSource[] | undefined> {
+  try {
+    const { response } = await sendHeartbeat(attachment, config, { signal, acks: [], once: true });
+    return response.sources;
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }

@@ -71,6 +71,10 @@ export class TestService {
   readonly calls: SeenCall[] = [];
   readonly heartbeats: HeartbeatRequest[] = [];
   readonly sources = new Map<string, string>();
+  /** Slugs whose backups another agent makes, and which one. */
+  readonly ownedByOthers = new Map<string, string>();
+  /** Slugs of removed sources. */
+  readonly removed = new Set<string>();
   readonly objects = new Map<string, Buffer>();
   readonly uploads = new Map<string, { sha256: string; size_bytes: number; source_id: string }>();
   readonly backups = new Map<string, BackupRecord>();
@@ -289,7 +293,13 @@ export class TestService {
       next_interval_s: this.intervalS,
       commands: this.commands,
       log_head: this.log.checkpoint(),
-      sources: beat.sources.map(({ slug }) => ({ id: this.sourceId(slug), slug })),
+      sources: beat.sources
+        .filter(({ slug }) => !this.removed.has(slug))
+        .map(({ slug }) => ({
+          id: this.sourceId(slug),
+          slug,
+          agent_id: this.ownedByOthers.get(slug) ?? this.agentId,
+        })),
     });
   }
 

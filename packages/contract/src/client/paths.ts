@@ -675,6 +675,7 @@ export interface Schemas {
   RegisteredSource: {
     id: string;
     slug: string;
+    agent_id?: string;
   };
   RenameAgentRequest: {
     name: string;

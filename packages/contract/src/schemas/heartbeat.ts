@@ -47,8 +47,14 @@ export const HeartbeatRequest = Type.Object(
 );
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
-/** A source that the heartbeat declared, under the id that every later call names it by. */
-export const RegisteredSource = Type.Object({ id: Id("source"), slug: Slug }, strict);
+/**
+ * A source that the heartbeat declared, under the id that every later call names it by. `agent_id` makes its backups: that
+ * need not be the agent which declares it.
+ */
+export const RegisteredSource = Type.Object(
+  { id: Id("source"), slug: Slug, agent_id: Type.Optional(Id("agent")) },
+  strict,
+);
 export type RegisteredSource = Static<typeof RegisteredSource>;
 
 /**

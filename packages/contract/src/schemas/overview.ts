@@ -94,6 +94,7 @@ export const NextStep = Type.Object(
     kind: Type.Enum([
       "attach_agent",
       "declare_source",
+      "look_into_failure",
       "make_backup",
       "test_restore",
       "write_check",

@@ -189,6 +189,15 @@ describe("declared sources", () => {
     expect(rows).toEqual([{ engine: "files", agent_id: agent.id }]);
   });
 
+  test("are answered with the agent that makes their backups, by a routine heartbeat too", async () => {
+    const second = await service.attach(org);
+    const { owned: id } = await declare(agent, ["owned"]);
+    for (let routine = 0; routine < 2; routine++)
+      expect((await beat(second, { sources: [{ slug: "owned", engine: "postgresql" }] }))["sources"]).toEqual(
+        [{ id, slug: "owned", agent_id: agent.id }],
+      );
+  });
+
   test("stay removed although their agent goes on declaring them", async () => {
     const { gone } = await declare(agent, ["gone"]);
     await service.pool.query("update sources set removed_at = now() where id = $1", [gone]);
