@@ -39,7 +39,7 @@ export function withinReceipt(
   const shared = {
     ...metadata,
     globals: globals === null ? null : { ...globals, roles: fitting(globals.roles, ROOM_OF_GLOBALS) },
-    databases: databases.map(({ extensions: _, named_roles: __, ...more }) => more),
+    databases: databases.map(({ extensions: _each, named_roles: _theirs, ...more }) => more),
     extensions: keptExtensions,
     named_roles: keptRoles,
     ...(keptExtensions.length < extensions.length
