@@ -1,4 +1,15 @@
 import { randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CIPHER,
@@ -12,21 +23,32 @@ import {
   type UploadUrl,
 } from "./harness/backups.ts";
 import { expectError } from "./harness/errors.ts";
+import { attachedHost } from "./harness/host.ts";
 import { exchange, type Answer } from "./harness/https.ts";
 import { sha256Hex } from "./harness/merkle.ts";
-import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
+import { attach, createOrganisation, type Organisation, type WireAgent } from "./harness/organisation.ts";
 import { idOf, TIMESTAMP, unknownId } from "./harness/patterns.ts";
 import { startServer, type Server } from "./harness/server.ts";
+import { until } from "./harness/wait.ts";
+
+const MIB = 1024 ** 2;
+/** The least that the settings take. */
+const PARTS = {
+  ATTESTORE_S3_SINGLE_PUT_LIMIT_BYTES: String(5 * MIB),
+  ATTESTORE_S3_PART_BYTES: String(5 * MIB),
+};
 
 let server: Server;
+let org: Organisation;
 let agent: WireAgent;
 let stranger: WireAgent;
 let source: string;
 let strangersSource: string;
 
 beforeAll(async () => {
-  server = await startServer();
-  agent = await attach(await createOrganisation(server));
+  server = await startServer(PARTS);
+  org = await createOrganisation(server);
+  agent = await attach(org);
   stranger = await attach(await createOrganisation(server));
   source = await declareSource(agent);
   strangersSource = await declareSource(stranger);
@@ -253,7 +275,7 @@ describe("registering a backup", () => {
   });
 
   it("takes an object of some megabytes, whole", async () => {
-    const large = randomBytes(9 * 1024 * 1024 + 7);
+    const large = randomBytes(5 * MIB);
     const backup = await makeBackup(agent, source, large);
     const answer = await download(backup);
     expect(answer.status).toBe(200);
@@ -357,5 +379,88 @@ describe("a download URL", () => {
     expectError(await agent.call("POST", `/v1/backups/${unknownId("bkp")}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", `/v1/backups/${source}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", "/v1/backups/nonsense/download-url", {}), "not_found");
+  });
+});
+
+describe("an upload in parts", () => {
+  const large = randomBytes(12 * MIB + 7);
+  interface Parts extends UploadUrl {
+    parts: { part_number: number; upload_url: string; size_bytes: number }[];
+  }
+
+  async function sendParts(upload: Parts, numbers: number[]) {
+    const sent: { part_number: number; etag: string }[] = [];
+    for (const { part_number, upload_url, size_bytes } of upload.parts) {
+      if (!numbers.includes(part_number)) continue;
+      const start = (part_number - 1) * 5 * MIB;
+      const body = large.subarray(start, start + size_bytes);
+      const answer = await exchange(server, { method: "PUT", path: upload_url, body });
+      expect(answer.status, answer.body.toString()).toBe(200);
+      sent.push({ part_number, etag: String(answer.headers.etag) });
+    }
+    return sent;
+  }
+
+  it("becomes one whole backup though the service is killed between parts and while it registers", async () => {
+    const upload = (await uploadUrl(agent, source, large)) as Parts;
+    expect(upload.parts.map(({ size_bytes }) => size_bytes)).toEqual([5 * MIB, 5 * MIB, 2 * MIB + 7]);
+    const sent = await sendParts(upload, [3, 1]);
+    await server.kill();
+    await server.start();
+    const missing = { ...registration(upload, source), parts: sent };
+    expectError(await agent.call("POST", "/v1/backups", missing), "object_missing");
+    const parts = [...sent, ...(await sendParts(upload, [2]))];
+    const body = { ...registration(upload, source), parts };
+    // Whether it is answered or cut off, the same request afterwards finds one backup.
+    const underWay = agent.call("POST", "/v1/backups", body).catch((error: unknown) => error);
+    const object = join(server.data, "objects", upload.object_key);
+    await until("the parts are one object", () => existsSync(object), 20);
+    await server.kill();
+    await underWay;
+    await server.start();
+    const answer = await agent.call("POST", "/v1/backups", body);
+    const id =
+      answer.status === 201
+        ? answer.json<BackupRecord>().id
+        : answer.json<{ details: { backup_id: string } }>().details.backup_id;
+    expect((await download({ id })).body.equals(large)).toBe(true);
+    const range = await download({ id }, { range: `bytes=${5 * MIB - 2}-${5 * MIB + 1}` });
+    expect([range.status, range.body]).toEqual([206, large.subarray(5 * MIB - 2, 5 * MIB + 2)]);
+    expect(readdirSync(join(server.data, "objects", ".multipart"))).toEqual([]);
+  });
+
+  it("by the agent goes on where it was when the service is killed, and restores", async () => {
+    const host = await attachedHost(org);
+    const data = mkdtempSync(join(tmpdir(), "attestore-e2e-data-"));
+    try {
+      // Random bytes, which no compression brings under the limit.
+      writeFileSync(join(data, "large.bin"), large);
+      host.addSources(`  large:\n    engine: files\n    path: ${data}\n`);
+      appendFileSync(join(host.root, "config.yaml"), "upload: { max_rate: 5MB }\n");
+      const running = host.start("backup", "--source", "large");
+      const progress = await until(
+        "a part is sent",
+        () => readdirSync(join(host.root, "blobs")).find((name) => name.endsWith(".parts.json")),
+        60,
+      );
+      await server.kill();
+      const { upload_id } = JSON.parse(readFileSync(join(host.root, "blobs", progress), "utf8")) as {
+        upload_id: string;
+      };
+      await server.start();
+      await running.finished;
+      for (const args of [["sync"], ["restore-test", "--source", "large"]]) {
+        const done = await host.run(...args);
+        expect(done.code, done.stdout + done.stderr).toBe(0);
+      }
+      // The upload that was begun is the one that was completed.
+      const objects = readdirSync(join(server.data, "objects"), { recursive: true }).map(String);
+      expect(objects.filter((name) => name.endsWith(`/${upload_id}.age`))).toHaveLength(1);
+      expect(readdirSync(join(server.data, "objects", ".multipart"))).toEqual([]);
+      expect(readdirSync(join(host.root, "blobs"))).toEqual([]);
+    } finally {
+      host.remove();
+      rmSync(data, { recursive: true, force: true });
+    }
   });
 });

@@ -63,6 +63,8 @@ export interface TestServiceOptions {
   clock?: Clock;
   webhookReach?: WebhookReach;
   metricsToken?: string;
+  /** From what size on objects are uploaded in parts, and how large those are. */
+  parts?: { singlePutLimitBytes: number; partBytes: number };
 }
 
 export interface TestOrg {
@@ -170,6 +172,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       directory: join(data, "objects"),
       publicUrl: url,
       hmacKey: Buffer.alloc(32, 7),
+      ...options.parts,
     });
     await objects.prepare();
     const sequencerPool = openSequencerPool(connection, logTo);

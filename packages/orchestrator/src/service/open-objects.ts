@@ -31,6 +31,8 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
       directory: join(config.data, "objects"),
       publicUrl: config.publicUrl,
       hmacKey,
+      singlePutLimitBytes: config.s3SinglePutLimit,
+      partBytes: config.s3PartBytes,
     });
     await store.prepare();
     return { objects: store, routes: objectRoutes(store) };

@@ -11,7 +11,7 @@ interface AbandonedUploads {
   logger: Logger;
 }
 
-/** How long nobody has asked for URLs of an upload in parts before its parts, which cost money and are in no list, are removed. */
+/** How long nobody has asked for URLs of an upload in parts before its parts, which take room and are in no list, are removed. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 
 /** Aborts abandoned uploads once an hour, until `signal`. What fails is left for the next hour. */
@@ -42,7 +42,6 @@ export function startAbandonedUploads({
  * @returns how many were aborted
  */
 export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, now: Date): Promise<number> {
-  if (objects.multipart === null) return 0;
   const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
   let aborted = 0;
   for await (const { key, uploadId, initiatedAt } of objects.multipart.list()) {

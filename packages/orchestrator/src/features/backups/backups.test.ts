@@ -11,6 +11,7 @@ import {
   type TestService,
   type Upload,
 } from "../../../test/service.ts";
+import { abortAbandonedUploads } from "./abandoned-uploads.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -19,7 +20,7 @@ let colleague: TestAgent;
 let stranger: TestAgent;
 let sourceId: string;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ parts: { singlePutLimitBytes: 5000, partBytes: 4000 } });
   org = await service.addOrg();
   agent = await service.attach(org);
   colleague = await service.attach(org);
@@ -205,6 +206,147 @@ describe("registering a backup", () => {
       expect([answer.status, answer.json["created_at"]]).toEqual([201, created_at]);
     },
   );
+});
+
+describe("an upload over the limit of one PUT", () => {
+  const large = randomBytes(10_001);
+  const announced = { sha256: createHash("sha256").update(large).digest("hex"), size_bytes: large.length };
+  type Parts = Upload & { parts: { part_number: number; upload_url: string; size_bytes: number }[] };
+  type Sent = { part_number: number; etag: string }[];
+
+  async function begin(): Promise<Parts> {
+    const answer = await askUpload(agent, announced);
+    expect(answer.status, answer.body.toString()).toBe(201);
+    return answer.json as unknown as Parts;
+  }
+
+  async function sendParts(upload: Parts, numbers = [1, 2, 3], content = large): Promise<Sent> {
+    const sent: Sent = [];
+    for (const part_number of numbers) {
+      const part = upload.parts.find((one) => one.part_number === part_number);
+      const path = part?.upload_url.slice(service.url.length) ?? "";
+      const body = content.subarray((part_number - 1) * 4000, part_number * 4000);
+      const answer = await service.call({ method: "PUT", path, body });
+      expect(answer.status, answer.body.toString()).toBe(200);
+      sent.push({ part_number, etag: answer.headers.etag ?? "" });
+    }
+    return sent;
+  }
+
+  const rowsAbout = async (upload: Upload): Promise<unknown> =>
+    (await service.pool.query("select id from backups where upload_id = $1", [upload.upload_id])).rows;
+
+  const unfinished = async (): Promise<string[]> =>
+    (await Array.fromAsync(service.objects.multipart.list())).map(({ key }) => key);
+
+  test("is answered with parts of one key, from the first byte over it", async () => {
+    const upload = await begin();
+    expect(upload).toEqual({
+      upload_id: expect.stringMatching(/^upl_/),
+      object_key: `${org.id}/${sourceId}/${upload.upload_id}.age`,
+      upload_url: upload.parts[0]?.upload_url,
+      method: "PUT",
+      headers: {},
+      expires_at: expect.any(String),
+      parts: [4000, 4000, 2001].map((size_bytes, index) => ({
+        part_number: index + 1,
+        upload_url: expect.stringContaining(`${service.url}/objects/${upload.object_key}?`),
+        size_bytes,
+      })),
+    });
+    expect(new Set(upload.parts.map(({ upload_url }) => upload_url)).size).toBe(3);
+    expect((await askUpload(agent, { size_bytes: 5000 })).json).not.toHaveProperty("parts");
+    expect((await askUpload(agent, { size_bytes: 5001 })).json["parts"]).toHaveLength(2);
+  });
+
+  test("becomes one backup, that is downloaded whole and in ranges, and its parts are gone", async () => {
+    const upload = await begin();
+    const parts = [...(await sendParts(upload, [3, 1])), ...(await sendParts(upload, [2, 3])).slice(0, 1)];
+    expect(brief(await register(upload))).toEqual([400, "invalid_request"]);
+    const answers = await Promise.all([1, 2, 3].map(() => register(upload, { parts })));
+    const made = answers.filter(({ status }) => status === 201);
+    expect(made).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    const id = made[0]?.json["id"] as string;
+    expect(made[0]?.json).toMatchObject(announced);
+    const get = (await agent.post(`/v1/backups/${id}/download-url`)).json["download_url"] as string;
+    const path = get.slice(service.url.length);
+    expect((await service.call({ method: "GET", path })).body.equals(large)).toBe(true);
+    const range = await service.call({ method: "GET", path, headers: { range: "bytes=3998-4001" } });
+    expect([range.status, range.body]).toEqual([206, large.subarray(3998, 4002)]);
+    expect(await unfinished()).not.toContain(upload.object_key);
+    const late = upload.parts[0]?.upload_url.slice(service.url.length) ?? "";
+    expect(brief(await service.call({ method: "PUT", path: late, body: large.subarray(0, 4000) }))).toEqual([
+      404,
+      "not_found",
+    ]);
+    expect(brief(await askUpload(agent, { ...announced, upload_id: upload.upload_id }))).toEqual([
+      409,
+      "already_exists",
+    ]);
+  });
+
+  test("is no backup, and stays as it is, while a part is missing; goes on with fresh URLs", async () => {
+    const upload = await begin();
+    const sent = await sendParts(upload, [1, 3]);
+    const invented = [...sent, { part_number: 2, etag: sent[0]?.etag ?? "" }];
+    for (const parts of [sent, sent.slice(0, 1), invented])
+      expect(brief(await register(upload, { parts }))).toEqual([422, "object_missing"]);
+    expect([await rowsAbout(upload), await service.objects.head(upload.object_key)]).toEqual([[], null]);
+    const renewed = await askUpload(agent, { ...announced, upload_id: upload.upload_id });
+    expect(renewed.status).toBe(200);
+    const rest = await sendParts(renewed.json as unknown as Parts, [2]);
+    expect((await register(upload, { parts: [...sent, ...rest] })).status).toBe(201);
+  });
+
+  test("with a wrong byte is no backup, whoever asks again", async () => {
+    const upload = await begin();
+    const flipped = Buffer.from(large);
+    flipped.writeUInt8(flipped.readUInt8(5000) ^ 1, 5000);
+    const parts = await sendParts(upload, [1, 2, 3], flipped);
+    for (const _ of [1, 2])
+      expect(brief(await register(upload, { parts }))).toEqual([422, "object_mismatch"]);
+    expect(await rowsAbout(upload)).toEqual([]);
+  });
+
+  test("is registered after all when the service ended before it was recorded", async () => {
+    const upload = await begin();
+    const parts = await sendParts(upload);
+    const [{ uploadId } = { uploadId: "" }] = (
+      await Array.fromAsync(service.objects.multipart.list())
+    ).filter(({ key }) => key === upload.object_key);
+    const named = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }));
+    expect(await service.objects.multipart.complete({ key: upload.object_key, uploadId, parts: named })).toBe(
+      true,
+    );
+    const replica = await service.listen();
+    const answer = await replica.call({
+      method: "POST",
+      path: "/v1/backups",
+      token: agent.token,
+      json: { ...service.registration(upload, sourceId), parts },
+    });
+    expect(answer.status, answer.body.toString()).toBe(201);
+    await replica.close();
+  });
+
+  test("that nobody goes on with is removed a day after its URLs were asked for", async () => {
+    const [abandoned, renewed] = [await begin(), await begin()];
+    const sent = await sendParts(abandoned, [1]);
+    const day = 24 * 3_600_000;
+    const now = new Date(Date.now() + day + 3_600_000);
+    await service.pool.query("update uploads set expires_at = $2 where id = $1", [renewed.upload_id, now]);
+    const options = { db: service.database, objects: service.objects, logger: service.logger };
+    expect(await abortAbandonedUploads(options, new Date(now.getTime() - day))).toBe(0);
+    expect(await abortAbandonedUploads(options, now)).toBeGreaterThan(0);
+    expect(await unfinished()).toEqual([renewed.object_key]);
+    expect(brief(await register(abandoned, { parts: sent }))).toEqual([422, "object_missing"]);
+    // The agent that comes back is told to begin anew.
+    expect(brief(await askUpload(agent, { ...announced, upload_id: abandoned.upload_id }))).toEqual([
+      404,
+      "not_found",
+    ]);
+  });
 });
 
 describe("a download URL", () => {

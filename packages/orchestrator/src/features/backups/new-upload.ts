@@ -36,20 +36,20 @@ async function beginParts(
   key: string,
   sizeBytes: number,
 ): Promise<Upload["multipart"]> {
-  if (objects.multipart === null || sizeBytes <= objects.singlePutLimitBytes) return null;
+  if (sizeBytes <= objects.singlePutLimitBytes) return null;
   const part_bytes = objects.multipart.partBytesFor(sizeBytes);
   if (part_bytes === null)
     throw invalidRequest("The object store takes no object of that size. Split the source.", [
       { path: "/size_bytes", message: "is more than one object can have" },
     ]);
-  return { upload_id: await objects.multipart.create({ key }), part_bytes };
+  return { upload_id: await objects.multipart.create({ key, sizeBytes, partBytes: part_bytes }), part_bytes };
 }
 
 /** Fresh URLs of an upload. Those of before stay valid for their time. */
 export async function signUpload(objects: ObjectStore, upload: Target): Promise<PreparedUpload> {
   const { id, object_key: key, size_bytes: sizeBytes, multipart } = upload;
   const answer = { upload_id: id, object_key: key, method: "PUT" as const };
-  if (multipart === null || objects.multipart === null) {
+  if (multipart === null) {
     const sha256 = upload.sha256.toString("hex");
     const put = await objects.presignPut({ key, sizeBytes, sha256, expiresInSeconds: PRESIGNED_URL_S });
     const { url: upload_url, headers, expiresAt } = put;

@@ -65,7 +65,6 @@ async function completeParts(
     throw invalidRequest("This upload has parts: name each with its ETag.", [
       { path: "/parts", message: "is required for this upload" },
     ]);
-  if (objects.multipart === null) throw missing();
   const completed = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }));
   if (!(await objects.multipart.complete({ key: upload.object_key, uploadId, parts: completed })))
     throw missing();

@@ -121,13 +121,13 @@ export const SETTINGS = {
     variable: "ATTESTORE_S3_SINGLE_PUT_LIMIT_BYTES",
     read: type.wholeNumber(5 * MIB, 5 * GIB),
     fallback: String(5 * GIB),
-    description: "Larger objects are uploaded in parts.",
+    description: "Larger objects are uploaded in parts; to the disk too.",
   }),
   s3PartBytes: define({
     variable: "ATTESTORE_S3_PART_BYTES",
     read: type.wholeNumber(5 * MIB, 5 * GIB),
     fallback: String(512 * MIB),
-    description: "Size of a part.",
+    description: "Size of a part; on the disk too.",
   }),
   s3ObjectLockDays: define({
     variable: "ATTESTORE_S3_OBJECT_LOCK_DAYS",

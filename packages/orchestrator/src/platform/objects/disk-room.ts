@@ -1,5 +1,8 @@
 import { statfs } from "node:fs/promises";
+import { errorCode } from "../errors/errno.ts";
 import { unavailable } from "../http/errors.ts";
+
+const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 /** The room that an upload was let in with. */
 export interface Claim {
@@ -42,4 +45,8 @@ export class DiskRoom {
 
 export function noRoom(): Error {
   return unavailable("The object store has no room for this object.");
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return DISK_FULL.has(errorCode(error) ?? "");
 }

@@ -1,10 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
-import { open, opendir, readdir, rm, stat } from "node:fs/promises";
+import { open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
 import { errorCode } from "../errors/errno.ts";
 import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
+import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
+import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
@@ -18,6 +20,7 @@ import type {
 import { receiveObject } from "./receive-object.ts";
 import type { ExpectedObject } from "./receive-object.ts";
 import { signPermission } from "./signed-url.ts";
+import { UploadDirectories } from "./upload-directory.ts";
 
 export interface DiskStoreOptions {
   /** `objects/` of the data directory; the store is its only writer. */
@@ -27,34 +30,55 @@ export interface DiskStoreOptions {
   hmacKey: Uint8Array;
   /** Room that uploads leave on the disk, 256 MiB unless told: the embedded database stops where it cannot write its log. */
   reservedBytes?: number;
+  /** 5 GiB unless told. */
+  singlePutLimitBytes?: number | undefined;
+  /** Size of a part above that, 512 MiB unless told. */
+  partBytes?: number | undefined;
 }
 
 /** Uploads under way; in the same file system, so that the last step is one rename. */
 const INCOMING = ".incoming";
-/** More than are ever between their upload and their registration. */
-const REMEMBERED_DIGESTS = 10_000;
+/** More than file systems round the times of files to. */
+const CLOCK_TICK_MS = 50;
+/** Uploads in parts that are not finished. */
+const MULTIPART = ".multipart";
 
 /** Objects as plain files named by their keys, which `age` reads with this service gone. */
 export class DiskStore implements ObjectStore {
-  readonly singlePutLimitBytes = Number.POSITIVE_INFINITY;
-  readonly multipart = null;
+  readonly singlePutLimitBytes: number;
+  readonly multipart: DiskMultipart;
   readonly hmacKey: Uint8Array;
   readonly #directory: string;
   readonly #publicUrl: string;
   readonly #room: DiskRoom;
-  /**
-   * Digests of objects received since the start, oldest first. What is not in it is hashed again when asked for, so nothing
-   * about it needs to survive a crash.
-   */
-  readonly #verified = new Map<string, StoredObject>();
+  readonly #uploads: UploadDirectories;
+  readonly #digests = new DiskDigests();
+  readonly #reading = new Map<string, Promise<Digest | null>>();
   /** The last steps of uploads run one after the other: a digest remembered is that of the file under the name. */
   #finishing: Promise<unknown> = Promise.resolve();
 
-  constructor({ directory, publicUrl, hmacKey, reservedBytes = 256 * 1024 * 1024 }: DiskStoreOptions) {
+  constructor({
+    directory,
+    publicUrl,
+    hmacKey,
+    reservedBytes = 256 * 1024 ** 2,
+    singlePutLimitBytes = 5 * 1024 ** 3,
+    partBytes = 512 * 1024 ** 2,
+  }: DiskStoreOptions) {
     this.#directory = directory;
     this.#publicUrl = publicUrl.replace(/\/+$/, "");
     this.hmacKey = hmacKey;
     this.#room = new DiskRoom(directory, reservedBytes);
+    this.singlePutLimitBytes = singlePutLimitBytes;
+    this.#uploads = new UploadDirectories(join(directory, MULTIPART));
+    this.multipart = new DiskMultipart({
+      uploads: this.#uploads,
+      partBytes,
+      room: this.#room,
+      sign: (permission) => this.#url(permission.key, signPermission(permission, hmacKey)),
+      publish: (key, file) => publishObject(file, this.#path(key)),
+      exists: async (key) => (await this.head(key)) !== null,
+    });
   }
 
   /** Makes the directories and removes the uploads that a crash cut off. Before any request, by the owner of the data directory. */
@@ -62,6 +86,7 @@ export class DiskStore implements ObjectStore {
     const incoming = join(this.#directory, INCOMING);
     await makeDirectory(incoming);
     for (const name of await readdir(incoming)) await rm(join(incoming, name), { force: true });
+    await this.#uploads.prepare();
   }
 
   async presignPut({ key, sizeBytes, sha256, expiresInSeconds }: PutRequest): Promise<PresignedPut> {
@@ -88,27 +113,45 @@ export class DiskStore implements ObjectStore {
   }
 
   async head(key: string): Promise<StoredObject | null> {
-    const found = await orNull(stat(this.#path(key)));
+    const found = await orNull(stat(this.#path(key), { bigint: true }));
     if (found === null || !found.isFile()) return null;
-    const verified = this.#verified.get(key);
-    return { sizeBytes: found.size, sha256: verified?.sizeBytes === found.size ? verified.sha256 : null };
+    return { sizeBytes: Number(found.size), sha256: this.#digests.sha256Of(key, found) };
   }
 
-  async hash(key: string): Promise<{ sizeBytes: number; sha256: string } | null> {
+  hash(key: string): Promise<Digest | null> {
+    const running = this.#reading.get(key);
+    if (running !== undefined) return running;
+    const reading = this.#read(key).finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
+  }
+
+  async #read(key: string): Promise<Digest | null> {
     const file = await this.open(key);
     if (file === null) return null;
-    const hash = createHash("sha256");
-    let sizeBytes = 0;
-    for await (const chunk of file.createReadStream({ highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
+    try {
+      const before = await file.stat({ bigint: true });
+      const isSettled = Math.abs(Date.now() - Number(before.mtimeMs)) > CLOCK_TICK_MS;
+      const hash = createHash("sha256");
+      let sizeBytes = 0;
+      const chunks = file.createReadStream({ highWaterMark: 1 << 20, autoClose: false });
+      for await (const chunk of chunks as AsyncIterable<Buffer>) {
+        hash.update(chunk);
+        sizeBytes += chunk.length;
+      }
+      const digest = { sizeBytes, sha256: hash.digest("hex") };
+      // Of a file that was written to meanwhile, or may have been without its time telling, nobody knows what was read.
+      const after = await file.stat({ bigint: true });
+      if (isSettled && versionOf(before) === versionOf(after)) this.#digests.remember(key, after, digest);
+      return digest;
+    } finally {
+      await file.close();
     }
-    return { sizeBytes, sha256: hash.digest("hex") };
   }
 
   async remove(key: string): Promise<"removed"> {
     const path = this.#path(key);
-    this.#verified.delete(key);
+    this.#digests.forget(key);
     if ((await orNull(stat(path))) === null) return "removed";
     await rm(path, { force: true });
     await syncDirectory(dirname(path));
@@ -142,20 +185,13 @@ export class DiskStore implements ObjectStore {
     const temporary = join(this.#directory, INCOMING, randomBytes(16).toString("hex"));
     const publish = async (finish: (path: string) => Promise<void>): Promise<void> => {
       const finished = this.#finishing.then(async () => {
-        this.#verified.delete(key);
         await finish(target);
-        this.#remember(key, expected);
+        this.#digests.remember(key, await stat(target, { bigint: true }), expected);
       });
       this.#finishing = finished.catch(() => undefined);
       await finished;
     };
     await receiveObject({ source, expected, temporary, room: this.#room, publish });
-  }
-
-  #remember(key: string, { sizeBytes, sha256 }: ExpectedObject): void {
-    this.#verified.set(key, { sizeBytes, sha256 });
-    const [oldest] = this.#verified.keys();
-    if (this.#verified.size > REMEMBERED_DIGESTS && oldest !== undefined) this.#verified.delete(oldest);
   }
 
   #url(key: string, query: string): string {
@@ -167,6 +203,13 @@ export class DiskStore implements ObjectStore {
     requireObjectKey(key);
     return join(this.#directory, key);
   }
+}
+
+/** Gives a file that is on the platter its name, for good. */
+async function publishObject(file: string, target: string): Promise<void> {
+  await makeDirectory(dirname(target));
+  await rename(file, target);
+  await syncDirectory(dirname(target));
 }
 
 function after(seconds: number): Date {

@@ -13,7 +13,7 @@ const LINGER_MS = 5_000;
 const PREFIX = "/objects/";
 
 /**
- * The signed URLs of the disk store: `PUT`, `GET` with single ranges, `HEAD` on `/objects/<key>`. The URL is the
+ * The signed URLs of the disk store: `PUT` of an object or of one part, `GET` with single ranges, `HEAD` on `/objects/<key>`. The URL is the
  * credential. Bodies are streamed: neither Fastify's parsers nor its body limit see them.
  */
 export function objectRoutes(store: DiskStore): FastifyPluginAsync {
@@ -42,7 +42,8 @@ async function put(store: DiskStore, request: FastifyRequest, reply: FastifyRepl
       );
     }
     raw.setTimeout(IDLE_MS, () => raw.destroy(new Error("the upload stood still")));
-    await store.receive(permission.key, raw, permission);
+    if ("uploadId" in permission) reply.header("etag", await store.multipart.receive(permission, raw));
+    else await store.receive(permission.key, raw, permission);
   } catch (error) {
     if (raw.destroyed && !raw.complete)
       throw new ApiError("invalid_request", "The upload was cut off.", { issues: [] });

@@ -1,9 +1,8 @@
 /** Where ciphertexts are kept: the disk of this machine, or S3. Agents move the bytes themselves, through URLs signed here. */
 export interface ObjectStore {
-  /** The largest object that one PUT takes, in bytes; above it `multipart` is used. Infinity where there is no limit. */
+  /** The largest object that one PUT takes, in bytes; above it `multipart` is used. */
   readonly singlePutLimitBytes: number;
-  /** Null where one PUT takes everything. */
-  readonly multipart: MultipartUploads | null;
+  readonly multipart: MultipartUploads;
 
   /** The URL takes these bytes under this key and no others: length and SHA-256 are bound by its signature. */
   presignPut(request: PutRequest): Promise<PresignedPut>;
@@ -31,10 +30,13 @@ export interface MultipartUploads {
   /** How large the parts of such an object are, all but the last; null where the store takes no object so large. */
   partBytesFor(sizeBytes: number): number | null;
   /** @returns the store's id of the upload */
-  create(request: { key: string }): Promise<string>;
+  create(request: PlannedUpload): Promise<string>;
   /** URLs of all parts of an upload. May be asked for again, so that an upload may last longer than its URLs. */
   presignParts(request: PartsRequest): Promise<PresignedParts>;
-  /** May be repeated: true also if it was completed before. False where neither the upload nor the object is there. */
+  /**
+   * May be repeated: true also if it was completed before. False where neither the upload nor the object is there, or where the store
+   * does not have the parts that are named.
+   */
   complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean>;
   /** Nothing happens where there is none. */
   abort(request: { key: string; uploadId: string }): Promise<void>;
@@ -75,11 +77,15 @@ export interface ListedObject {
   modifiedAt: Date;
 }
 
-export interface PartsRequest {
+export interface PlannedUpload {
   key: string;
-  uploadId: string;
   sizeBytes: number;
+  /** Of all parts but the last. */
   partBytes: number;
+}
+
+export interface PartsRequest extends PlannedUpload {
+  uploadId: string;
   expiresInSeconds: number;
 }
 

@@ -7,14 +7,13 @@ import type {
   PresignedParts,
   UnfinishedUpload,
 } from "./object-store.ts";
+import { MAX_PARTS, partSizes } from "./part-sizes.ts";
 import type { S3Client } from "./s3-client.ts";
 import { listS3, MULTIPART_UPLOADS } from "./s3-listing.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { escapeXml, xmlText } from "./s3-xml.ts";
 
-/** As many as an object of S3's largest size has in parts of the largest size; all their URLs go into one answer. */
-const MAX_PARTS = 1024;
 /** S3 takes no smaller part but the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
 const MAX_PART_BYTES = 5 * 1024 ** 3;
@@ -121,12 +120,6 @@ export class S3Multipart implements MultipartUploads {
       yield { key, uploadId, initiatedAt };
     }
   }
-}
-
-/** Equal parts and a rest. */
-export function partSizes(sizeBytes: number, partBytes: number): number[] {
-  const count = Math.max(1, Math.ceil(sizeBytes / partBytes));
-  return Array.from({ length: count }, (_, index) => Math.min(partBytes, sizeBytes - index * partBytes));
 }
 
 function completionXml(parts: CompletedPart[]): string {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
-import { partSizes } from "./s3-multipart.ts";
+import { partSizes } from "./part-sizes.ts";
 import { presignS3 } from "./s3-presign.ts";
 import { S3Store } from "./s3-store.ts";
 import { startS3TestServer } from "./s3-test-server.ts";

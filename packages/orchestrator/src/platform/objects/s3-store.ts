@@ -3,7 +3,6 @@ import type { Logger } from "../logging/logger.ts";
 import { isOwnKey, requireObjectKey } from "./object-key.ts";
 import type {
   ListedObject,
-  MultipartUploads,
   ObjectStore,
   PresignedGet,
   PresignedPut,
@@ -39,7 +38,7 @@ const SHA256_BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 /** Any store with the S3 interface. Agents speak to it directly, with the URLs signed here. */
 export class S3Store implements ObjectStore {
   readonly singlePutLimitBytes: number;
-  readonly multipart: MultipartUploads;
+  readonly multipart: S3Multipart;
   readonly #settings: S3Settings;
   readonly #client: S3Client;
   readonly #log: Logger;

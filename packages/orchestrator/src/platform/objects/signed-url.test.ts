@@ -10,6 +10,14 @@ const NOW = new Date("2026-11-20T12:00:00Z");
 const LATER = new Date(NOW.getTime() + 900_000);
 const PUT: Permission = { method: "PUT", key: KEY, sizeBytes: 5, sha256: "ab".repeat(32), expiresAt: LATER };
 const GET: Permission = { method: "GET", key: KEY, expiresAt: LATER };
+const PART: Permission = {
+  method: "PUT",
+  key: KEY,
+  uploadId: "0123456789abcdef".repeat(2),
+  partNumber: 2,
+  sizeBytes: 5,
+  expiresAt: LATER,
+};
 
 function open(permission: Permission, change: (query: URLSearchParams) => void = () => undefined) {
   const query = new URLSearchParams(signPermission(permission, HMAC_KEY));
@@ -42,6 +50,33 @@ test("method, key, length, digest, expiry and the HMAC key are all bound", () =>
       open(PUT, (query) => query.delete(name)),
       name,
     ).toEqual(invalid);
+});
+
+test("of a part, its upload and its number are bound too", () => {
+  const invalid = { ok: false, reason: "invalid" };
+  expect(open(PART)).toEqual({ ok: true, permission: PART });
+  const query = new URLSearchParams(signPermission(PART, HMAC_KEY));
+  expect(openPermission("GET", KEY, query, HMAC_KEY, NOW)).toEqual(invalid);
+  expect(openPermission("PUT", "org_1/src_1/upl_2.age", query, HMAC_KEY, NOW)).toEqual(invalid);
+  for (const [name, value] of [
+    ["part", "1"],
+    ["part", "02"],
+    ["part", "-2"],
+    ["upload", "f".repeat(32)],
+    ["upload", "../.."],
+    ["size", "6"],
+    ["expires", String(LATER.getTime() / 1000 + 1)],
+  ] as const)
+    expect(
+      open(PART, (changed) => changed.set(name, value)),
+      `${name}=${value}`,
+    ).toEqual(invalid);
+  for (const name of query.keys())
+    expect(
+      open(PART, (changed) => changed.delete(name)),
+      name,
+    ).toEqual(invalid);
+  expect(open(PART, (changed) => changed.set("sha256", "ab".repeat(32)))).toEqual(invalid);
 });
 
 test("it ends at its expiry", () => {

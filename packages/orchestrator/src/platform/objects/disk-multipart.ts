@@ -1,0 +1,215 @@
+import { open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import { errorCode } from "../errors/errno.ts";
+import { ApiError, notFound } from "../http/errors.ts";
+import { type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
+import { requireObjectKey } from "./object-key.ts";
+import type {
+  CompletedPart,
+  MultipartUploads,
+  PartsRequest,
+  PlannedUpload,
+  PresignedParts,
+  UnfinishedUpload,
+} from "./object-store.ts";
+import { MAX_PARTS, partSizes } from "./part-sizes.ts";
+import { mismatch, receiveBytes, writeAt } from "./receive-bytes.ts";
+import type { PartPermission } from "./signed-url.ts";
+import type { UploadDirectories } from "./upload-directory.ts";
+
+export interface DiskMultipartOptions {
+  uploads: UploadDirectories;
+  partBytes: number;
+  room: DiskRoom;
+  /** The URL that permits it. */
+  sign: (permission: PartPermission) => string;
+  /** Gives a finished file its name as an object. */
+  publish: (key: string, file: string) => Promise<void>;
+  exists: (key: string) => Promise<boolean>;
+}
+
+/**
+ * Uploads in parts on the disk. Each part is written into its place in the one file that becomes the object, so the last step is one rename
+ * whatever the size. A part that is there is never written again, and a part that is not is written by one request at a time: a file
+ * that has all its parts is written to by nobody.
+ */
+export class DiskMultipart implements MultipartUploads {
+  readonly #options: DiskMultipartOptions;
+  readonly #receiving = new Map<string, { stop: () => void; ended: Promise<void> }>();
+  /** Marking, finishing and removing, one after the other. */
+  #finishing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DiskMultipartOptions) {
+    this.#options = options;
+  }
+
+  partBytesFor(sizeBytes: number): number {
+    return Math.max(this.#options.partBytes, Math.ceil(sizeBytes / MAX_PARTS));
+  }
+
+  async create(request: PlannedUpload): Promise<string> {
+    requireObjectKey(request.key);
+    try {
+      return await this.#options.uploads.create(request);
+    } catch (error) {
+      if (isDiskFull(error)) throw noRoom();
+      throw error;
+    }
+  }
+
+  /** @throws ApiError `not_found` for an upload that was aborted or completed */
+  async presignParts(request: PartsRequest): Promise<PresignedParts> {
+    const { key, uploadId, sizeBytes, partBytes, expiresInSeconds } = request;
+    requireObjectKey(key);
+    if ((await this.#options.uploads.plan(uploadId))?.key !== key) throw notFound("upload");
+    const expiresAt = new Date((Math.floor(Date.now() / 1000) + expiresInSeconds) * 1000);
+    const parts = partSizes(sizeBytes, partBytes).map((size, index) => {
+      const partNumber = index + 1;
+      const permission = { method: "PUT", key, uploadId, partNumber, sizeBytes: size, expiresAt } as const;
+      const headers = { "content-length": String(size) };
+      return {
+        url: this.#options.sign(permission),
+        method: "PUT" as const,
+        headers,
+        expiresAt,
+        partNumber,
+        sizeBytes: size,
+      };
+    });
+    return { parts, expiresAt };
+  }
+
+  /**
+   * For the routes. The same part may be sent again, and of two requests that send it at once the newer goes on: the older one's
+   * sender has given up, as a rule, and its connection does not tell.
+   *
+   * @returns the part's ETag
+   * @throws ApiError `not_found` where the upload is over, `object_mismatch` for another length, and for other bytes than the part has that
+   * is there, `unavailable` when the disk is full
+   */
+  async receive(permission: PartPermission, source: Readable): Promise<string> {
+    const name = `${permission.uploadId}/${permission.partNumber}`;
+    const before = this.#receiving.get(name);
+    const ended = Promise.withResolvers<void>();
+    let isOvertaken = false;
+    const stop = (): void => {
+      isOvertaken = true;
+      source.destroy();
+    };
+    const own = { stop, ended: ended.promise };
+    this.#receiving.set(name, own);
+    try {
+      before?.stop();
+      await before?.ended;
+      return etagOf(await this.#receiveAlone(permission, source));
+    } catch (error) {
+      if (isOvertaken) throw new ApiError("conflict", "The part is being sent by another request.");
+      if (isDiskFull(error)) throw noRoom();
+      throw error;
+    } finally {
+      if (this.#receiving.get(name) === own) this.#receiving.delete(name);
+      ended.resolve();
+    }
+  }
+
+  async #receiveAlone(permission: PartPermission, source: Readable): Promise<string> {
+    const { key, uploadId, partNumber, sizeBytes } = permission;
+    const { uploads, room } = this.#options;
+    const plan = await uploads.plan(uploadId);
+    if (plan?.key !== key) throw notFound("upload");
+    if (partSizes(plan.sizeBytes, plan.partBytes)[partNumber - 1] !== sizeBytes)
+      throw new RangeError(`the upload has no part ${partNumber} of ${sizeBytes} bytes`);
+    const there = await uploads.marked(uploadId, partNumber);
+    if (there !== null) {
+      const sent = await receiveBytes(source, sizeBytes, () => Promise.resolve());
+      if (sent !== there) throw mismatch(`Part ${partNumber} is there already, with other bytes.`);
+      return there;
+    }
+    const claim = await room.claim(sizeBytes);
+    try {
+      const start = (partNumber - 1) * plan.partBytes;
+      const file = await open(uploads.bytes(uploadId), "r+");
+      let sha256: string;
+      try {
+        let position = start;
+        sha256 = await receiveBytes(source, sizeBytes, async (block) => {
+          await writeAt(file, block, position);
+          position += block.length;
+          claim.written(block.length);
+        });
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await this.#inTurn(() => uploads.mark(uploadId, partNumber, sha256));
+      return sha256;
+    } catch (error) {
+      // It was aborted meanwhile.
+      if (errorCode(error) === "ENOENT") throw notFound("upload");
+      throw error;
+    } finally {
+      claim.release();
+    }
+  }
+
+  /**
+   * A crash leaves the upload as it was, or the object beside what is left of the upload, which the same call then removes. Nothing
+   * happens where a part is missing or has another ETag.
+   */
+  complete({
+    key,
+    uploadId,
+    parts,
+  }: {
+    key: string;
+    uploadId: string;
+    parts: CompletedPart[];
+  }): Promise<boolean> {
+    requireObjectKey(key);
+    const { uploads, publish, exists } = this.#options;
+    return this.#inTurn(async () => {
+      const plan = await uploads.plan(uploadId);
+      if (plan?.key !== key) return exists(key);
+      const written = await uploads.bytesWritten(uploadId);
+      if (written === null && !(await exists(key))) return false;
+      if (written !== null) {
+        if (written !== plan.sizeBytes || !(await this.#has(uploadId, plan, parts))) return false;
+        await publish(key, uploads.bytes(uploadId));
+      }
+      await uploads.remove(uploadId);
+      return true;
+    });
+  }
+
+  async abort({ uploadId }: { key: string; uploadId: string }): Promise<void> {
+    await this.#inTurn(() => this.#options.uploads.remove(uploadId));
+  }
+
+  async *list(): AsyncIterable<UnfinishedUpload> {
+    for (const uploadId of await this.#options.uploads.list()) {
+      const plan = await this.#options.uploads.plan(uploadId);
+      if (plan !== null) yield { key: plan.key, uploadId, initiatedAt: plan.initiatedAt };
+    }
+  }
+
+  async #has(uploadId: string, plan: PlannedUpload, parts: CompletedPart[]): Promise<boolean> {
+    const { length: count } = partSizes(plan.sizeBytes, plan.partBytes);
+    if (parts.length !== count) return false;
+    const named = new Map(parts.map(({ partNumber, etag }) => [partNumber, etag]));
+    for (let partNumber = 1; partNumber <= count; partNumber += 1) {
+      const sha256 = await this.#options.uploads.marked(uploadId, partNumber);
+      if (sha256 === null || named.get(partNumber) !== etagOf(sha256)) return false;
+    }
+    return true;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#finishing.then(work);
+    this.#finishing = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function etagOf(sha256: string): string {
+  return `"${sha256}"`;
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "../errors/errno.ts";
+import { makeDirectory, replaceFile, syncDirectory } from "../files/durable-write.ts";
+import { isObjectKey } from "./object-key.ts";
+import type { PlannedUpload } from "./object-store.ts";
+
+const UPLOAD_ID = /^[0-9a-f]{32}$/;
+const SHA256 = /^[0-9a-f]{64}$/;
+const PLAN = "plan";
+const VERSION = "attestore-upload-v1";
+const BYTES = "bytes";
+
+/** An upload in parts that was begun. */
+export interface Plan extends PlannedUpload {
+  initiatedAt: Date;
+}
+
+/**
+ * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`, what it is to be; `bytes`, the object to be, which
+ * every part is written into at its place, so that nothing is copied when all are there; and `part-N` for each part that is
+ * there to stay, with its SHA-256. A part's mark is written after its bytes are on the platter, and the bytes of a part with a mark
+ * are never written again.
+ */
+export class UploadDirectories {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = root;
+  }
+
+  /** Removes what a crash left of uploads that were just being begun or removed. */
+  async prepare(): Promise<void> {
+    await makeDirectory(this.root);
+    for (const name of await readdir(this.root))
+      if ((await this.plan(name)) === null) await rm(join(this.root, name), { recursive: true, force: true });
+  }
+
+  /** The plan comes last: without one, nothing of it counts. */
+  async create({ key, sizeBytes, partBytes }: PlannedUpload): Promise<string> {
+    const uploadId = randomBytes(16).toString("hex");
+    const directory = join(this.root, uploadId);
+    await mkdir(directory, { mode: 0o700 });
+    const bytes = await open(this.bytes(uploadId), "wx", 0o600);
+    try {
+      await bytes.sync();
+    } finally {
+      await bytes.close();
+    }
+    const plan = [VERSION, key, sizeBytes, partBytes, Date.now()];
+    await replaceFile(join(directory, PLAN), plan.join("\n"));
+    await syncDirectory(this.root);
+    return uploadId;
+  }
+
+  /** Null where there is no such upload. */
+  async plan(uploadId: string): Promise<Plan | null> {
+    if (!UPLOAD_ID.test(uploadId)) return null;
+    const text = await orNull(readFile(join(this.root, uploadId, PLAN), "utf8"));
+    if (text === null) return null;
+    return readPlan(text);
+  }
+
+  /** The file that becomes the object. */
+  bytes(uploadId: string): string {
+    return join(this.root, uploadId, BYTES);
+  }
+
+  /** How long it is now; null where it has become the object. */
+  async bytesWritten(uploadId: string): Promise<number | null> {
+    return (await orNull(stat(this.bytes(uploadId))))?.size ?? null;
+  }
+
+  async mark(uploadId: string, partNumber: number, sha256: string): Promise<void> {
+    await replaceFile(this.#mark(uploadId, partNumber), sha256);
+  }
+
+  /** The SHA-256 of a part that is there; null where it is not. */
+  async marked(uploadId: string, partNumber: number): Promise<string | null> {
+    const sha256 = await orNull(readFile(this.#mark(uploadId, partNumber), "utf8"));
+    return sha256 !== null && SHA256.test(sha256) ? sha256 : null;
+  }
+
+  async remove(uploadId: string): Promise<void> {
+    if (!UPLOAD_ID.test(uploadId)) return;
+    await rm(join(this.root, uploadId), { recursive: true, force: true });
+    await syncDirectory(this.root);
+  }
+
+  list(): Promise<string[]> {
+    return readdir(this.root);
+  }
+
+  #mark(uploadId: string, partNumber: number): string {
+    return join(this.root, uploadId, `part-${partNumber}`);
+  }
+}
+
+/** Null for what is none. */
+function readPlan(text: string): Plan | null {
+  const [version, key = "", ...numbers] = text.split("\n");
+  const [sizeBytes = 0, partBytes = 0, initiatedAt = 0] = numbers.map(Number);
+  const isPlan =
+    version === VERSION &&
+    isObjectKey(key) &&
+    numbers.length === 3 &&
+    [sizeBytes, partBytes, initiatedAt].every((number) => Number.isSafeInteger(number) && number > 0);
+  return isPlan ? { key, sizeBytes, partBytes, initiatedAt: new Date(initiatedAt) } : null;
+}
+
+async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
