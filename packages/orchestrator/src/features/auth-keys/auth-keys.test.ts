@@ -43,6 +43,19 @@ const attach = (token: string): Promise<Answer> =>
 const listed = async (): Promise<string[]> =>
   ((await admin.get(keys())).json["items"] as { id: string }[]).map(({ id }) => id);
 
+test("a call that needs nothing told needs no body; one that needs something says so", async () => {
+  const { status, json } = await admin.post(keys());
+  expect([status, json["name"], json["max_uses"]]).toEqual([201, null, null]);
+  const needs = { status: 400, json: { error: "invalid_json", message: "This call needs a JSON body." } };
+  expect(await admin.post(`/api/orgs/${org.id}/users`)).toMatchObject(needs);
+  const rename = await service.call({ method: "PATCH", path: `/api/orgs/${org.id}`, token: admin.token });
+  expect(rename).toMatchObject(needs);
+  const { json: api } = await service.call({ method: "GET", path: "/api/openapi.json" });
+  const { paths } = api as { paths: Record<string, Record<string, { requestBody: { required: boolean } }>> };
+  expect(paths["/api/orgs/{orgID}/auth-keys"]?.["post"]?.requestBody.required).toBe(false);
+  expect(paths["/api/orgs/{orgID}/users"]?.["post"]?.requestBody.required).toBe(true);
+});
+
 describe("an auth key", () => {
   test("is shown once, with the command for the host, and attaches agents", async () => {
     const { id, auth_key, answer } = await mint({ name: "rack 7" });

@@ -19,7 +19,7 @@ import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
-import { schemaOf } from "./validate.ts";
+import { isBodyOptional, schemaOf } from "./validate.ts";
 
 export interface PipelineDeps {
   db: Database;
@@ -91,9 +91,9 @@ async function admit(
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
   const { body } = request;
   if (route.body !== undefined) {
-    if (body === undefined || body === null) {
-      if (request.state.rawBody.length === 0) throw invalidJson("This call needs a JSON body.");
-    }
+    if (request.state.rawBody.length > 0) return;
+    if (!isBodyOptional(route.body)) throw invalidJson("This call needs a JSON body.");
+    request.body = {};
     return;
   }
   if (body === undefined || body === null) return;

@@ -71,7 +71,7 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   params?: P;
   /** Without one, no query parameter is allowed. */
   query?: Q;
-  /** Without one, no body or an empty object is allowed. */
+  /** Without one, no body or an empty object is allowed; with one of which nothing is required, no body is an empty object. */
   body?: B;
   /** The body of each answer that is no error, by status; a string is the media type of one that is not JSON. */
   answers: Readonly<Record<number, TSchema | string>>;

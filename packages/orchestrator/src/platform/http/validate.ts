@@ -1,4 +1,5 @@
 import type { Issue } from "@attestore/contract";
+import type { TSchema } from "@fastify/type-provider-typebox";
 import type { FastifySchema, FastifySchemaValidationError, FastifyServerOptions } from "fastify";
 import { invalidRequest, notFound, type ApiError } from "./errors.ts";
 import type { Route } from "./route.ts";
@@ -21,6 +22,16 @@ export function schemaOf(route: Route): FastifySchema {
     querystring: route.query ?? NOTHING,
     ...(route.body === undefined ? {} : { body: route.body }),
   };
+}
+
+/** Whether a body may be left out: an object of which nothing has to be told, so that none is `{}`. */
+export function isBodyOptional(body: TSchema): boolean {
+  const { type, required, minProperties } = body as {
+    type?: unknown;
+    required?: readonly string[];
+    minProperties?: number;
+  };
+  return type === "object" && (required ?? []).length === 0 && (minProperties ?? 0) === 0;
 }
 
 /** The answer to what ajv found. `part` is where: a wrong path parameter names nothing, the rest is a bad request. */

@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from "@attestore/contract";
 import type { Route } from "../http/route.ts";
+import { isBodyOptional } from "../http/validate.ts";
 import { exampleOf } from "./example.ts";
 import { type JsonSchema, SchemaNames } from "./schema-names.ts";
 import { errorCodesOf } from "./error-codes.ts";
@@ -133,7 +134,7 @@ function operationOf(route: Route, names: SchemaNames): Operation {
       ? {}
       : {
           requestBody: {
-            required: true,
+            required: !isBodyOptional(body),
             content: { "application/json": { schema: names.schema(body), example: exampleOf(body) } },
           },
         }),
