@@ -105,6 +105,7 @@ describe("an organisation with a history", () => {
     await expect
       .poll(() => page.getByRole("main").getByRole("listitem").first().textContent())
       .toMatch(/^billing: its last restore test failed .* ago; last proven 9 days ago\.$/);
+    await page.getByText("Find out what failed: billing").waitFor();
     const names = await page.getByRole("rowheader").getByRole("link").allTextContents();
     expect(names).toEqual(["billing", "new-db", "archive", "orders-db"]);
     await expect.poll(() => rowOf(page, "billing").textContent()).toContain("over its RPO of 1 s");

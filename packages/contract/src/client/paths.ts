@@ -575,7 +575,7 @@ export interface Schemas {
     max_uses?: number;
   };
   NextStep: {
-    kind: "attach_agent" | "declare_source" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";
+    kind: "attach_agent" | "declare_source" | "look_into_failure" | "make_backup" | "test_restore" | "write_check" | "set_schedule" | "set_objectives" | "make_recovery_kit" | "test_recovery_kit";
     source_id?: string;
     agent_id?: string;
   };

@@ -73,6 +73,11 @@ export const home = {
       why: "Your agent is here. On its host, say what it is to back up:",
       action: "See the agents",
     },
+    look_into_failure: {
+      what: "Find out what failed",
+      why: "What failed last has not been done since: until it is, nobody knows whether this source can be restored.",
+      action: "Open the source",
+    },
     make_backup: {
       what: "Make the first backup",
       why: "This source has none yet.",

@@ -19,6 +19,7 @@ export function nextSteps({
     const source = sources.find(needs);
     if (source !== undefined) steps.push({ kind, source_id: source.id });
   };
+  first("look_into_failure", ({ state }) => state === "failed");
   first("make_backup", ({ last_backup_at }) => last_backup_at === null);
   first(
     "test_restore",

@@ -131,6 +131,7 @@ describe("sources with a history", () => {
   test("and what would help them most is said", () => {
     const of = (kind: string) => overview.next_steps.find((step) => step.kind === kind)?.source_id;
     expect(overview.next_steps.map(({ kind }) => kind)).toEqual([
+      "look_into_failure",
       "make_backup",
       "test_restore",
       "set_schedule",
@@ -138,6 +139,7 @@ describe("sources with a history", () => {
       "make_recovery_kit",
       "test_recovery_kit",
     ]);
+    expect(of("look_into_failure")).toBe(source("bad").id);
     expect(of("make_backup")).toBe(source("new").id);
     expect(of("test_restore")).toBe(source("bad").id);
   });
