@@ -30,8 +30,8 @@ export interface DiskMultipartOptions {
 
 /**
  * Uploads in parts on the disk. Each part is written into its place in the one file that becomes the object, so the last step is one rename
- * whatever the size. A part that is there is never written again, and a part that is not is written by one request at a time: a file
- * that has all its parts is written to by nobody.
+ * whatever the size. A part that is there is not written to, and one that is not is written by one request at a time: a file that has all
+ * its parts is written to by nobody.
  */
 export class DiskMultipart implements MultipartUploads {
   readonly #options: DiskMultipartOptions;
@@ -84,8 +84,8 @@ export class DiskMultipart implements MultipartUploads {
    * sender has given up, as a rule, and its connection does not tell.
    *
    * @returns the part's ETag
-   * @throws ApiError `not_found` where the upload is over, `object_mismatch` for another length, and for other bytes than the part has that
-   * is there, `unavailable` when the disk is full
+   * @throws ApiError `not_found` where the upload is over, `object_mismatch` for another length, and for other bytes than were there
+   * (neither are there then), `unavailable` when the disk is full
    */
   async receive(permission: PartPermission, source: Readable): Promise<string> {
     const name = `${permission.uploadId}/${permission.partNumber}`;
@@ -122,8 +122,10 @@ export class DiskMultipart implements MultipartUploads {
     const there = await uploads.marked(uploadId, partNumber);
     if (there !== null) {
       const sent = await receiveBytes(source, sizeBytes, () => Promise.resolve());
-      if (sent !== there) throw mismatch(`Part ${partNumber} is there already, with other bytes.`);
-      return there;
+      if (sent === there) return there;
+      // One of the two is damaged, and only the sender can tell which: kept, the right one could never take the wrong one's place.
+      await this.#inTurn(() => uploads.unmark(uploadId, partNumber));
+      throw mismatch(`Part ${partNumber} came before with other bytes. Send it again.`);
     }
     const claim = await room.claim(sizeBytes);
     try {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { errorCode } from "../errors/errno.ts";
 import { makeDirectory, replaceFile, syncDirectory } from "../files/durable-write.ts";
 import { isObjectKey } from "./object-key.ts";
@@ -18,10 +18,9 @@ export interface Plan extends PlannedUpload {
 }
 
 /**
- * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`, what it is to be; `bytes`, the object to be, which
- * every part is written into at its place, so that nothing is copied when all are there; and `part-N` for each part that is
- * there to stay, with its SHA-256. A part's mark is written after its bytes are on the platter, and the bytes of a part with a mark
- * are never written again.
+ * Where the uploads in parts are that are not finished, each in a directory of its own: `plan`, what it is to be; `bytes`, the object to
+ * be, which every part is written into at its place, so that nothing is copied when all are there; and `part-N` for each part that is
+ * there, with its SHA-256. A part's mark is written after its bytes are on the platter, and removed before they are written again.
  */
 export class UploadDirectories {
   readonly root: string;
@@ -74,6 +73,13 @@ export class UploadDirectories {
 
   async mark(uploadId: string, partNumber: number, sha256: string): Promise<void> {
     await replaceFile(this.#mark(uploadId, partNumber), sha256);
+  }
+
+  /** From here on the part is not there, whatever happens: it may be written to. */
+  async unmark(uploadId: string, partNumber: number): Promise<void> {
+    const mark = this.#mark(uploadId, partNumber);
+    await rm(mark, { force: true });
+    if ((await orNull(stat(dirname(mark)))) !== null) await syncDirectory(dirname(mark));
   }
 
   /** The SHA-256 of a part that is there; null where it is not. */
