@@ -74,6 +74,8 @@ describe("an organisation", () => {
     expect([exitCode, stdout]).toEqual([1, ""]);
     expect(stderr).toContain('"grune-apfel-co"');
     expect((await run("org", "add", "???")).exitCode).toBe(1);
+    const tokyo = await json("org", "add", "東京");
+    expect(tokyo).toMatchObject({ name: "東京", slug: String(tokyo["id"]).replace("_", "-") });
     const refused = await run("org", "add", "second", "--json");
     expect(JSON.parse(refused.stderr)).toMatchObject({
       error: "already_exists",

@@ -10,19 +10,22 @@ const MAX_SLUG = 63;
 
 /**
  * Creates an organisation and its empty log, whose origin is `<log host>/<org id>`. Throws `invalid_request` for a name that
- * can't be one. Where another organisation has the slug: `already_exists`, or with `anySlug` one with a few characters more.
+ * can't be one. Where another organisation has the slug: `already_exists`, or one with a few characters more with `anySlug` and where
+ * the slug left letters of the name out, so that it says little of whether the names are alike.
  */
 export async function createOrg(
   tx: DatabaseTransaction,
   { name, logHost, anySlug = false }: { name: string; logHost: string; anySlug?: boolean },
 ): Promise<Org> {
-  const slug = slugOf(name);
   assertOrgName(name);
   const at = new Date();
-  const org = { id: newId("org", at.getTime()), name, slug, created_at: at };
+  const id = newId("org", at.getTime());
+  // Nobody else's: a slug of an id is as unique as that.
+  const slug = slugOf(name) || id.replace("_", "-");
+  const org = { id, name, slug, created_at: at };
   const inserted =
     (await insertOrg(tx, org)) ??
-    (anySlug
+    (anySlug || FOREIGN.test(plain(name))
       ? await insertOrg(tx, { ...org, slug: `${slug.slice(0, MAX_SLUG - 9)}-${randomSuffix()}` })
       : null);
   if (inserted === null)
@@ -33,8 +36,9 @@ export async function createOrg(
 
 /** Throws `invalid_request` for what is no name of an organisation. */
 export function assertOrgName(name: string, path = "/name"): void {
-  if (slugOf(name) !== "" && name.length <= MAX_NAME && name === name.trim() && !/\p{Cc}/u.test(name)) return;
-  throw invalidRequest("An organisation's name has 1 to 100 characters, and a letter or digit of a-z 0-9.", [
+  if (/[\p{L}\p{N}]/u.test(name) && name.length <= MAX_NAME && name === name.trim() && !/\p{Cc}/u.test(name))
+    return;
+  throw invalidRequest("An organisation's name has 1 to 100 characters, and a letter or digit among them.", [
     { path, message: "is not a name" },
   ]);
 }
@@ -44,12 +48,17 @@ function randomSuffix(): string {
   return randomBytes(4).toString("hex");
 }
 
+/** A letter or digit that no slug has. */
+const FOREIGN = /(?![a-z0-9])[\p{L}\p{N}]/u;
+
+/** In lower case, without accents. */
+function plain(name: string): string {
+  return name.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+}
+
 /** `Café Ünlü GmbH` becomes `cafe-unlu-gmbh`. Empty where nothing of the name is left. */
 export function slugOf(name: string): string {
-  return name
-    .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
-    .toLowerCase()
+  return plain(name)
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, MAX_SLUG)
     .replace(/^-+|-+$/g, "");

@@ -60,6 +60,23 @@ describe("creating an organisation", () => {
     expect((await operator.post("/api/orgs", { name: "slug!" })).status).toBe(409);
   });
 
+  test("may have a name in any script: its slug comes from its id where nothing of the name could be in one", async () => {
+    const made = [];
+    for (const name of ["東京", "東京", "Ελλάδα", "٣", "東京 1", "大阪 1"]) {
+      const answer = await operator.post("/api/orgs", { name });
+      expect([answer.status, answer.json["name"]], name).toEqual([201, name]);
+      made.push(answer.json as { id: string; slug: string });
+    }
+    const slugs = made.map(({ slug }) => slug);
+    expect(slugs.slice(0, 4)).toEqual(made.slice(0, 4).map(({ id }) => id.replace("_", "-")));
+    expect([slugs[4], slugs[5]]).toEqual(["1", expect.stringMatching(/^1-[0-9a-f]{8}$/)]);
+    expect((await operator.post("/api/orgs", { name: "1" })).status).toBe(409);
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const renamed = await owner.patch(`/api/orgs/${org.id}`, { name: "京都" });
+    expect([renamed.status, renamed.json["name"]]).toEqual([200, "京都"]);
+  });
+
   test.each(["owner", "admin", "auditor"] as const)("is not for an %s", async (role) => {
     const user = await service.signIn(await service.addOrg(), role);
     const answer = await user.post("/api/orgs", { name: "Mine" });

@@ -73,6 +73,14 @@ describe("signing up", () => {
     expect(slugs[1]).toMatch(/^twice-ltd-[0-9a-f]{8}$/);
   });
 
+  test("with a name without a letter of a-z gives a slug of the organisation's id", async () => {
+    const email = newAddress();
+    await signup(email, "株式会社");
+    const { status, json } = await verify(email, await service.codeFor(email));
+    const { id, name, slug } = json["org"] as { id: string; name: string; slug: string };
+    expect([status, name, slug]).toEqual([200, "株式会社", id.replace("_", "-")]);
+  });
+
   test("makes one organisation when the code is typed 10 times at once", async () => {
     const email = newAddress();
     await signup(email, "Only One");
