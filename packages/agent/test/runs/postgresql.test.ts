@@ -2,6 +2,9 @@ import { createHash } from "node:crypto";
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { postgresql } from "../../src/engines/postgresql/index.ts";
@@ -89,6 +92,65 @@ const nothingLeft = async (): Promise<void> => {
   for (const name of ["psql", "pg_dump", "pg_restore"]) expect(childrenNamed(name), name).toEqual([]);
 };
 const readdirOf = (path: string): Promise<string[]> => Promise.resolve(readdirSync(path));
+
+test("a server that the network has lost is noticed in minutes, where the system's own keepalive takes hours", async () => {
+  const { PGHOST = "", PGPORT = "" } = server.environment;
+  const proxy = createServer((client) => {
+    const onwards = connect(join(PGHOST, `.s.PGSQL.${PGPORT}`));
+    for (const each of [client, onwards]) each.on("error", () => undefined);
+    client.pipe(onwards).pipe(client);
+  });
+  await once(proxy.listen(0, "127.0.0.1"), "listening");
+  const { port } = proxy.address() as AddressInfo;
+  const dumping = async (connection: SourceConfigOf<"postgresql">["connection"]): Promise<number[]> => {
+    const dump = await postgresql.dump(
+      { ...server.source, connection },
+      { scratchDir: place.scratch, signal: never },
+    );
+    try {
+      // psql and pg_dump both are there.
+      for await (const _ of dump.content) return await keepaliveTimersTo(port);
+      throw new Error("the dump is empty");
+    } finally {
+      await dump.close();
+    }
+  };
+  try {
+    const url = `postgresql://${server.environment["PGUSER"]}@127.0.0.1:${port}/postgres`;
+    for (const seconds of await dumping({ kind: "url", url })) expect(seconds).toBeLessThanOrEqual(60);
+
+    // What the service's entry says is what its owner wants.
+    const services = join(place.dir, "pg_service.conf");
+    await writeFile(
+      services,
+      `[kept]\nhost=127.0.0.1\nport=${port}\nuser=${server.environment["PGUSER"]}\ndbname=postgres\nkeepalives_idle=999\n`,
+    );
+    process.env["PGSERVICEFILE"] = services;
+    for (const seconds of await dumping({ kind: "service", name: "kept" }))
+      expect(seconds).toBeGreaterThan(900);
+  } finally {
+    delete process.env["PGSERVICEFILE"];
+    proxy.close();
+  }
+});
+
+/**
+ * Seconds until the kernel asks whether the other end is there, of psql's and pg_dump's connection to a port of this host; as soon
+ * as both have nothing on its way, which has a timer of its own.
+ */
+async function keepaliveTimersTo(port: number): Promise<number[]> {
+  const wanted = `0100007F:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  for (;;) {
+    const timers = readFileSync("/proc/net/tcp", "utf8")
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , remote, state]) => remote === wanted && state === "01")
+      .map(([, , , , , timer = ""]) => timer.split(":"));
+    if (timers.length === 2 && timers.every(([what]) => what === "02"))
+      return timers.map(([, ticks = ""]) => Number.parseInt(ticks, 16) / 100);
+    await pause(10);
+  }
+}
 
 test("the metadata say what is in the dump", () => {
   const metadata = backup.sourceMetadata as SourceMetadata & { tables: { name: string; rows: number }[] };

@@ -6,7 +6,7 @@ import { type ProgramRequest, programsIn } from "../../processes/run-program.ts"
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { SourceMetadata } from "../engine.ts";
 import type { Installation } from "./installations.ts";
-import { PsqlSession, SessionEnded, toDatabase } from "./psql-session.ts";
+import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
@@ -109,7 +109,7 @@ export class DatabaseDump {
         ...args,
         ...ARGUMENTS,
         `--snapshot=${this.#snapshot}`,
-        ...(name === null ? [] : [toDatabase(name)]),
+        ...connectionArguments(environment, name),
       ],
       env: { ...environment, ...(await largeWrites()) },
       signal,

@@ -45,7 +45,7 @@ export class PsqlSession {
   }
 
   /**
-   * `database` is for one that the environment may not say, see `toDatabase`.
+   * `database` is for one that the environment may not say, see `connectionArguments`.
    * @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement.
    */
   static async open(
@@ -61,7 +61,7 @@ export class PsqlSession {
       "--quiet",
       "--no-password",
       "--set=VERBOSITY=sqlstate",
-      ...(database === null ? [] : [toDatabase(database)]),
+      ...connectionArguments(env, database),
     ];
     return new PsqlSession(await run("psql", { args, env: { PGCLIENTENCODING: "UTF8", ...env }, signal }));
   }
@@ -107,12 +107,23 @@ export class PsqlSession {
   }
 }
 
+/** A server that is asked, once a minute has passed in silence, and does not answer for another one is gone. Linux itself waits over two hours. */
+const KEEPALIVES = "keepalives_idle=60 keepalives_interval=10 keepalives_count=6";
+
 /**
- * The argument of psql and pg_dump that names a database, whatever else says which: of PGDATABASE and the `dbname` of a service,
- * libpq takes the service's.
+ * What psql, pg_dump and pg_dumpall are told of a connection besides `env`. A database that is named here is it, whatever else says which: of
+ * PGDATABASE and the `dbname` of a service, libpq takes the service's. Keepalives have no variable. They would win over those of a
+ * service's entry, the one place where somebody may have set their own; so a service gets none of ours.
  */
-export function toDatabase(name: string): string {
-  return `--dbname=dbname='${name.replaceAll(/[\\']/g, "\\$&")}'`;
+export function connectionArguments(
+  env: Readonly<Record<string, string>>,
+  database: string | null = null,
+): string[] {
+  const parameters = [
+    ...((env["PGSERVICE"] ?? "") === "" ? [KEEPALIVES] : []),
+    ...(database === null ? [] : [`dbname='${database.replaceAll(/[\\']/g, "\\$&")}'`]),
+  ];
+  return parameters.length === 0 ? [] : [`--dbname=${parameters.join(" ")}`];
 }
 
 /** A string literal under standard_conforming_strings, which is on since 9.1 and which our sessions rely on. */

@@ -3,7 +3,7 @@ import { endedWith } from "../../../processes/child.ts";
 import { programsIn } from "../../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../../runs/could-not-run.ts";
 import { type DatabaseToDump, firstError } from "../database-dump.ts";
-import type { PsqlSession } from "../psql-session.ts";
+import { connectionArguments, type PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
 import { outputOf } from "../session-error.ts";
 
@@ -26,7 +26,12 @@ export async function dumpGlobals(
   const roles = rowsOf(outputOf(await session.run(ROLES), "listing the roles")).map(([name = ""]) => name);
   const hasPasswords = outputOf(await session.run(MAY_READ_PASSWORDS), "asking for rights").trim() === "t";
   const child = await programsIn(tools.bin)("pg_dumpall", {
-    args: ["--globals-only", "--no-password", ...(hasPasswords ? [] : ["--no-role-passwords"])],
+    args: [
+      "--globals-only",
+      "--no-password",
+      ...(hasPasswords ? [] : ["--no-role-passwords"]),
+      ...connectionArguments(environment),
+    ],
     env: environment,
     signal,
   });
