@@ -18,7 +18,12 @@ export async function mariadbVersions(
   try {
     const session = await MariadbSession.open(
       ({ args }) =>
-        startChild({ command: client, args: [`--defaults-file=${connection.path}`, ...args], signal }),
+        startChild({
+          command: client,
+          args: [`--defaults-file=${connection.path}`, ...args],
+          env: connection.env,
+          signal,
+        }),
       signal,
     );
     try {

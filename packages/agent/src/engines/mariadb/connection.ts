@@ -8,6 +8,11 @@ import { type ConnectionOptions, parseConnectionUrl } from "./connection-url.ts"
 /** The file that lets the clients in. It has the password, which is so in no argument list and no environment. */
 export interface ConnectionFile {
   readonly path: string;
+  /**
+   * For every program that is given the file. MySQL's read ~/.mylogin.cnf after it, which may name another server; this names one that is
+   * not there. MariaDB's know no such file.
+   */
+  readonly env: Readonly<Record<string, string>>;
   /** The connection's own database. */
   readonly database: string | null;
   remove(): Promise<void>;
@@ -28,7 +33,8 @@ export async function writeConnectionFile(
     } finally {
       await file.close();
     }
-    return { path, database, remove: () => directory.remove() };
+    const env = { MYSQL_TEST_LOGIN_FILE: join(directory.path, "none") };
+    return { path, env, database, remove: () => directory.remove() };
   } catch (error) {
     await directory.remove();
     throw error;

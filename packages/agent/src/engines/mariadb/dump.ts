@@ -41,7 +41,12 @@ export async function dumpMariadb(
   const session = async (): Promise<MariadbSession> => {
     const made = await MariadbSession.open(
       ({ args }) =>
-        startChild({ command: client, args: [`--defaults-file=${connection.path}`, ...args], signal }),
+        startChild({
+          command: client,
+          args: [`--defaults-file=${connection.path}`, ...args],
+          env: connection.env,
+          signal,
+        }),
       signal,
     );
     opened.push(made);
@@ -59,7 +64,7 @@ export async function dumpMariadb(
     const child = await startChild({
       command: dumper.path,
       args: [`--defaults-file=${connection.path}`, ...ARGUMENTS, "--databases", "--", ...databases],
-      env: await largeWrites(),
+      env: { ...connection.env, ...(await largeWrites()) },
       signal,
       isDump: true,
     });
