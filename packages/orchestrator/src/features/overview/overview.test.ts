@@ -1,6 +1,7 @@
 import type { Overview } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeHistory } from "../../../test/history.ts";
+import { recordReceipt } from "../../../test/recorded.ts";
 import {
   heartbeat,
   startTestService,
@@ -224,6 +225,37 @@ test("an old proof counts while the schedule that asked for it goes on, and sett
   expect(await state()).toMatchObject({ state: "proven", concerns: [] });
   expect((await owner.post(path, { schedule: null })).status).toBe(200);
   expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+});
+
+test("a test that could not run counts although an older one's result came after it", async () => {
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const { agent, sourceId, backups } = await makeHistory(service, org);
+  const ago = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+  const later = (at: Date, happenedAt: Date) =>
+    recordReceipt(service.database, {
+      orgId: org.id,
+      sourceId,
+      agentId: agent.id,
+      backupId: backups[0]?.id ?? "",
+      kind: "restore_test",
+      result: "passed",
+      at,
+      happenedAt,
+    });
+  await service.pool.query("delete from receipts where source_id = $1 and kind = 'restore_test'", [sourceId]);
+  const failed = await agent.post("/v1/events", {
+    kind: "restore_failed",
+    source_id: sourceId,
+    occurred_at: ago(60).toISOString(),
+    detail: { reason: "no space left" },
+  });
+  expect(failed.status).toBe(201);
+  const states = async () => (await read(owner, org)).sources.map(({ state }) => state);
+  await later(ago(30), ago(300));
+  expect(await states()).toEqual(["failed"]);
+  await later(ago(20), ago(50));
+  expect(await states()).toEqual(["proven"]);
 });
 
 test("trends go from the oldest day to the newest without the days that have none, and the newest test tells whether a check is missing", async () => {

@@ -24,7 +24,7 @@ export interface SourceRow {
   next_restore_test_at: Date | null;
   /** There is a schedule of restore tests, and the last proof is of one that it asked for. */
   is_proven_by_schedule: boolean;
-  /** Of the newest restore test that ran. */
+  /** When the restore test ran whose result came last; however late it came. */
   tested_at: Date | null;
   test_result: "passed" | "failed" | null;
 }
@@ -37,9 +37,9 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
       coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
         where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
           and run.scheduled_at <= last_proven_at order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
-      test.created_at as tested_at, test.result as test_result
+      test.happened_at as tested_at, test.result as test_result
     from sources
-    left join lateral (select created_at, result from receipts
+    left join lateral (select happened_at, result from receipts
       where receipts.source_id = sources.id and kind = 'restore_test' order by created_at desc limit 1) as test on true
     where sources.org_id = ${orgId} and removed_at is null`.execute(tx);
   return rows;
