@@ -97,14 +97,14 @@ describe("an organisation with a history", () => {
       json: { objectives: { rpo_s: 1, rto_s: 1800 } },
     });
     expect(objectives.status).toBe(200);
+  });
+
+  test("sees what is proven, worst first, its days in words, its agents and its log", async () => {
     // Before a second has passed, the backup is not over its RPO.
     const overview = { method: "GET", path: `/api/orgs/${org.id}/overview`, token: org.owner.token };
     await expect
       .poll(async () => (await api(dashboard.server, overview)).body.toString())
       .toContain('"rpo_met":false');
-  });
-
-  test("sees what is proven, worst first, its days in words, its agents and its log", async () => {
     const page = await dashboard.open(org.owner);
     await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
     await expect
