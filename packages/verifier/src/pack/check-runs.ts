@@ -51,11 +51,13 @@ export async function checkRuns(
 
 /** How long they had is the service's word, and decides what counts as missed. */
 function timeGiven(runs: readonly ScheduledRun[]): string {
-  const given_s = new Set(
-    runs.map((run) => Math.round((Date.parse(run.deadline_at) - Date.parse(run.scheduled_at)) / 1000)),
-  );
-  if (given_s.size === 0) return "";
-  const [shortest, longest] = [Math.min(...given_s), Math.max(...given_s)];
+  if (runs.length === 0) return "";
+  let [shortest, longest] = [Infinity, -Infinity];
+  for (const { scheduled_at, deadline_at } of runs) {
+    const given_s = Math.round((Date.parse(deadline_at) - Date.parse(scheduled_at)) / 1000);
+    shortest = Math.min(shortest, given_s);
+    longest = Math.max(longest, given_s);
+  }
   return `, each with ${shortest === longest ? shortest : `${shortest} to ${longest}`} s from its time`;
 }
 
