@@ -345,6 +345,13 @@ describe("what it shows", () => {
       const age_h = (Date.now() - Date.parse(seen[name] as string)) / HOUR_MS;
       expect(age_h).toBeCloseTo(72, 1);
     }
+    // A receipt that came late tells of when its test ran.
+    await service.pool.query(
+      "update receipts set happened_at = created_at - interval '1 hour' where source_id = $1",
+      [history.sourceId],
+    );
+    const proven = (await get(path, past)).json["last_proven_at"] as string;
+    expect((Date.now() - Date.parse(proven)) / HOUR_MS).toBeCloseTo(73, 1);
     expect((await get(path, before)).json).toMatchObject({
       last_backup_at: null,
       last_proven_at: null,

@@ -18,7 +18,7 @@ export async function asOfPeriod(
     select id,
       (select max(least(made_at, created_at)) from backups where source_id = id_of.id
         and made_at >= ${from ?? "-infinity"} and made_at < ${to ?? "infinity"}) as last_backup_at,
-      (select max(created_at) from receipts where source_id = id_of.id
+      (select max(happened_at) from receipts where source_id = id_of.id
         and kind = 'restore_test' and result = 'passed'
         and created_at >= ${from ?? "-infinity"} and created_at < ${to ?? "infinity"}) as last_proven_at
     from unnest(array[${sql.join(ids)}]::text[]) as id_of (id)`.execute(db);
