@@ -97,10 +97,10 @@ test("0026: a run that was decided by a receipt from before its time was missed"
     return `('${id}', 'org', 'restore_test', '${id}', 'agent', 'bkp', sha256('${id}'), '', decode('${envelope}', 'hex'), 0, '',
       '2026-03-02T05:03:00Z')`;
   };
+  const insert = `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, envelope_sha256, payload_sha256, envelope, log_index,
+      leaf_hash, created_at) values`;
   await query(`set session_replication_role = replica;
-    insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, envelope_sha256, payload_sha256, envelope, log_index,
-      leaf_hash, created_at) values ${receipt("late", "2026-03-01T05:02:00.000Z", "base64url")},
-      ${receipt("ahead", "2026-03-09T05:02:00.000Z", "base64")};
+    ${insert} ${receipt("late", "2026-03-01T05:02:00.000Z", "base64url")}, ${receipt("ahead", "2026-03-09T05:02:00.000Z", "base64")};
     insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
       select id, 'restore_test', '2026-03-02T05:00:00Z', 'org', '2026-03-02T07:00:00Z', 'done', now() from receipts`);
   await migrate(connection, silentLogger, own);
@@ -111,5 +111,10 @@ test("0026: a run that was decided by a receipt from before its time was missed"
   expect(await query("select source_id, status from scheduled_runs order by source_id")).toEqual([
     { source_id: "ahead", status: "done" },
     { source_id: "late", status: "missed" },
+  ]);
+  // As a replica of before it inserts.
+  await query(`${insert} ${receipt("older", "2026-03-01T06:02:00.000Z", "base64")}`);
+  expect(await query("select happened_at from receipts where id = 'older'")).toEqual([
+    { happened_at: new Date("2026-03-01T06:02:00Z") },
   ]);
 });

@@ -1,13 +1,26 @@
 -- When what a receipt tells of ended, as the agent says, and never later than it was recorded. A scheduled run is decided by what did not finish before
 -- it was due: a receipt that waited on its host tells of an earlier run.
 -- An envelope's base64 may be of either alphabet, and what is in it may hold NUL, which PostgreSQL's JSON does not read.
+create function attestore_happened_at(envelope bytea, recorded_at timestamptz) returns timestamptz language sql stable
+  begin atomic
+    select least(recorded_at,
+      (replace(convert_from(decode(rpad(payload, (length(payload) + 3) / 4 * 4, '='), 'base64'), 'UTF8'), '\u0000', '\u0001')::json
+        #>> '{predicate,finished_at}')::timestamptz)
+    from (select translate(convert_from(envelope, 'UTF8')::json ->> 'payload', '-_', '+/') as payload) as signed;
+  end;
+
 alter table receipts add happened_at timestamptz;
-update receipts set happened_at = least(created_at,
-    (replace(convert_from(decode(rpad(payload, (length(payload) + 3) / 4 * 4, '='), 'base64'), 'UTF8'), '\u0000', '\u0001')::json
-      #>> '{predicate,finished_at}')::timestamptz)
-from (select id, translate(convert_from(envelope, 'UTF8')::json ->> 'payload', '-_', '+/') as payload from receipts) as signed
-where signed.id = receipts.id;
+update receipts set happened_at = attestore_happened_at(envelope, created_at);
 alter table receipts alter happened_at set not null;
+
+-- A replica of before this migration, which may run for a while beside newer ones, does not say.
+create function attestore_tell_happened_at() returns trigger language plpgsql as $tell$
+begin
+  new.happened_at := attestore_happened_at(new.envelope, new.created_at);
+  return new;
+end $tell$;
+create trigger receipts_happened_at before insert on receipts
+  for each row when (new.happened_at is null) execute function attestore_tell_happened_at();
 
 -- Runs that such a receipt or backup decided were not done. CLOCK_BEHIND_MS of packages/proof, as it is today.
 update scheduled_runs as run set status = 'missed'
