@@ -8,7 +8,6 @@ import { endMissedIncidents, hasOpenIncident, openIncident } from "./incidents.t
 import { listOverdue, markDone, markMissed, type MissedRun, type OverdueSource } from "./runs.ts";
 import type { SchedulesDeps } from "./settings.ts";
 
-const PAGE = 200;
 const EVENT = { backup: "backup_missed", restore_test: "restore_test_missed" } as const;
 
 /**
@@ -23,14 +22,10 @@ export async function noticeMissed(
   for (const kind of ["backup", "restore_test"] as const) await markDone(db, kind, now);
   // What was done late ends an incident before a later run may begin the next one.
   await endMissedIncidents(db, now);
-  for (;;) {
-    const overdue = await listOverdue(db, now, PAGE);
-    await eachOf(overdue, signal, async (source) => {
-      const event = await db.transaction().execute((tx) => decide(tx, deps, source, now));
-      if (event !== null) logger.warn(event, "what was scheduled did not happen");
-    });
-    if (overdue.length < PAGE || signal.aborted) break;
-  }
+  await eachOf(listOverdue(db, now), signal, async (source) => {
+    const event = await db.transaction().execute((tx) => decide(tx, deps, source, now));
+    if (event !== null) logger.warn(event, "what was scheduled did not happen");
+  });
 }
 
 async function decide(

@@ -67,16 +67,28 @@ export interface OverdueSource {
   kind: CommandKind;
 }
 
-/** Sources that have a run whose time is over, of either kind. */
-export async function listOverdue(db: Database, now: Date, limit: number): Promise<OverdueSource[]> {
-  return db
-    .selectFrom("scheduled_runs")
-    .select(["source_id", "org_id", "kind"])
-    .distinct()
-    .where("status", "=", "waiting")
-    .where("deadline_at", "<", now)
-    .limit(limit)
-    .execute();
+const PAGE = 200;
+
+/** Sources of which runs are due to be decided, once a kind. One that cannot be decided, whose log is damaged, keeps none behind it from coming. */
+export async function* listOverdue(db: Database, now: Date): AsyncGenerator<OverdueSource, void, undefined> {
+  let last: OverdueSource | undefined;
+  for (;;) {
+    const after = last ?? { source_id: "", kind: "" };
+    const page = await db
+      .selectFrom("scheduled_runs")
+      .select(["source_id", "org_id", "kind"])
+      .distinct()
+      .where("status", "=", "waiting")
+      .where("deadline_at", "<", now)
+      .where(sql<boolean>`(source_id, kind) > (${after.source_id}, ${after.kind})`)
+      .orderBy("source_id")
+      .orderBy("kind")
+      .limit(PAGE)
+      .execute();
+    yield* page;
+    last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+  }
 }
 
 export interface MissedRun {
