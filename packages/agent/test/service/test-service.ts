@@ -298,7 +298,7 @@ export class TestService {
         .map(({ slug }) => ({
           id: this.sourceId(slug),
           slug,
-          agent_id: this.ownedByOthers.get(slug) ?? this.agentId,
+          ...(this.ownedByOthers.has(slug) ? { agent_id: this.ownedByOthers.get(slug) } : {}),
         })),
     });
   }

@@ -48,8 +48,8 @@ export const HeartbeatRequest = Type.Object(
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 /**
- * A source that the heartbeat declared, under the id that every later call names it by. `agent_id` makes its backups: that
- * need not be the agent which declares it.
+ * A source that the heartbeat declared, under the id that every later call names it by; with `agent_id` where another agent makes its
+ * backups.
  */
 export const RegisteredSource = Type.Object(
   { id: Id("source"), slug: Slug, agent_id: Type.Optional(Id("agent")) },

@@ -189,9 +189,12 @@ describe("declared sources", () => {
     expect(rows).toEqual([{ engine: "files", agent_id: agent.id }]);
   });
 
-  test("are answered with the agent that makes their backups, by a routine heartbeat too", async () => {
+  test("are answered with the agent that makes their backups if it is another, by a routine heartbeat too", async () => {
     const second = await service.attach(org);
     const { owned: id } = await declare(agent, ["owned"]);
+    const own = { sources: [{ slug: "owned", engine: "postgresql" }] };
+    for (let routine = 0; routine < 2; routine++)
+      expect((await beat(agent, own))["sources"]).toEqual([{ id, slug: "owned" }]);
     for (let routine = 0; routine < 2; routine++)
       expect((await beat(second, { sources: [{ slug: "owned", engine: "postgresql" }] }))["sources"]).toEqual(
         [{ id, slug: "owned", agent_id: agent.id }],

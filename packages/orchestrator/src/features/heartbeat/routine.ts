@@ -40,7 +40,7 @@ const NOTE: Statement = {
       returning before.last_seen_at
     )
     select noted.last_seen_at as before, head.*, set_config('synchronous_commit', 'off', true) as commit,
-      (select coalesce(json_agg(json_build_object('id', id, 'slug', slug, 'agent_id', agent_id) order by id), '[]') from known) as sources
+      (select coalesce(json_agg(json_strip_nulls(json_build_object('id', id, 'slug', slug, 'agent_id', nullif(agent_id, $1))) order by id), '[]') from known) as sources
     from noted cross join (${newestHeadOf("$2")}) as head`,
 };
 

@@ -27,7 +27,9 @@ export async function takeDeclaredSources(
     known = await listSourcesNamed(tx, agent.orgId, slugs);
   }
   for (const source of known) await followEngine(tx, agent.id, source, bySlug.get(source.slug));
-  return known.map(({ id, slug, agent_id }) => ({ id, slug, agent_id }));
+  return known.map(({ id, slug, agent_id }) =>
+    agent_id === agent.id ? { id, slug } : { id, slug, agent_id },
+  );
 }
 
 /** The host that makes the backups says what it backs up. */
