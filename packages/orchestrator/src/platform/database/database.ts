@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
@@ -21,6 +21,12 @@ export interface DatabaseAccessOptions {
   /** Most connections at once. */
   connections?: number;
 }
+
+/**
+ * Row-level security has the planner expect far more rows than there are. Where PostgreSQL can compile plans, that would then take longer
+ * than any query of ours.
+ */
+const begin = (client: pg.PoolClient): Promise<unknown> => client.query("set jit = off");
 
 /** One pool for the process. Connects on use, so a database that is down shows in the first query (see unavailable.ts). */
 export function connectDatabase({
@@ -46,16 +52,7 @@ export function connectDatabase({
     // A connection that breaks while it is in use fails its query, and says it here once more.
     client.on("error", () => undefined);
   });
-  const database = new Kysely<Schema>({
-    dialect: new PostgresDialect({
-      pool: preparing(pool),
-      // Row-level security has the planner expect far more rows than there are. Where PostgreSQL can compile plans, that would then take
-      // longer than any query of ours.
-      onCreateConnection: async (connection) => {
-        await connection.executeQuery(CompiledQuery.raw("set jit = off"));
-      },
-    }),
-  });
+  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool, begin) }) });
   return {
     pool,
     database,

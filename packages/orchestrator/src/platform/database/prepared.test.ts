@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runPrepared } from "./prepared.ts";
+import pg from "pg";
+import { preparing, runPrepared } from "./prepared.ts";
 import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
 let database: TestDatabase;
@@ -29,4 +30,20 @@ test("a mistake in one undoes the transaction and leaves the connection as it wa
   expect(await run(1)).toEqual([{ n: 1 }]);
   await expect(run(0)).rejects.toMatchObject({ code: "22012" });
   expect(await run(1)).toEqual([{ n: 1 }]);
+});
+
+test("a connection that breaks as it begins takes no place in the pool", async () => {
+  const pool = new pg.Pool({ ...database.connection, max: 1 });
+  pool.on("error", () => undefined);
+  let breaks = true;
+  const begun: number[] = [];
+  const prepared = preparing(pool, async (client) => {
+    if (breaks) await client.query("select pg_terminate_backend(pg_backend_pid())");
+    begun.push((await client.query<{ n: number }>("select 1 as n")).rows.length);
+  });
+  for (let attempt = 0; attempt < 3; attempt++) await expect(prepared.connect()).rejects.toThrow();
+  breaks = false;
+  for (let use = 0; use < 2; use++) (await prepared.connect()).release();
+  expect(begun).toEqual([1]);
+  await pool.end();
 });
