@@ -99,6 +99,8 @@ test("a server that the network has lost is noticed in minutes, where the system
     const onwards = connect(join(PGHOST, `.s.PGSQL.${PGPORT}`));
     for (const each of [client, onwards]) each.on("error", () => undefined);
     client.pipe(onwards).pipe(client);
+    // pg_dump that is stopped resets its connection: the server has to hear of it, or keeps its locks.
+    client.once("close", () => onwards.destroy());
   });
   await once(proxy.listen(0, "127.0.0.1"), "listening");
   const { port } = proxy.address() as AddressInfo;
@@ -107,12 +109,16 @@ test("a server that the network has lost is noticed in minutes, where the system
       { ...server.source, connection },
       { scratchDir: place.scratch, signal: never },
     );
+    const unlock = await lockOrders();
+    const first = dump.content[Symbol.asyncIterator]().next();
+    first.catch(() => undefined);
     try {
-      // psql and pg_dump both are there.
-      for await (const _ of dump.content) return await keepaliveTimersTo(port);
-      throw new Error("the dump is empty");
+      // psql and pg_dump both are there, and wait: pg_dump for the table.
+      return await keepaliveTimersTo(port);
     } finally {
       await dump.close();
+      await unlock();
+      await first.catch(() => undefined);
     }
   };
   try {
@@ -133,6 +139,19 @@ test("a server that the network has lost is noticed in minutes, where the system
     proxy.close();
   }
 });
+
+/** Holds the table that pg_dump comes to, until it is called. */
+async function lockOrders(): Promise<() => Promise<void>> {
+  const lock = spawn("psql", ["-XqAt", process.env["TEST_SOURCE_URL"] ?? ""], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  lock.stdin.write("begin; lock table orders in access exclusive mode; select 'locked';\n");
+  await once(lock.stdout, "data");
+  return async () => {
+    lock.stdin.end("commit;\n");
+    await once(lock, "close");
+  };
+}
 
 /**
  * Seconds until the kernel asks whether the other end is there, of psql's and pg_dump's connection to a port of this host; as soon
@@ -423,11 +442,7 @@ describe("a dump that fails leaves nothing", () => {
 
   /** Holds pg_dump up in the middle: it has the snapshot, and waits for a table that is locked. */
   async function heldUp(act: () => void, signal = never): Promise<unknown> {
-    const lock = spawn("psql", ["-XqAt", process.env["TEST_SOURCE_URL"] ?? ""], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-    lock.stdin.write("begin; lock table orders in access exclusive mode; select 'locked';\n");
-    await once(lock.stdout, "data");
+    const unlock = await lockOrders();
     const dumping = back(null, signal).catch((error: unknown) => error);
     try {
       const waiting =
@@ -435,8 +450,7 @@ describe("a dump that fails leaves nothing", () => {
       await expect.poll(() => server.sql(waiting)).toBe("1");
       act();
     } finally {
-      lock.stdin.end("commit;\n");
-      await once(lock, "close");
+      await unlock();
     }
     return dumping;
   }
