@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CouldNotRun } from "../../../runs/could-not-run.ts";
 import { literal, type PsqlSession } from "../psql-session.ts";
 import { contentsOf, emptyDatabase } from "./contents.ts";
@@ -9,6 +10,10 @@ export const MARK = "attestore:throw-away";
 const OURS = `${MARK} (while a restore test runs)`;
 /** Of the session that holds the database, so that no two tests use it at once. */
 const LOCK = "7238472837465";
+const CONNECTED = `
+  select exists (select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend')`;
+const LOOKS = 20;
+const LOOK_EVERY_MS = 100;
 
 export interface Claim {
   /** Empties the database and gives back its comment. @throws CouldNotRun if anything is left */
@@ -31,11 +36,15 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
       when pg_is_in_recovery() then 'is a standby'
       when datistemplate or datname in ('postgres', 'template0', 'template1') then 'is one of the server''s own'
       when not pg_has_role(datdba, 'usage') then 'is not owned by its role (alter database … owner to …)'
-      when (select count(*) from pg_stat_activity a where a.datid = d.oid and a.pid <> pg_backend_pid() and a.backend_type = 'client backend') > 0
-        then 'is in use: somebody else is connected to it'
       when not pg_try_advisory_lock(${LOCK}) then 'is in use by another restore test'
     end from pg_database d where datname = current_database()`);
   if (problem !== "") throw refused(name, problem);
+  // Under the lock, and more than once: two tests that saw one another would both give up, and of those that began at
+  // once all but the one with the lock are about to leave.
+  for (let looks = 1; (await ask(CONNECTED)) === "t"; looks++) {
+    if (looks === LOOKS) throw refused(name, "is in use: somebody else is connected to it");
+    await sleep(LOOK_EVERY_MS);
+  }
   const comment = await ask(
     "select coalesce(shobj_description(oid, 'pg_database'), '') from pg_database where datname = current_database()",
   );
