@@ -30,6 +30,7 @@ export class PsqlSession {
   #output = "";
   #arrived: () => void = () => undefined;
   #ended = false;
+  #foreign = 0;
 
   private constructor(child: Child) {
     this.#child = child;
@@ -75,12 +76,15 @@ export class PsqlSession {
   }
 
   /**
-   * Runs a statement that others wrote. psql only ever sees it as the text of a literal, which the server sends back to be
-   * run as it is: `\!` and `:name` in it are nothing special.
+   * Runs a query that others wrote. psql only ever sees it as the text of a literal, from which the server itself makes a prepared
+   * statement: `\!` and `:name` in it are nothing special. (`\gexec` would do the same, but psql 18 loses the SQLSTATE of what fails there.)
    * @throws SessionEnded
    */
-  runForeign(sql: string): Promise<Statement> {
-    return this.#send(`select ${literal(sql)} \\gexec\n`);
+  async runForeign(query: string): Promise<Statement> {
+    const name = `foreign_${++this.#foreign}`;
+    const prepare = `begin execute ${literal(`prepare ${name} as ${query}`)}; end`;
+    const prepared = await this.run(`do ${literal(prepare)}`);
+    return prepared.ok ? this.run(`execute ${name}`) : prepared;
   }
 
   async close(): Promise<void> {
