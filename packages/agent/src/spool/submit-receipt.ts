@@ -12,10 +12,13 @@ import { spoolEvent } from "./spooled-event.ts";
 import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
 
 /**
- * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older one is still tried once: the host may
- * have been off, or its clock be wrong, and the service knows the same bytes again without the key.
+ * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older one is set aside only once the service
+ * has looked at it and not taken it: the host may have been off, or its clock be wrong, and the service knows the same bytes again
+ * without the key.
  */
 export const SUBMIT_FOR_DAYS = 30;
+/** Too many requests, or nobody behind the proxy, or no database behind the service: nobody has looked at the receipt. */
+const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 429, 502, 503, 504]);
 
 export interface SubmitOptions {
   readonly signal: AbortSignal;
@@ -71,7 +74,7 @@ export async function submitReceipt(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     if (isPermanentRefusal(error)) return refuse(error.message, error);
-    if (isOverdue) return refuse(overdue, null);
+    if (isOverdue && !NOT_LOOKED_AT.has(error.status)) return refuse(overdue, null);
     throw error;
   }
 

@@ -118,7 +118,7 @@ it("sets aside what the service will never take, goes on, and reports it once", 
   expect((await waiting())[0]?.sequence).toBe(3);
 });
 
-it("sets aside after 30 days, and not before", async () => {
+it("sets aside after 30 days what the service does not take, and not before, nor while nobody looks at it", async () => {
   const file = await sign();
   const age = (days: number): void => {
     const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;
@@ -126,11 +126,18 @@ it("sets aside after 30 days, and not before", async () => {
     writeFileSync(file.path, JSON.stringify({ ...entry, signed_at }));
   };
   age(29.9);
-  service.interfere = () => "cut";
+  service.interfere = () => failure(500, "internal", "x");
   expect(await submit()).toMatchObject({ refused: 0, waiting: 1 });
   age(30.1);
-  expect(await submit()).toMatchObject({ refused: 1 });
+  for (const away of ["cut", failure(503, "unavailable", "x"), failure(429, "rate_limited", "x")] as const) {
+    service.interfere = () => away;
+    expect(await submit()).toMatchObject({ refused: 0, waiting: 1 });
+  }
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts" ? failure(500, "internal", "x") : undefined;
+  expect(await submit()).toMatchObject({ refused: 1, waiting: 0 });
   expect(await listReceipts(root.layout, "refused")).toHaveLength(1);
+  expect(service.events).toMatchObject([{ event: { detail: { error: "expired" } } }]);
 });
 
 it("submits what is older than 30 days where the service takes it: the host was off, or its clock is wrong", async () => {
