@@ -6,6 +6,7 @@ import { type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
   CompletedPart,
+  CompletionRequest,
   MultipartUploads,
   PartsRequest,
   PlannedUpload,
@@ -14,7 +15,7 @@ import type {
 } from "./object-store.ts";
 import { MAX_PARTS, partSizes } from "./part-sizes.ts";
 import { mismatch, receiveBytes, writeAt } from "./receive-bytes.ts";
-import type { PartPermission } from "./signed-url.ts";
+import { expiryAfter, type PartPermission } from "./signed-url.ts";
 import type { UploadDirectories } from "./upload-directory.ts";
 
 export interface DiskMultipartOptions {
@@ -62,7 +63,7 @@ export class DiskMultipart implements MultipartUploads {
     const { key, uploadId, sizeBytes, partBytes, expiresInSeconds } = request;
     requireObjectKey(key);
     if ((await this.#options.uploads.plan(uploadId))?.key !== key) throw notFound("upload");
-    const expiresAt = new Date((Math.floor(Date.now() / 1000) + expiresInSeconds) * 1000);
+    const expiresAt = expiryAfter(expiresInSeconds);
     const parts = partSizes(sizeBytes, partBytes).map((size, index) => {
       const partNumber = index + 1;
       const permission = { method: "PUT", key, uploadId, partNumber, sizeBytes: size, expiresAt } as const;
@@ -158,15 +159,7 @@ export class DiskMultipart implements MultipartUploads {
    * A crash leaves the upload as it was, or the object beside what is left of the upload, which the same call then removes. Nothing
    * happens where a part is missing or has another ETag.
    */
-  complete({
-    key,
-    uploadId,
-    parts,
-  }: {
-    key: string;
-    uploadId: string;
-    parts: CompletedPart[];
-  }): Promise<boolean> {
+  complete({ key, uploadId, parts }: CompletionRequest): Promise<boolean> {
     requireObjectKey(key);
     const { uploads, publish, exists } = this.#options;
     return this.#inTurn(async () => {

@@ -19,7 +19,8 @@ import type {
 } from "./object-store.ts";
 import { receiveObject } from "./receive-object.ts";
 import type { ExpectedObject } from "./receive-object.ts";
-import { signPermission } from "./signed-url.ts";
+import { SharedWork } from "./shared-work.ts";
+import { expiryAfter, signPermission } from "./signed-url.ts";
 import { UploadDirectories } from "./upload-directory.ts";
 
 export interface DiskStoreOptions {
@@ -53,7 +54,7 @@ export class DiskStore implements ObjectStore {
   readonly #room: DiskRoom;
   readonly #uploads: UploadDirectories;
   readonly #digests = new DiskDigests();
-  readonly #reading = new Map<string, Promise<Digest | null>>();
+  readonly #reading = new SharedWork<Digest | null>();
   /** The last steps of uploads run one after the other: a digest remembered is that of the file under the name. */
   #finishing: Promise<unknown> = Promise.resolve();
 
@@ -90,7 +91,7 @@ export class DiskStore implements ObjectStore {
   }
 
   async presignPut({ key, sizeBytes, sha256, expiresInSeconds }: PutRequest): Promise<PresignedPut> {
-    const expiresAt = after(expiresInSeconds);
+    const expiresAt = expiryAfter(expiresInSeconds);
     const url = this.#url(
       key,
       signPermission({ method: "PUT", key, sizeBytes, sha256, expiresAt }, this.hmacKey),
@@ -105,7 +106,7 @@ export class DiskStore implements ObjectStore {
     key: string;
     expiresInSeconds: number;
   }): Promise<PresignedGet> {
-    const expiresAt = after(expiresInSeconds);
+    const expiresAt = expiryAfter(expiresInSeconds);
     return {
       url: this.#url(key, signPermission({ method: "GET", key, expiresAt }, this.hmacKey)),
       expiresAt,
@@ -119,11 +120,7 @@ export class DiskStore implements ObjectStore {
   }
 
   hash(key: string): Promise<Digest | null> {
-    const running = this.#reading.get(key);
-    if (running !== undefined) return running;
-    const reading = this.#read(key).finally(() => this.#reading.delete(key));
-    this.#reading.set(key, reading);
-    return reading;
+    return this.#reading.do(key, () => this.#read(key));
   }
 
   async #read(key: string): Promise<Digest | null> {
@@ -183,9 +180,9 @@ export class DiskStore implements ObjectStore {
   async receive(key: string, source: Readable, expected: ExpectedObject): Promise<void> {
     const target = this.#path(key);
     const temporary = join(this.#directory, INCOMING, randomBytes(16).toString("hex"));
-    const publish = async (finish: (path: string) => Promise<void>): Promise<void> => {
+    const publish = async (): Promise<void> => {
       const finished = this.#finishing.then(async () => {
-        await finish(target);
+        await publishObject(temporary, target);
         this.#digests.remember(key, await stat(target, { bigint: true }), expected);
       });
       this.#finishing = finished.catch(() => undefined);
@@ -210,10 +207,6 @@ async function publishObject(file: string, target: string): Promise<void> {
   await makeDirectory(dirname(target));
   await rename(file, target);
   await syncDirectory(dirname(target));
-}
-
-function after(seconds: number): Date {
-  return new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
 }
 
 async function* keysIn(directory: string, prefix: string): AsyncIterable<string> {

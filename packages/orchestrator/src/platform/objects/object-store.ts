@@ -37,7 +37,7 @@ export interface MultipartUploads {
    * May be repeated: true also if it was completed before. False where neither the upload nor the object is there, or where the store
    * does not have the parts that are named.
    */
-  complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean>;
+  complete(request: CompletionRequest): Promise<boolean>;
   /** Nothing happens where there is none. */
   abort(request: { key: string; uploadId: string }): Promise<void>;
   /** The uploads of this service that were neither completed nor aborted. */
@@ -89,6 +89,17 @@ export interface PartsRequest extends PlannedUpload {
   expiresInSeconds: number;
 }
 
+export interface CompletionRequest {
+  key: string;
+  uploadId: string;
+  parts: CompletedPart[];
+}
+
+export interface CompletedPart {
+  partNumber: number;
+  etag: string;
+}
+
 export interface PresignedParts {
   parts: (PresignedPut & { partNumber: number; sizeBytes: number })[];
   expiresAt: Date;
@@ -98,9 +109,4 @@ export interface UnfinishedUpload {
   key: string;
   uploadId: string;
   initiatedAt: Date;
-}
-
-export interface CompletedPart {
-  partNumber: number;
-  etag: string;
 }

@@ -1,7 +1,5 @@
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, rm } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
 import { type Claim, type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
 import { mismatch, receiveBytes } from "./receive-bytes.ts";
 
@@ -16,8 +14,8 @@ export interface Reception {
   /** A path that nobody else uses, in the file system of the object. */
   temporary: string;
   room: DiskRoom;
-  /** Decides when, among others, the last step is taken. */
-  publish: (finish: (target: string) => Promise<void>) => Promise<void>;
+  /** Gives the file, which is on the platter, its name as an object. */
+  publish: () => Promise<void>;
 }
 
 /**
@@ -37,11 +35,7 @@ export async function receiveObject({
   const claim = await room.claim(expected.sizeBytes);
   try {
     await writeVerified(source, { expected, temporary, claim });
-    await publish(async (target) => {
-      await makeDirectory(dirname(target));
-      await rename(temporary, target);
-      await syncDirectory(dirname(target));
-    });
+    await publish();
   } catch (error) {
     await rm(temporary, { force: true });
     if (isDiskFull(error)) throw noRoom();

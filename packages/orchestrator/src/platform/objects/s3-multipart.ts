@@ -2,6 +2,7 @@ import { unavailable } from "../http/errors.ts";
 import { isOwnKey, requireObjectKey } from "./object-key.ts";
 import type {
   CompletedPart,
+  CompletionRequest,
   MultipartUploads,
   PartsRequest,
   PresignedParts,
@@ -13,6 +14,7 @@ import { listS3, MULTIPART_UPLOADS } from "./s3-listing.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { escapeXml, xmlText } from "./s3-xml.ts";
+import { SharedWork } from "./shared-work.ts";
 
 /** S3 takes no smaller part but the last. */
 const MIN_PART_BYTES = 5 * 1024 ** 2;
@@ -27,8 +29,8 @@ export class S3Multipart implements MultipartUploads {
   readonly #settings: S3Settings;
   readonly #client: S3Client;
   readonly #partBytes: number;
-  /** By upload id: who asks again meanwhile gets the same answer. */
-  readonly #completing = new Map<string, Promise<boolean>>();
+  /** By upload id. */
+  readonly #completing = new SharedWork<boolean>();
 
   constructor(settings: S3Settings, client: S3Client, partBytes: number) {
     this.#settings = settings;
@@ -68,24 +70,12 @@ export class S3Multipart implements MultipartUploads {
     return { parts: await Promise.all(parts), expiresAt };
   }
 
-  complete(request: { key: string; uploadId: string; parts: CompletedPart[] }): Promise<boolean> {
+  complete(request: CompletionRequest): Promise<boolean> {
     requireObjectKey(request.key);
-    const running = this.#completing.get(request.uploadId);
-    if (running !== undefined) return running;
-    const completing = this.#complete(request).finally(() => this.#completing.delete(request.uploadId));
-    this.#completing.set(request.uploadId, completing);
-    return completing;
+    return this.#completing.do(request.uploadId, () => this.#complete(request));
   }
 
-  async #complete({
-    key,
-    uploadId,
-    parts,
-  }: {
-    key: string;
-    uploadId: string;
-    parts: CompletedPart[];
-  }): Promise<boolean> {
+  async #complete({ key, uploadId, parts }: CompletionRequest): Promise<boolean> {
     const response = await this.#client.call(
       {
         method: "POST",

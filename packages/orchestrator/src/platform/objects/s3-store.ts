@@ -18,6 +18,7 @@ import type { ObjectLock } from "./s3-object-lock.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { removeObject } from "./s3-removal.ts";
+import { SharedWork } from "./shared-work.ts";
 
 export interface S3StoreOptions extends S3Settings {
   log: Logger;
@@ -43,7 +44,7 @@ export class S3Store implements ObjectStore {
   readonly #client: S3Client;
   readonly #log: Logger;
   readonly #objectLock: ObjectLock | undefined;
-  readonly #reading = new Map<string, Promise<Digest | null>>();
+  readonly #reading = new SharedWork<Digest | null>();
   /** Of objects that were read, by key and ETag, oldest first. */
   readonly #digests = new Map<string, string>();
   #checksums: Promise<boolean> | null = null;
@@ -103,11 +104,7 @@ export class S3Store implements ObjectStore {
 
   hash(key: string): Promise<Digest | null> {
     requireObjectKey(key);
-    const running = this.#reading.get(key);
-    if (running !== undefined) return running;
-    const reading = this.#read(key).finally(() => this.#reading.delete(key));
-    this.#reading.set(key, reading);
-    return reading;
+    return this.#reading.do(key, () => this.#read(key));
   }
 
   async #read(key: string): Promise<Digest | null> {

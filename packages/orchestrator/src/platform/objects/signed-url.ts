@@ -103,6 +103,11 @@ function bound(permission: Permission): string[] {
   return [String(permission.sizeBytes), permission.uploadId, String(permission.partNumber)];
 }
 
+/** When a URL ends that is signed now: a URL says it in whole seconds. */
+export function expiryAfter(seconds: number): Date {
+  return new Date((epochSeconds(new Date()) + seconds) * 1000);
+}
+
 function epochSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1000);
 }
