@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import type { BackupStatement } from "@attestore/proof";
@@ -6,6 +6,7 @@ import { parseBundle, verifyReceipt } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../test/service/test-root.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
+import { recoverCommands } from "../commands/run/recover.ts";
 import { takeWorkLock } from "../commands/work-lock.ts";
 import { listReceipts, readStatement } from "../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../receipts/sign-receipt.ts";
@@ -277,6 +278,16 @@ it("lets a receipt be read that was submitted, or refused, since it was listed",
   expect(await submit()).toMatchObject({ refused: 1, stoppedBy: null });
   expect(await waiting()).toEqual([]);
   for (const file of listed) expect(await readStatement(file)).not.toBeNull();
+});
+
+it("lets an agent start while somebody submits the receipt of a command", async () => {
+  const command = service.command("backup", "orders", "files");
+  await journalCommand(root.layout, command);
+  await sign(command.id);
+  // A name that is listed and cannot be read: what is seen of one that goes between the two.
+  symlinkSync("gone", join(root.layout.receiptsWaiting, "00000002-backup.json"));
+  expect(await recoverCommands(root.attachment)).toBe(0);
+  expect(service.events).toEqual([]);
 });
 
 it("lets whoever runs a command and whoever submits its receipt finish it at once", async () => {

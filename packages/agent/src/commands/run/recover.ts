@@ -15,8 +15,9 @@ export async function recoverCommands(attachment: Attachment): Promise<number> {
   const { layout } = attachment;
   const signed = new Set<string>();
   for (const file of await listReceipts(layout, "waiting")) {
-    const { command_id } = (await readJson(file.path)) as WaitingReceipt;
-    if (command_id !== null) signed.add(command_id);
+    const waiting = (await readJson(file.path)) as WaitingReceipt | null;
+    // One that is submitted by now had its command finished before it went.
+    if (waiting !== null && waiting.command_id !== null) signed.add(waiting.command_id);
   }
   const pending = new Set((await listPending(layout)).map(({ command_id }) => command_id));
   let interrupted = 0;
