@@ -253,6 +253,25 @@ it("delivers what waits although one backup's source is gone and another is refu
   expect(readdirSync(root.layout.blobs)).toContain(`${refused}.age`);
 });
 
+it("says once that a backup is refused, however often it is tried", async () => {
+  const refused = await waitingBackup("invoices");
+  service.interfere = ({ route, body }) =>
+    route === "POST /v1/backups/upload-url" && body.includes(refused)
+      ? failure(422, "statement_mismatch", "no")
+      : undefined;
+  const agent = await startAgent();
+  await agent.said("a backup waits in blobs/");
+  // What waits is tried again before each command is run.
+  for (let round = 0; round < 2; round++) {
+    const command = service.command("backup", "invoices", "sqlite");
+    await until(() => done(command.id));
+  }
+  agent.process.kill("SIGTERM");
+  const { stdout, stderr } = await agent.finished;
+  expect(`${stdout}${stderr}`.split("a backup waits in blobs/")).toHaveLength(2);
+  expect(service.calls.filter(({ body }) => body.includes(refused)).length).toBeGreaterThan(2);
+});
+
 it("keeps the last good config.yaml while it is broken, or not there", async () => {
   const agent = await startAgent();
   const good = readFileSync(root.layout.config, "utf8");

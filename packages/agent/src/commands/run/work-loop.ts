@@ -41,13 +41,18 @@ export async function workLoop(run: AgentRun): Promise<void> {
     }
     failures = blocked === null ? 0 : failures + 1;
     // Said once, not at every try. That the service is away, the heartbeat says.
-    if (isOfOneBackup(blocked) && blocked.message !== complaint)
-      run.say(`a backup waits in blobs/: ${blocked.message}`);
-    complaint = blocked?.message ?? "";
+    const what = blocked === null ? "" : withoutRequestId(blocked);
+    if (isOfOneBackup(blocked) && what !== complaint) run.say(`a backup waits in blobs/: ${blocked.message}`);
+    complaint = what;
     const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
     const wait_ms = blocked === null ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
     await run.work.wait(wait_ms, signal);
   }
+}
+
+/** The same at each try, where a refusal's message names the request. */
+function withoutRequestId(error: ServiceError | UserError): string {
+  return (error instanceof ServiceError ? error.refusal?.message : undefined) ?? error.message;
 }
 
 /** What kept a backup, or all of them, from being delivered. */
