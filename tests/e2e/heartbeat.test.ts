@@ -153,12 +153,12 @@ describe("a command", () => {
 
   it("that nobody acks comes again after three intervals, the same with one attempt more", async () => {
     const id = await queue("backup");
+    const asked = performance.now();
     const [first] = (await beat(agent)).commands;
-    const delivered = performance.now();
     expect(first).toMatchObject({ id, attempt: 1 });
     const again = async (): Promise<Delivered | undefined> => (await beat(agent)).commands[0];
     const second = await until("it is delivered again", again);
-    expect((performance.now() - delivered) / 1000).toBeGreaterThan(3 * INTERVAL_S - 0.5);
+    expect((performance.now() - asked) / 1000).toBeGreaterThan(3 * INTERVAL_S - 0.1);
     expect(second).toEqual({ ...first, attempt: 2 });
     expect(await until("it is delivered a third time", again)).toEqual({ ...first, attempt: 3 });
     expect((await beat(agent, ack(id))).commands).toEqual([]);

