@@ -530,7 +530,11 @@ describe("what decides about a run", () => {
   const [at, deadline] = ["2026-11-20T02:00:00.000Z", "2026-11-20T04:00:00.000Z"];
 
   /** What there is to say against one run, of which the log has these receipts. */
-  async function faultIn(run: Partial<ScheduledRun>, receipts: readonly CheckedReceipt[]): Promise<string> {
+  async function faultIn(
+    run: Partial<ScheduledRun>,
+    receipts: readonly CheckedReceipt[],
+    removed_at: string | null = null,
+  ): Promise<string> {
     const files = new Map(good);
     const { exported_at } = JSON.parse(String(files.get("manifest.json"))) as Manifest;
     editJson<Manifest>(files, "manifest.json", ({ period }) => {
@@ -553,8 +557,10 @@ describe("what decides about a run", () => {
     const findings = new Findings();
     const opened = (await PackFiles.open(zip, findings)) ?? expect.unreachable();
     const policy = JSON.parse(String(good.get("policy.json"))) as PackPolicy;
+    policy.sources = policy.sources.slice(0, 1).map((source) => ({ ...source, id: SOURCE, removed_at }));
     const entries = { receipts: [...receipts], events: new Map(), otherEvents: new Set<string>() };
-    await checkRuns(opened, findings, entries, policy, exported_at);
+    // The log need not tell yet of what was removed as the pack ends.
+    await checkRuns(opened, findings, entries, policy, removed_at ?? exported_at);
     await zip.close();
     return findings.lines().find(({ id }) => id === "runs")?.detail ?? "";
   }
@@ -599,6 +605,14 @@ describe("what decides about a run", () => {
       /^1 scheduled/,
     );
     expect(await faultIn({ status: "missed" }, [before])).toMatch(/^1 scheduled/);
+  });
+
+  test("a removal withdraws what was still to come, not what nobody had done in its time", async () => {
+    const withdrawn = { status: "withdrawn" } as const;
+    expect(await faultIn(withdrawn, [], "2026-11-20T04:59:59.999Z")).toMatch(/^1 scheduled/);
+    expect(await faultIn(withdrawn, [], "2026-11-20T05:00:00.001Z")).toBe(
+      "1 runs are past their deadline and nobody decided about them",
+    );
   });
 
   test("not one that came a month later, however long it is said to have had", async () => {

@@ -30,6 +30,7 @@ export async function checkRuns(
   const runs = await readRuns(files, findings);
   const decide = decider(entries.receipts);
   const removed = removedSources(policy, entries.events, bodiesUntil);
+  const removedAt = new Map(policy.sources.map(({ id, removed_at }) => [id, removed_at]));
   let undecided = 0;
   for (const run of runs) {
     const wrong = wrongIn(run, decide(run), {
@@ -39,14 +40,26 @@ export async function checkRuns(
       events: entries.events,
     });
     if (wrong !== null) findings.fail("runs", `${nameOf(run)} ${wrong}`);
-    const waited = Date.parse(files.manifest.exported_at) - Date.parse(run.deadline_at);
-    if (run.status === "waiting" && waited > DECIDED_MS) undecided += 1;
+    const openUntil = {
+      waiting: files.manifest.exported_at,
+      withdrawn: removedAt.get(run.source_id) ?? null,
+    };
+    if (isOverdue(run, openUntil)) undecided += 1;
   }
   requireTold(findings, runs, entries, files.manifest);
   if (undecided > 0)
     findings.leaveOpen("runs", `${undecided} runs are past their deadline and nobody decided about them`);
   findings.hold("runs", `${runs.length} scheduled runs${timeGiven(runs)}`);
   return runs;
+}
+
+/** A run that nobody did in its time was missed before the export, and before its source was removed. */
+function isOverdue(
+  { status, deadline_at }: ScheduledRun,
+  openUntil: Record<"waiting" | "withdrawn", string | null>,
+): boolean {
+  const until = status === "waiting" || status === "withdrawn" ? openUntil[status] : null;
+  return until !== null && Date.parse(until) - Date.parse(deadline_at) > DECIDED_MS;
 }
 
 /** How long they had is the service's word, and decides what counts as missed. */
