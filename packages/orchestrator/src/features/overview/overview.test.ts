@@ -1,6 +1,6 @@
 import type { Overview } from "@attestore/contract";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { makeHistory } from "../../../test/history.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type History, makeHistory } from "../../../test/history.ts";
 import { recordReceipt } from "../../../test/recorded.ts";
 import {
   heartbeat,
@@ -227,35 +227,73 @@ test("an old proof counts while the schedule that asked for it goes on, and sett
   expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
 });
 
-test("a test that could not run counts although an older one's result came after it", async () => {
-  const org = await service.addOrg();
-  const owner = await service.signIn(org);
-  const { agent, sourceId, backups } = await makeHistory(service, org);
+describe("of a source without results of tests", () => {
+  let org: TestOrg;
+  let owner: TestUser;
+  let history: History;
+  beforeEach(async () => {
+    org = await service.addOrg();
+    owner = await service.signIn(org);
+    history = await makeHistory(service, org);
+    await service.pool.query("delete from receipts where source_id = $1 and kind = 'restore_test'", [
+      history.sourceId,
+    ]);
+    await service.pool.query("update sources set last_proven_at = null where id = $1", [history.sourceId]);
+  });
+
   const ago = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
-  const later = (at: Date, happenedAt: Date) =>
-    recordReceipt(service.database, {
+  const shown = async () => (await read(owner, org)).sources[0];
+
+  async function tested(
+    result: "passed" | "failed",
+    { ran, came }: { ran: Date; came: Date },
+  ): Promise<void> {
+    const { agent, sourceId, backups } = history;
+    await recordReceipt(service.database, {
       orgId: org.id,
       sourceId,
       agentId: agent.id,
       backupId: backups[0]?.id ?? "",
       kind: "restore_test",
-      result: "passed",
-      at,
-      happenedAt,
+      result,
+      at: came,
+      happenedAt: ran,
     });
-  await service.pool.query("delete from receipts where source_id = $1 and kind = 'restore_test'", [sourceId]);
-  const failed = await agent.post("/v1/events", {
-    kind: "restore_failed",
-    source_id: sourceId,
-    occurred_at: ago(60).toISOString(),
-    detail: { reason: "no space left" },
+    if (result === "passed")
+      await service.pool.query(
+        "update sources set last_proven_at = greatest(last_proven_at, $2) where id = $1",
+        [sourceId, ran],
+      );
+  }
+
+  test("a test that could not run counts although an older one's result came after it", async () => {
+    const failed = {
+      kind: "restore_failed",
+      source_id: history.sourceId,
+      detail: { reason: "no space left" },
+    };
+    await event(history.agent, { ...failed, occurred_at: ago(60).toISOString() });
+    await tested("passed", { ran: ago(300), came: ago(30) });
+    expect(await shown()).toMatchObject({ state: "failed" });
+    await tested("passed", { ran: ago(50), came: ago(20) });
+    expect(await shown()).toMatchObject({ state: "proven" });
   });
-  expect(failed.status).toBe(201);
-  const states = async () => (await read(owner, org)).sources.map(({ state }) => state);
-  await later(ago(30), ago(300));
-  expect(await states()).toEqual(["failed"]);
-  await later(ago(20), ago(50));
-  expect(await states()).toEqual(["proven"]);
+
+  test("a test that failed counts although an older one's result came after it", async () => {
+    const ran = ago(60);
+    await tested("failed", { ran, came: ago(59) });
+    await tested("passed", { ran: ago(300), came: ago(30) });
+    expect(await shown()).toMatchObject({
+      state: "failed",
+      concerns: ["restore_test_failed"],
+      failed_at: ran.toISOString(),
+    });
+    await tested("passed", { ran: ago(50), came: ago(20) });
+    expect(await shown()).toMatchObject({ state: "proven", failed_at: null });
+    // Of a host whose clock is behind.
+    await tested("failed", { ran: ago(5000), came: ago(10) });
+    expect(await shown()).toMatchObject({ state: "failed", concerns: ["restore_test_failed"] });
+  });
 });
 
 test("trends go from the oldest day to the newest without the days that have none, and the newest test tells whether a check is missing", async () => {

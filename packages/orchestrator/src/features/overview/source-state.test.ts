@@ -8,7 +8,7 @@ const PROVEN = {
   last_backup_at: ago(6),
   last_proven_at: ago(5),
   tested_at: ago(5),
-  test_result: "passed" as const,
+  test_failed_at: null,
   objectives: null,
   is_proven_by_schedule: true,
 };
@@ -31,21 +31,21 @@ describe("the state of a source", () => {
     ["a proof that counts", {}, {}, "proven", []],
     [
       "nothing at all",
-      { last_backup_at: null, last_proven_at: null, tested_at: null, test_result: null },
+      { last_backup_at: null, last_proven_at: null, tested_at: null },
       {},
       "none",
       ["never_backed_up"],
     ],
     [
       "a backup that nobody tested",
-      { last_proven_at: null, tested_at: null, test_result: null },
+      { last_proven_at: null, tested_at: null },
       {},
       "backed_up",
       ["never_proven"],
     ],
     [
       "a test that failed after one that passed",
-      { tested_at: ago(1), test_result: "failed" as const },
+      { tested_at: ago(1), test_failed_at: ago(1) },
       {},
       "failed",
       ["restore_test_failed"],

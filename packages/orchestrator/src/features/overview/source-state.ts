@@ -26,7 +26,12 @@ export interface Judged {
 
 type Judging = Pick<
   SourceRow,
-  "last_backup_at" | "last_proven_at" | "tested_at" | "test_result" | "objectives" | "is_proven_by_schedule"
+  | "last_backup_at"
+  | "last_proven_at"
+  | "tested_at"
+  | "test_failed_at"
+  | "objectives"
+  | "is_proven_by_schedule"
 >;
 
 /**
@@ -36,8 +41,7 @@ type Judging = Pick<
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;
   const failed = failuresSince(source, known.failures);
-  if (source.test_result === "failed" && source.tested_at !== null)
-    failed.set("restore_test_failed", source.tested_at);
+  if (source.test_failed_at !== null) failed.set("restore_test_failed", source.test_failed_at);
   const age_s = (at: Date): number => (now.getTime() - at.getTime()) / 1000;
   const missed: SourceConcern[] = [];
   if (known.open.includes("backup_missed")) missed.push("backup_missed");

@@ -26,7 +26,8 @@ export interface SourceRow {
   is_proven_by_schedule: boolean;
   /** When the restore test ran whose result came last; however late it came. */
   tested_at: Date | null;
-  test_result: "passed" | "failed" | null;
+  /** When a restore test failed: that one, whatever its host's clock says, or one that ran after the last proof. */
+  test_failed_at: Date | null;
 }
 
 /** The organisation's sources with the newest test of each. */
@@ -37,7 +38,10 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
       coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
         where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
           and run.scheduled_at <= last_proven_at order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
-      test.happened_at as tested_at, test.result as test_result
+      test.happened_at as tested_at,
+      case test.result when 'failed' then test.happened_at else (select happened_at from receipts
+        where receipts.source_id = sources.id and kind = 'restore_test' and result = 'failed'
+          and created_at > last_proven_at and happened_at > last_proven_at order by created_at desc limit 1) end as test_failed_at
     from sources
     left join lateral (select happened_at, result from receipts
       where receipts.source_id = sources.id and kind = 'restore_test' order by created_at desc limit 1) as test on true
