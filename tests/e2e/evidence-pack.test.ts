@@ -25,7 +25,7 @@ import {
   sshFingerprint,
 } from "@attestore/proof";
 import fc from "fast-check";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-entries.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
@@ -72,9 +72,15 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-afterEach(() => {
-  vi.useRealTimers();
-});
+/** Work that is done so many milliseconds from now, before where there is a minus, by everybody's clock. */
+async function shifted<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+  try {
+    return await work();
+  } finally {
+    vi.useRealTimers();
+  }
+}
 
 const verify = (path: string, key: NoteVerifier | null = logKey): Promise<PackOutcome> =>
   verifyPack(path, { logKey: key ?? undefined, keys: [] });
@@ -633,11 +639,12 @@ test("of a source that was removed the log tells, in a pack of that time and of 
   const org = await service.addOrg();
   const owner = await service.signIn(org);
   // Of a removal in the last minutes it may not tell yet.
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 30 * MINUTE_MS });
-  const from = new Date();
-  const { agent, sourceId } = await makeHistory(service, org, { backups: 0 });
-  const removed = await owner.delete(`/api/orgs/${org.id}/sources/${sourceId}`);
-  vi.useRealTimers();
+  const { from, agent, removed } = await shifted(-30 * MINUTE_MS, async () => {
+    const begun = new Date();
+    const made = await makeHistory(service, org, { backups: 0 });
+    const answer = await owner.delete(`/api/orgs/${org.id}/sources/${made.sourceId}`);
+    return { from: begun, agent: made.agent, removed: answer };
+  });
   expect(removed.status, String(removed.body)).toBe(200);
   for (const begin of [from, new Date()]) {
     const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${begin.toISOString()}`);
@@ -653,11 +660,8 @@ test("a receipt that waited on its host decides no run that was due after it fin
   const { service } = organisation;
   const org = await service.addOrg();
   const owner = await service.signIn(org);
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 30 * MINUTE_MS });
-  const from = new Date();
-  const { agent, sourceId, backups } = await makeHistory(service, org, { backups: 1 });
-  const finished_at = new Date().toISOString();
-  vi.useRealTimers();
+  const before = new Date(Date.now() - 30 * MINUTE_MS).toISOString();
+  const { agent, sourceId, backups } = await shifted(-30 * MINUTE_MS, () => makeHistory(service, org));
   await service.pool.query(
     `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at)
      values ($1, 'restore_test', $2, $3, $4)`,
@@ -666,13 +670,13 @@ test("a receipt that waited on its host decides no run that was due after it fin
   const key = parsePublicKeyWire(agent.publicKeyWire);
   const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
   const [{ id, sha256 } = expect.unreachable()] = backups;
-  const statement = restoreTestOf(signer, { id, sha256, sourceId, sizeBytes: 64 }, { finished_at });
+  const statement = restoreTestOf(signer, { id, sha256, sourceId, sizeBytes: 64 }, { finished_at: before });
   const sent = await agent.post("/v1/receipts", undefined, {
     body: signedEnvelope(signer, statement),
     headers: { "content-type": "application/json" },
   });
   expect(sent.status, String(sent.body)).toBe(201);
-  const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${from.toISOString()}`);
+  const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${before}`);
   await save(file("waited.zip"), answer.body);
   const runs = runsOf(await filesOf(file("waited.zip")));
   expect(runs).toMatchObject([{ status: "waiting", receipt_id: null }]);
@@ -713,9 +717,9 @@ test.each([
     const owner = await service.signIn(org);
     const agent = await service.attach(org);
     const from = new Date(Date.now() - MINUTE_MS);
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + days * 86_400_000 });
     const body = { kind: "restore_failed", occurred_at: from.toISOString(), detail: { reason: "no space" } };
-    expect((await agent.post("/v1/events", body).finally(() => vi.useRealTimers())).status).toBe(201);
+    const told = await shifted(days * 86_400_000, () => agent.post("/v1/events", body));
+    expect(told.status).toBe(201);
     const answer = await owner.get(`/api/orgs/${org.id}/evidence?from=${from.toISOString()}`);
     await save(file("odd.zip"), answer.body);
     const outcome = await verify(file("odd.zip"), parseVerifierKey(agent.log.verifier_key));
