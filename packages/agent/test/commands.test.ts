@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt } from "@attestore/proof";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
@@ -225,6 +226,17 @@ it("takes an answer with another protocol for none, of the service and of the st
   expect([...upgraded]).toEqual(
     expect.arrayContaining(["PUT ", "GET ", "POST /v1/backups", "POST /v1/receipts"]),
   );
+});
+
+it("ends as what it did, also where nobody reads on, and with 2 where its answer cannot be written", async () => {
+  await json(["backup", "--source", "papers"]);
+  const { process: unread, finished } = startCli(["restore-test", "--source", "papers"], {
+    env: { ATTESTORE_HOME: root.layout.root },
+  });
+  for (const stream of [unread.stdout, unread.stderr]) stream?.destroy();
+  expect((await finished).code).toBe(0);
+  const program = [process.execPath, inject("programs").attestore, "--version"];
+  expect(spawnSync("sh", ["-c", '"$0" "$@" > /dev/full', ...program]).status).toBe(2);
 });
 
 it("takes flags from the command line, then the environment, then defaults, then what is built in", async () => {

@@ -366,10 +366,13 @@ describe("what reads no data is no pass", () => {
     // What is inferred would count too: only the configured ones are looked at here.
     const { RestoredPostgresql } = await import("../../src/engines/postgresql/restored.ts");
     const { programsIn } = await import("../../src/processes/run-program.ts");
+    const { findInstallations } = await import("../../src/engines/postgresql/installations.ts");
+    const [installation] = await findInstallations(["postgres", "psql"]);
+    if (installation === undefined) throw new Error("no PostgreSQL (run tools/setup test)");
     const restored = new RestoredPostgresql(
       {
-        runtime: { kind: "process", engine: "postgresql", engine_version: "15.0" },
-        run: programsIn("/usr/lib/postgresql/15/bin", {
+        runtime: { kind: "process", engine: "postgresql", engine_version: installation.version },
+        run: programsIn(installation.bin, {
           ...server.environment,
           PGOPTIONS: "",
         }),

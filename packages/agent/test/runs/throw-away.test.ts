@@ -28,6 +28,8 @@ beforeAll(async () => {
     create role tester login; create role stranger login;
     create database shop; create database scratch owner tester;
   `);
+  // As PostgreSQL 15 and newer make it.
+  sql("scratch", "alter schema public owner to tester");
   sql(
     "shop",
     `create schema sales; create type mood as enum ('low');
@@ -256,6 +258,13 @@ describe("is refused, and left as it is", () => {
     await expect(testIt()).rejects.toMatchObject(reason(/one of the server's own/));
     process.env["TEST_SCRATCH_URL"] = server.url("stranger", "", "scratch");
     await expect(testIt()).rejects.toMatchObject(reason(/not owned by its role/));
+  });
+
+  test("one whose schema public is somebody else's, as PostgreSQL 13 and 14 make it", async () => {
+    sql("scratch", "alter schema public owner to stranger");
+    await expect(testIt()).rejects.toMatchObject(reason(/schema public that its role does not own/));
+    expect(commentOf("scratch")).toBe("");
+    sql("scratch", "alter schema public owner to tester");
   });
 
   test("what names no database, or several hosts", async () => {

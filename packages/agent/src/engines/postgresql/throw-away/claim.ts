@@ -36,6 +36,8 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
       when pg_is_in_recovery() then 'is a standby'
       when datistemplate or datname in ('postgres', 'template0', 'template1') then 'is one of the server''s own'
       when not pg_has_role(datdba, 'usage') then 'is not owned by its role (alter database … owner to …)'
+      when exists (select from pg_namespace where nspname = 'public' and not pg_has_role(nspowner, 'usage'))
+        then 'has a schema public that its role does not own, which it could not empty (alter schema public owner to …)'
       when not pg_try_advisory_lock(${LOCK}) then 'is in use by another restore test'
     end from pg_database d where datname = current_database()`);
   if (problem !== "") throw refused(name, problem);
