@@ -223,6 +223,12 @@ test("an old proof counts while the schedule that asked for it goes on, and sett
     [sourceId, new Date(proven.getTime() - hour), org.id, new Date(proven.getTime() + hour)],
   );
   expect(await state()).toMatchObject({ state: "proven", concerns: [] });
+  // Of a host whose clock is behind: it decided the run.
+  await service.pool.query(
+    "update scheduled_runs set scheduled_at = $2::timestamptz + interval '5 minutes' where source_id = $1",
+    [sourceId, proven],
+  );
+  expect(await state()).toMatchObject({ state: "proven", concerns: [] });
   expect((await owner.post(path, { schedule: null })).status).toBe(200);
   expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
 });

@@ -9,6 +9,7 @@ import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { dayOfMark } from "./day-strip.ts";
 import type { Incident } from "../schedules/incidents.ts";
+import { CLOCK_BEHIND } from "../schedules/runs.ts";
 
 export interface SourceRow {
   id: string;
@@ -37,7 +38,7 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
       next_backup_at, next_restore_test_at,
       coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
         where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
-          and run.scheduled_at <= last_proven_at order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
+          and run.scheduled_at <= last_proven_at + ${CLOCK_BEHIND} order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
       test.happened_at as tested_at,
       case test.result when 'failed' then test.happened_at else (select happened_at from receipts
         where receipts.source_id = sources.id and kind = 'restore_test' and result = 'failed'
