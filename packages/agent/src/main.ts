@@ -3,6 +3,20 @@
 // Until a command has come to its end: a program that waits for what never comes ends by itself, and Node calls that 0.
 process.exitCode = 2;
 
+/** Node ends with 1 when a program breaks, which here means that it ran and that the outcome is bad. */
+function giveUp(error: unknown): void {
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`attestore: ${what}\n`);
+  process.exit(2);
+}
+
+process.on("uncaughtException", giveUp);
+// Whoever reads may stop reading (`| head`): that changes nothing about what is done. Nobody is left to be told of a broken stderr.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") giveUp(`the answer cannot be written: ${error.message}`);
+});
+process.stderr.on("error", () => undefined);
+
 const stop = new AbortController();
 let stoppedBy: NodeJS.Signals | null = null;
 for (const name of ["SIGINT", "SIGTERM"] as const) {
