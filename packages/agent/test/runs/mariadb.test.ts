@@ -102,7 +102,7 @@ const nothingLeft = (): void => {
 test("the metadata say what is in the dump, and no row of it", () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: "mariadb",
-    engine_version: expect.stringMatching(/^10\.11\.[0-9]+-MariaDB/),
+    engine_version: expect.stringMatching(/^1[01]\.[0-9]+\.[0-9]+-MariaDB/),
     dump_format: "mysqldump-sql",
     schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     databases: ["shop"],
@@ -350,7 +350,7 @@ describe("damage", () => {
 
   test("a table that is short of one row", async () => {
     const made = await resealed((sql) =>
-      sql.replace(/INSERT INTO `items` VALUES\n\(1,1\),/, "INSERT INTO `items` VALUES"),
+      sql.replace(/INSERT INTO `items` VALUES\s*\(1,1\),/, "INSERT INTO `items` VALUES"),
     );
     expect(await failing(made)).toEqual(["inferred:rows:shop.items"]);
   });
@@ -393,7 +393,7 @@ describe("damage", () => {
       code: "sandbox_lacks",
       message: expect.stringContaining("Columnstore"),
     });
-    const made = await resealed((sql) => sql.replaceAll("utf8mb4_general_ci", "utf8mb4_0900_ai_ci"));
+    const made = await resealed((sql) => sql.replaceAll(/utf8mb4_\w+_ci/g, "utf8mb4_nowhere_ci"));
     await expect(testIt([], { made })).rejects.toMatchObject({ code: "sandbox_lacks" });
     nothingLeft();
   });

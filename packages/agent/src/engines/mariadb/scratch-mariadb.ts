@@ -14,6 +14,8 @@ const SETTINGS = [
   "--max-allowed-packet=1G",
   "--local-infile=0",
   "--event-scheduler=OFF",
+  // Where code is loaded from: nothing can be there, and nothing that a statement writes can get there.
+  "--plugin-dir=/dev/null",
   // MySQL's takes more memory than all that is restored in a small container.
   "--performance-schema=OFF",
   // MySQL's second protocol has a socket of its own where nothing can be written, and is ready before the server is.
@@ -87,9 +89,8 @@ async function start(
       `--socket=${socketOf(place)}`,
       `--pid-file=${join(place.home, "pid")}`,
       `--tmpdir=${place.home}`,
-      // Where a dump's statements could read and write files, and load code from: there is nothing.
+      // The one place where a dump's statements could read and write files: there is nothing.
       `--secure-file-priv=${place.sockets}`,
-      `--plugin-dir=${place.sockets}`,
       `--innodb-buffer-pool-size=${Math.min(MAX_BUFFERS_MB, Math.floor(memory_mb / 8))}M`,
       ...SETTINGS,
     ],

@@ -20,8 +20,11 @@ export class SessionEnded extends Error {
 }
 
 const MAX_OUTPUT = 64 << 20;
-/** The client, which errors do not end, would wait for ever for us, and we for it. */
-const LOST = /^ERROR (?:2006|2013|2055|4031) \(HY000\)/;
+/**
+ * The client's own errors, all of them about its connection: 2006 and 2013, and with TLS 2026. Errors do not end it: it would wait for
+ * ever for us, and we for it. 4031 is what a server says that closes it.
+ */
+const LOST = /^ERROR (?:2[0-9]{3}|4031) \(HY000\)/;
 
 /**
  * In binary mode the client has no commands of its own but `delimiter`. An error does not end it; what the error was, the
