@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type { DatabaseTransaction, NotificationIncidentsTable } from "../../platform/database/schema.ts";
 
 export type TroubleKind = NotificationIncidentsTable["kind"];
@@ -53,7 +54,7 @@ export async function endTroubles(
     .updateTable("notification_incidents")
     .set({ ended_at: at })
     .where(column, "=", id)
-    .where("kind", "in", kinds)
+    .where(sql<boolean>`kind = any(${[...kinds]})`)
     .where("ended_at", "is", null)
     .returning(["id", "org_id", "kind", "source_id", "agent_id", "began_at"])
     .execute();

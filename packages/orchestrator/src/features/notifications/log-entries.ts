@@ -21,7 +21,9 @@ export interface LoggedReceipt {
   backup_id: string;
   result: "passed" | "failed" | null;
   envelope: Buffer;
+  log_index: number;
   created_at: Date;
+  happened_at: Date;
 }
 
 /** The log's entries of these indexes in their order; `from` inclusive, `to` exclusive. */
@@ -70,7 +72,18 @@ async function readReceipts(
   if (wanted.length === 0) return new Map();
   const rows = await tx
     .selectFrom("receipts")
-    .select(["id", "kind", "source_id", "agent_id", "backup_id", "result", "envelope", "created_at"])
+    .select([
+      "id",
+      "kind",
+      "source_id",
+      "agent_id",
+      "backup_id",
+      "result",
+      "envelope",
+      "log_index",
+      "created_at",
+      "happened_at",
+    ])
     .where("id", "in", wanted)
     .execute();
   return new Map(rows.map((row) => [row.id, { type: "receipt", ...row }]));

@@ -1,10 +1,18 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { failedSince } from "./failed-since.ts";
+import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 import { shortText } from "./short-text.ts";
 import { tellDrift } from "./tell-drift.ts";
 import { tellBeginning, tellEnds } from "./tell-incident.ts";
 
 const MAX_CHECKS = 20;
+
+/** What a backup, or a restore test that passed, makes good. */
+const SHOWN_TO_WORK: Readonly<Record<LoggedReceipt["kind"], readonly TroubleKind[]>> = {
+  backup: ["backup_failed"],
+  restore_test: ["restore_test_failed", "restore_test_could_not_run"],
+};
 
 /** Tells of a receipt: a restore test that failed, what works again, and what has drifted. */
 export async function tellReceipt(
@@ -17,14 +25,11 @@ export async function tellReceipt(
   const recovered = { at, resolution: "recovered" as const, more: named };
   await tellEnds(tx, { about: { agentId }, kinds: ["attestation_failed"], ...recovered });
   const about = { sourceId };
-  if (receipt.kind === "backup") await tellEnds(tx, { about, kinds: ["backup_failed"], ...recovered });
-  else if (receipt.result === "passed")
-    await tellEnds(tx, {
-      about,
-      kinds: ["restore_test_failed", "restore_test_could_not_run"],
-      ...recovered,
-    });
-  else {
+  if (receipt.result !== "failed") {
+    const since = await failedSince(tx, receipt);
+    const kinds = SHOWN_TO_WORK[receipt.kind].filter((kind) => !since.has(kind));
+    await tellEnds(tx, { about, kinds, ...recovered });
+  } else {
     await tellEnds(tx, {
       about,
       kinds: ["restore_test_could_not_run"],

@@ -73,10 +73,11 @@ async function told(channelId: string): Promise<Told[]> {
 }
 const types = async (channelId: string): Promise<string[]> => (await told(channelId)).map(({ type }) => type);
 
+/** What failed an hour ago, unless it is told when. */
 const report = async (kind: string, more: object = {}): Promise<string> => {
   const { status, json } = await agent.post("/v1/events", {
     kind,
-    occurred_at: new Date().toISOString(),
+    occurred_at: new Date(Date.now() - 3_600_000).toISOString(),
     detail: { reason: "no space left on device" },
     ...more,
   });
@@ -152,6 +153,39 @@ test("that a test ran and failed is another thing than that it could not run, an
   expect(JSON.stringify(messages)).not.toContain("1234");
   await makeHistory(service, org, { agent });
   expect((await types(channel)).slice(3)).toEqual(["restore_test.recovered"]);
+});
+
+test("what came late and ran before something failed shows not that it works again", async () => {
+  const channel = await addChannel();
+  const source_id = await source();
+  for (const kind of ["backup_failed", "restore_failed"]) await report(kind, { source_id });
+  const later = { source_id, occurred_at: new Date().toISOString() };
+  for (const kind of ["backup_failed", "restore_failed"]) await report(kind, later);
+  const begun = ["backup.failed", "restore_test.could_not_run"];
+  expect(await types(channel)).toEqual(begun);
+  await makeHistory(service, org, { agent });
+  expect(await types(channel)).toEqual(begun);
+  await service.pool.query(
+    "update events set occurred_at = created_at - interval '1 hour' where source_id = $1",
+    [source_id],
+  );
+  await makeHistory(service, org, { agent, result: "failed" });
+  expect((await types(channel)).slice(2)).toEqual([
+    "backup.recovered",
+    "incident.ended",
+    "restore_test.failed",
+  ]);
+  // As if it had failed after those that come now had run.
+  const failed = "update receipts set happened_at = created_at where source_id = $1 and result = 'failed'";
+  await service.pool.query(failed, [source_id]);
+  await makeHistory(service, org, { agent });
+  expect((await types(channel)).slice(5)).toEqual([]);
+  await service.pool.query(
+    "update receipts set happened_at = happened_at - interval '1 hour' where source_id = $1 and result = 'failed'",
+    [source_id],
+  );
+  await makeHistory(service, org, { agent });
+  expect((await types(channel)).slice(5)).toEqual(["restore_test.recovered"]);
 });
 
 test("what is missing and who is silent: begin and end, also when both were seen late", async () => {
