@@ -65,6 +65,13 @@ describe("the state of a source", () => {
       [],
     ],
     [
+      "a test that could not run, then did, and then the result of an older one came",
+      { tested_at: ago(9) },
+      { failures: [failure("restore_failed", 7)] },
+      "proven",
+      [],
+    ],
+    [
       "a backup that failed since the last one",
       {},
       { failures: [failure("backup_failed", 1)] },

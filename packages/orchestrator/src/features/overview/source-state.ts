@@ -87,14 +87,14 @@ const CONCERNS = {
 
 /** What could not be done and has not been done since: of a restore test a later one that ran, of the others a later backup. */
 function failuresSince(
-  { tested_at, last_backup_at }: Judging,
+  { tested_at, last_proven_at, last_backup_at }: Judging,
   failures: readonly Failure[],
 ): Map<SourceConcern, Date> {
   const since = new Map<SourceConcern, Date>();
   for (const kind of ["restore_failed", "backup_failed", "attestation_failed"] as const) {
-    const success = kind === "restore_failed" ? tested_at : last_backup_at;
+    const successes = kind === "restore_failed" ? [tested_at, last_proven_at] : [last_backup_at];
     for (const failure of failures) {
-      if (failure.kind !== kind || (success !== null && failure.at <= success)) continue;
+      if (failure.kind !== kind || successes.some((at) => at !== null && failure.at <= at)) continue;
       const known = since.get(CONCERNS[kind]);
       if (known === undefined || known < failure.at) since.set(CONCERNS[kind], failure.at);
     }
