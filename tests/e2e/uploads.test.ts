@@ -438,15 +438,18 @@ describe("an upload in parts", () => {
       host.addSources(`  large:\n    engine: files\n    path: ${data}\n`);
       appendFileSync(join(host.root, "config.yaml"), "upload: { max_rate: 5MB }\n");
       const running = host.start("backup", "--source", "large");
-      const progress = await until(
+      // Read at once: by the time that the service is killed it may be gone.
+      const upload_id = await until(
         "a part is sent",
-        () => readdirSync(join(host.root, "blobs")).find((name) => name.endsWith(".parts.json")),
+        () => {
+          const blobs = join(host.root, "blobs");
+          const progress = readdirSync(blobs).find((name) => name.endsWith(".parts.json"));
+          if (progress === undefined) return null;
+          return (JSON.parse(readFileSync(join(blobs, progress), "utf8")) as { upload_id: string }).upload_id;
+        },
         60,
       );
       await server.kill();
-      const { upload_id } = JSON.parse(readFileSync(join(host.root, "blobs", progress), "utf8")) as {
-        upload_id: string;
-      };
       await server.start();
       await running.finished;
       for (const args of [["sync"], ["restore-test", "--source", "large"]]) {
