@@ -221,3 +221,23 @@ it("a backup that waited for its turn is encrypted to the keys that config.yaml 
   const header = readFileSync(storedBackup()).subarray(0, 1_000).toString("latin1");
   expect(header.match(/^-> X25519 /gm)).toHaveLength(2);
 });
+
+it("says what to do in a root that was never set up, and makes nothing in it; makes what is missing in one that was", async () => {
+  const config = join(root, "config.yaml");
+  const text = readFileSync(config, "utf8");
+  rmSync(layoutOf(root).locks, { recursive: true });
+  await json(["keys", "recovery-kit", "--output", "kit.txt"]);
+  rmSync(root, { recursive: true });
+  mkdirSync(root);
+  writeFileSync(config, text.slice(text.indexOf("\nsources:")));
+  for (const [command, error] of [
+    [["recovery-kit"], "config_invalid"],
+    [["rotate", "encryption"], "not_attached"],
+    [["rotate", "signing"], "not_attached"],
+  ] as const)
+    expect(await json(["keys", ...command], 2)).toMatchObject({
+      error,
+      message: expect.stringContaining("attestore init"),
+    });
+  expect(readdirSync(root)).toEqual(["config.yaml"]);
+});

@@ -7,6 +7,7 @@ import { kitHtml, kitText, type KitSecret } from "../keys/recovery-kit.ts";
 import { ShareError, splitSecret } from "../keys/shamir.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
 import { writeDurably } from "../root/durable-write.ts";
+import { makeLayout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
@@ -18,6 +19,14 @@ export const keysRecoveryKit: Run = async (call) => {
   return call.flags.isOn("test") ? testRecoveryKit(call, root) : makeKit(call, root);
 };
 
+function requireRecipients({ layout, config }: Pick<OpenRoot, "layout" | "config">): void {
+  if (config.recipients.length > 0) return;
+  throw new UserError(
+    "config_invalid",
+    `${layout.config} has no encryption.recipients yet: run \`attestore init\``,
+  );
+}
+
 /**
  * A key of its own for the day when this host is gone: its private half goes to paper alone, its public half into config.yaml, so
  * that every backup from now on is encrypted to it.
@@ -25,13 +34,11 @@ export const keysRecoveryKit: Run = async (call) => {
 async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const { terminal, flags, signal } = call;
   const { layout } = root;
+  requireRecipients(root);
+  await makeLayout(layout);
   using _ = await takeWorkLock(layout, "keys recovery-kit", { signal, wait: false, say: terminal.say });
   const config = await configNow(root);
-  if (config.recipients.length === 0)
-    throw new UserError(
-      "config_invalid",
-      `${layout.config} has no encryption.recipients yet: run \`attestore init\``,
-    );
+  requireRecipients({ layout, config });
   const before = await readRecoveryState(layout);
   const isInUse = before !== null && config.recipients.includes(before.recipient);
   if (isInUse && !flags.isOn("yes"))

@@ -16,7 +16,7 @@ import { keepRotation, signRotation } from "../keys/rotation.ts";
 import { readIdentities } from "../root/age-identity.ts";
 import { writeDurably } from "../root/durable-write.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
-import type { Layout } from "../root/layout.ts";
+import { makeLayout, type Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import { UserError } from "../root/user-error.ts";
 import { openAttachment, type Attachment } from "../service/attachment.ts";
@@ -29,6 +29,8 @@ import { takeWorkLock } from "./work-lock.ts";
 
 export const keysRotate: Run = async (call, which) => {
   const opened = openRoot(call);
+  requireAgent(opened.config.agent, opened.layout.config);
+  await makeLayout(opened.layout);
   using _ = await takeWorkLock(opened.layout, "keys rotate", {
     signal: call.signal,
     wait: false,
