@@ -161,8 +161,18 @@ test("whatever is sent as one is accepted or refused, and what is accepted has a
 });
 
 test("time zones are those of the IANA database", () => {
-  for (const zone of ["UTC", "Europe/Berlin", "Etc/GMT+5"]) expect(isTimeZone(zone), zone).toBe(true);
-  for (const zone of ["Mars/Olympus", "", "Europe/Berlin ", "x".repeat(64), "+01:00", "-0330"])
+  for (const zone of ["UTC", "Asia/Tokyo", "Etc/GMT+5"]) expect(isTimeZone(zone), zone).toBe(true);
+  // Two of them have the capitals of one that there is.
+  for (const zone of [
+    "Mars/Olympus",
+    "",
+    "Asia/Tokyo ",
+    "x".repeat(64),
+    "+01:00",
+    "-0330",
+    "Aſia/Tokyo",
+    "Asıa/Tokyo",
+  ])
     expect(isTimeZone(zone), zone).toBe(false);
   expect(wallClock("Asia/Kolkata", new Date("2026-01-01T00:00:00.123Z"))).toEqual(
     new Date("2026-01-01T05:30:00.123Z"),

@@ -6,8 +6,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Whether the IANA database has a zone of this name. */
 export function isTimeZone(name: string): boolean {
-  // An offset, which JavaScript takes for a zone too.
-  if (/^[+-]/.test(name)) return false;
+  // Neither an offset, which JavaScript takes for a zone too, nor letters whose capitals are those of A-Z, such as ſ.
+  if (!/^[A-Za-z][A-Za-z0-9_/+-]*$/.test(name)) return false;
   try {
     formatOf(name);
     return true;
