@@ -3,11 +3,11 @@ import { open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
-import { errorCode } from "../errors/errno.ts";
 import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
 import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
 import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
+import { ifThere } from "./if-there.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
   ListedObject,
@@ -114,7 +114,7 @@ export class DiskStore implements ObjectStore {
   }
 
   async head(key: string): Promise<StoredObject | null> {
-    const found = await orNull(stat(this.#path(key), { bigint: true }));
+    const found = await ifThere(stat(this.#path(key), { bigint: true }));
     if (found === null || !found.isFile()) return null;
     return { sizeBytes: Number(found.size), sha256: this.#digests.sha256Of(key, found) };
   }
@@ -149,7 +149,7 @@ export class DiskStore implements ObjectStore {
   async remove(key: string): Promise<"removed"> {
     const path = this.#path(key);
     this.#digests.forget(key);
-    if ((await orNull(stat(path))) === null) return "removed";
+    if ((await ifThere(stat(path))) === null) return "removed";
     await rm(path, { force: true });
     await syncDirectory(dirname(path));
     return "removed";
@@ -163,14 +163,14 @@ export class DiskStore implements ObjectStore {
   async *list(prefix = ""): AsyncIterable<ListedObject> {
     for await (const key of keysIn(this.#directory, "")) {
       if (!key.startsWith(prefix)) continue;
-      const found = await orNull(stat(join(this.#directory, key)));
+      const found = await ifThere(stat(join(this.#directory, key)));
       if (found !== null) yield { key, sizeBytes: found.size, modifiedAt: found.mtime };
     }
   }
 
   /** For the routes: the object's file, or null. */
   async open(key: string): Promise<FileHandle | null> {
-    const file = await orNull(open(this.#path(key), "r"));
+    const file = await ifThere(open(this.#path(key), "r"));
     if (file === null || (await file.stat()).isFile()) return file;
     await file.close();
     return null;
@@ -210,21 +210,11 @@ async function publishObject(file: string, target: string): Promise<void> {
 }
 
 async function* keysIn(directory: string, prefix: string): AsyncIterable<string> {
-  const entries = await orNull(opendir(directory));
+  const entries = await ifThere(opendir(directory));
   if (entries === null) return;
   for await (const entry of entries) {
     if (entry.name.startsWith(".")) continue;
     if (entry.isFile()) yield prefix + entry.name;
     if (entry.isDirectory()) yield* keysIn(join(directory, entry.name), `${prefix}${entry.name}/`);
-  }
-}
-
-async function orNull<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") return null;
-    throw error;
   }
 }
