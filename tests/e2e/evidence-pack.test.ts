@@ -10,6 +10,8 @@ import {
   decodeEntryBundle,
   encodeEntryBundle,
   formatPublicKeyPem,
+  formatSummary,
+  indexPage,
   noteVerifier,
   parseNote,
   parsePublicKeyWire,
@@ -510,6 +512,24 @@ describe("changed and signed again by the service", () => {
     expect(outcome.verdict).toBe("false");
     expect(idsOf(outcome, "failed")).toEqual(failing);
   });
+});
+
+test("a source that is said to be younger than what the log tells of it: since when it had to be backed up is not shown", async () => {
+  const files = new Map(good);
+  const { exported_at, generator } = JSON.parse(String(good.get("manifest.json"))) as Manifest;
+  const verdictOf = async (created_at: string): Promise<unknown> => {
+    editJson<PackPolicy>(files, "policy.json", ({ sources }) => {
+      for (const source of sources) source.created_at = created_at;
+    });
+    const summary = (await verifyForged(files)).summary ?? expect.unreachable();
+    files.set("summary.json", Buffer.from(formatSummary(summary)));
+    files.set("index.html", Buffer.from(indexPage(summary, generator)));
+    const outcome = await verifyForged(files);
+    expect(idsOf(outcome, "failed")).toEqual([]);
+    return [outcome.verdict, idsOf(outcome, "not_checked")];
+  };
+  expect(await verdictOf(exported_at)).toEqual(["true", []]);
+  expect(await verdictOf(later(exported_at, 61 * MINUTE_MS))).toEqual(["cannot_tell", ["summary"]]);
 });
 
 test("an agent of which the log does not tell whose key it has needs that key from its host", async () => {

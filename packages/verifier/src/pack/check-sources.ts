@@ -4,10 +4,12 @@ import type { Findings } from "./findings.ts";
 
 /** A removal's entry is recorded a little after it: shortly before the pack's end it may not be in it. */
 const LATE_MS = 600_000;
+/** A source may be made by another clock than the one that dates the log. */
+const CLOCKS_MS = 3_600_000;
 
 /**
  * That policy.json names each source that anything in the pack is of, once: what is of none would be counted nowhere. And that one which
- * it says was removed is so by the log: from then on nothing is expected of it.
+ * it says was removed is so by the log: from then on nothing is expected of it. Nor is any younger than what the log tells of it.
  */
 export function checkSources(
   findings: Findings,
@@ -29,10 +31,32 @@ export function checkSources(
     if (!named.has(id))
       findings.fail("schedules", `policy.json leaves out ${id}, of which there is something in the pack`);
 
+  const first = firstRecorded({ receipts, events });
+  for (const { id, slug, created_at } of policy.sources)
+    if ((first.get(id) ?? Infinity) < Date.parse(created_at) - CLOCKS_MS)
+      findings.leaveOpen(
+        "summary",
+        `${slug} is said to be of ${created_at}, since when its recovery point counts, and the log tells of it before`,
+      );
+
   const removed = removedSources(policy, events, bodiesUntil);
   for (const { id, slug, removed_at } of policy.sources)
     if (removed_at !== null && removed_at < bodiesUntil && !removed.has(id))
       findings.fail("schedules", `the log does not tell that ${slug} was removed at ${removed_at}`);
+}
+
+/** When the log first tells of each source, as far as the pack goes; milliseconds since 1970. */
+function firstRecorded({
+  receipts,
+  events,
+}: Pick<CheckedEntries, "receipts" | "events">): Map<string, number> {
+  const first = new Map<string, number>();
+  const see = (id: string, at: string): void =>
+    void first.set(id, Math.min(Date.parse(at), first.get(id) ?? Infinity));
+  for (const { statement, recordedAt } of receipts) see(statement.predicate.source_id, recordedAt);
+  for (const { event, leaf } of events.values())
+    if (event.source_id !== undefined) see(event.source_id, leaf.recorded_at);
+  return first;
 }
 
 /** Sources of which the log tells that they were removed when policy.json says so, and those of which it could not tell yet. */
