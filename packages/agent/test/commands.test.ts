@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt } from "@attestore/proof";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { tryLock } from "../src/root/lock.ts";
 import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";
@@ -117,6 +118,7 @@ it("backs up, proves that it restores, and restores to a file; every receipt ver
 
 it("backs up no source of another agent, or one that was removed: it leaves nothing that nobody would take", async () => {
   await json(["backup", "--source", "invoices"]);
+  using _ = tryLock(root.layout, "run", "test");
   const other = newId("agent");
   for (const refuse of [
     () => service.ownedByOthers.set("invoices", other),
@@ -132,6 +134,22 @@ it("backs up no source of another agent, or one that was removed: it leaves noth
     expect(readdirSync(root.layout.blobs)).toEqual([]);
   }
   expect([service.backups.size, service.uploads.size, service.events.length]).toEqual([1, 1, 0]);
+});
+
+it("sends no heartbeat for an agent that does not run, and yet leaves no second ciphertext that nobody would take", async () => {
+  await json(["backup", "--source", "invoices"]);
+  const beats = service.heartbeats.length;
+  await json(["backup", "--source", "invoices"]);
+  // The service would take it for a sign of life, and tell people of it.
+  expect(service.heartbeats).toHaveLength(beats);
+
+  service.ownedByOthers.set("invoices", newId("agent"));
+  service.interfere = ({ route }) =>
+    route === "POST /v1/backups/upload-url" ? failure(403, "forbidden", "another agent's") : undefined;
+  expect(await json(["backup", "--source", "invoices"], 2)).toMatchObject({ error: "refused" });
+  const left = readdirSync(root.layout.blobs);
+  expect(await json(["backup", "--source", "invoices"], 2)).toMatchObject({ error: "source_unknown" });
+  expect(readdirSync(root.layout.blobs)).toEqual(left);
 });
 
 it("does not pass a backup whose stored bytes are damaged, and says so with exit code 1", async () => {

@@ -1,6 +1,8 @@
 import type { RegisteredSource } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
+import { isLocked } from "../root/lock.ts";
 import { UserError } from "../root/user-error.ts";
+import { listPending } from "../spool/pending-backup.ts";
 import type { Attachment } from "./attachment.ts";
 import { sendHeartbeat } from "./heartbeat.ts";
 import { ServiceError } from "./service-error.ts";
@@ -32,6 +34,9 @@ export async function resolveSourceId(
 /**
  * That the service would take this agent's backups of a source, asked before there is one. A service that is not reached, or does not
  * say, is no reason not to make a backup.
+ *
+ * It is asked by a heartbeat, which says that the agent runs. So where none does, it is asked only once a ciphertext of the source has
+ * been left waiting.
  * @throws UserError source_unknown
  */
 export async function requireOwnSource(
@@ -40,6 +45,9 @@ export async function requireOwnSource(
   slug: string,
   { signal }: { signal: AbortSignal },
 ): Promise<void> {
+  const { layout } = attachment;
+  const isLeft = (await listPending(layout)).some(({ source }) => source === slug);
+  if (!isLeft && !isLocked(layout, "run")) return;
   const told = await declaredNow(attachment, config, signal);
   if (told === undefined) return;
   const source = told.find((each) => each.slug === slug);
