@@ -130,7 +130,12 @@ it("sets aside after 30 days what the service does not take, and not before, nor
   service.interfere = () => failure(500, "internal", "x");
   expect(await submit()).toMatchObject({ refused: 0, waiting: 1 });
   age(30.1);
-  for (const away of ["cut", failure(503, "unavailable", "x"), failure(429, "rate_limited", "x")] as const) {
+  for (const away of [
+    "cut",
+    failure(503, "unavailable", "x"),
+    failure(429, "rate_limited", "x"),
+    failure(409, "idempotency_in_progress", "x"),
+  ] as const) {
     service.interfere = () => away;
     expect(await submit()).toMatchObject({ refused: 0, waiting: 1 });
   }
