@@ -40,12 +40,15 @@ beforeAll(async () => {
     create table orders (id bigint unsigned not null auto_increment primary key, status enum('paid', 'shipped') not null default 'paid',
       price decimal(12, 2) not null check (price >= 0), note text, photo blob, flag bit(3) default b'101', padded int(8) zerofill default 42,
       doubled decimal(13, 2) as (price * 2) stored, key by_status (status, price), fulltext key words (note)) engine = InnoDB;
-    insert into orders (price, note, photo) select seq, concat('secret note ', seq, ' "\\n\\t\\\\ it''s ü€😀'), unhex('00ff0d0a5c27') from seq_1_to_${ROWS};
+    set session ${server.product === "MySQL" ? "cte_max_recursion_depth" : "max_recursive_iterations"} = 1000000;
+    insert into orders (price, note, photo) with recursive numbers (seq) as (select 1 union all select seq + 1 from numbers where seq < ${ROWS})
+      select seq, concat('secret note ', seq, ' "\\n\\t\\\\ it''s ü€😀'), unhex('00ff0d0a5c27') from numbers;
     create table items (order_id bigint unsigned not null, n int, foreign key (order_id) references orders (id) on delete cascade);
     insert into items select id, id % 7 from orders;
     create table old_fashioned (a int) engine = MyISAM;
     insert into old_fashioned values (1), (2), (3), (4);
     create table years (y int) partition by range (y) (partition p0 values less than (2000), partition p1 values less than maxvalue);
+    ${server.product === "MySQL" ? "create user gone@nowhere identified by 'x'; grant all on shop.* to gone@nowhere;" : ""}
     create definer = 'gone'@'nowhere' view paid as select id, price from orders where status = 'paid';
     create definer = 'gone'@'nowhere' function twice(n int) returns int deterministic return 2 * n;
     create trigger no_negatives before insert on items for each row set new.n = abs(new.n);
@@ -62,7 +65,7 @@ afterAll(async () => {
   await place?.remove();
 });
 
-function back(more: Partial<SourceConfigOf<"mariadb">> = {}, signal = never): Promise<MadeBackup> {
+function back(more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}, signal = never): Promise<MadeBackup> {
   return makeBackup({
     source: { ...server.source, ...more },
     recipients: [place.recipient],
@@ -96,13 +99,16 @@ function testIt(
 
 const nothingLeft = (): void => {
   expect(readdirSync(place.scratch)).toEqual([]);
-  for (const name of ["mariadb", "mariadb-dump"]) expect(childrenNamed(name), name).toEqual([]);
+  for (const name of ["mariadb", "mariadb-dump", "mysql", "mysqldump"])
+    expect(childrenNamed(name), name).toEqual([]);
 };
 
 test("the metadata say what is in the dump, and no row of it", () => {
   expect(backup.sourceMetadata).toMatchObject({
-    engine: "mariadb",
-    engine_version: expect.stringMatching(/^1[01]\.[0-9]+\.[0-9]+-MariaDB/),
+    engine: server.source.engine,
+    engine_version: expect.stringMatching(
+      server.product === "MySQL" ? /^[89]\.[0-9]+\.[0-9]+/ : /^1[01]\.[0-9]+\.[0-9]+-MariaDB/,
+    ),
     dump_format: "mysqldump-sql",
     schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     databases: ["shop"],
@@ -145,7 +151,10 @@ test("a restore test passes, with the schema and every count the same", async ()
     { id: "other-db", query: "select count(*) as n from shop.years", expect: "n = 0" },
   ]);
   expect(tested.reason).toBeUndefined();
-  expect(tested).toMatchObject({ result: "passed", runtime: { kind: "process", engine: "mariadb" } });
+  expect(tested).toMatchObject({
+    result: "passed",
+    runtime: { kind: "process", engine: server.source.engine },
+  });
   expect(tested.checks.map(({ id, result }) => `${id} ${result}`).toSorted()).toEqual([
     "defined passed",
     "inferred:rows:shop.items passed",
@@ -285,14 +294,15 @@ describe("checks that do not hold", () => {
 });
 
 test("a scratch server that dies in use leaves nobody waiting", async () => {
-  const before = childrenNamed("mariadbd");
+  const [program, client] = server.product === "MySQL" ? ["mysqld", "mysql"] : ["mariadbd", "mariadb"];
+  const before = childrenNamed(program);
   const tested = testIt([{ id: "slow", query: "select sleep(59) as n", expect: "n = 0" }]);
   const settled = tested.then(
     () => true,
     () => true,
   );
-  const scratch = (): number[] => childrenNamed("mariadbd").filter((pid) => !before.includes(pid));
-  const isInUse = (): boolean => scratch().length > 0 && childrenNamed("mariadb").length > 0;
+  const scratch = (): number[] => childrenNamed(program).filter((pid) => !before.includes(pid));
+  const isInUse = (): boolean => scratch().length > 0 && childrenNamed(client).length > 0;
   await expect.poll(isInUse, { timeout: 30_000 }).toBe(true);
   for (const pid of scratch()) process.kill(pid, "SIGKILL");
   expect(await settled).toBe(true);
@@ -360,7 +370,7 @@ describe("damage", () => {
     const tested = await testIt([], { made });
     expect(tested).toMatchObject({ result: "failed", checks: [] });
     expect(tested.reason).toMatch(
-      /^the dump cannot be loaded \(error 4025, SQLSTATE 23000, at line [0-9]+ of the dump\)$/,
+      /^the dump cannot be loaded \(error (?:4025, SQLSTATE 23000|3819, SQLSTATE HY000), at line [0-9]+ of the dump\)$/,
     );
   });
 
@@ -381,10 +391,12 @@ describe("damage", () => {
   });
 
   test("a place that is too old, of another product, or lacks something, could not run", async () => {
-    await expect(testIt([], { metadata: { engine_version: "99.1.0-MariaDB" } })).rejects.toMatchObject({
+    const [newer, other] =
+      server.product === "MySQL" ? ["99.1.0", "10.11.6-MariaDB"] : ["99.1.0-MariaDB", "8.0.36"];
+    await expect(testIt([], { metadata: { engine_version: newer } })).rejects.toMatchObject({
       code: "tool_too_old",
     });
-    await expect(testIt([], { metadata: { engine_version: "8.0.36" } })).rejects.toMatchObject({
+    await expect(testIt([], { metadata: { engine_version: other } })).rejects.toMatchObject({
       code: "tool_missing",
     });
     await expect(
@@ -400,7 +412,10 @@ describe("damage", () => {
 });
 
 describe("a dump that fails leaves nothing", () => {
-  const failed = async (more: Partial<SourceConfigOf<"mariadb">>, url?: string): Promise<unknown> => {
+  const failed = async (
+    more: Partial<SourceConfigOf<"mariadb" | "mysql">>,
+    url?: string,
+  ): Promise<unknown> => {
     const before = readdirSync(place.blobs);
     if (url !== undefined) process.env["TEST_OTHER_MARIADB_URL"] = url;
     const error: unknown = await back({

@@ -3,29 +3,32 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import { findServerPrograms, type Product } from "../../src/engines/mariadb/programs.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 
 export interface SourceMariadb {
-  readonly source: SourceConfigOf<"mariadb">;
+  readonly product: Product;
+  readonly source: SourceConfigOf<"mariadb" | "mysql">;
   /** Such as mysql://user:password@localhost/db?socket=… */
   url(user: string, password: string, database?: string): string;
   sql(statements: string): string;
   close(): Promise<void>;
 }
 
-/** A real MariaDB to back up, with users and passwords. */
+/** A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host has. */
 export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
   const never = new AbortController().signal;
   const place = await openProcessPlace(dir);
   const [data, socket] = [join(place.home, "source"), join(place.sockets, "source")];
+  const { server: program, client, installer } = await findServerPrograms("MariaDB");
+  const common = ["--no-defaults", `--datadir=${data}`];
   const install = await place.start({
-    command: "mariadb-install-db",
-    args: [
-      "--no-defaults",
-      `--datadir=${data}`,
-      "--auth-root-authentication-method=normal",
-      "--skip-test-db",
-    ],
+    ...(installer === null
+      ? { command: program.path, args: [...common, "--initialize-insecure"] }
+      : {
+          command: installer,
+          args: [...common, "--auth-root-authentication-method=normal", "--skip-test-db"],
+        }),
     // Servers that start at the same time would delete each other's temporary tables.
     env: { TMPDIR: place.home },
     signal: never,
@@ -33,14 +36,15 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
   install.stdin.end();
   await text(install.stdout);
   const installed = await install.exited;
-  if (installed.code !== 0) throw new Error(`no MariaDB (run tools/setup test): ${installed.stderr}`);
+  if (installed.code !== 0) throw new Error(`no ${program.product}: ${installed.stderr}`);
   const server = await place.start({
-    command: "/usr/sbin/mariadbd",
+    command: program.path,
     args: [
-      "--no-defaults",
-      `--datadir=${data}`,
+      ...common,
       `--socket=${socket}`,
       `--pid-file=${join(place.home, "source.pid")}`,
+      `--secure-file-priv=${place.sockets}`,
+      "--loose-mysqlx=OFF",
       "--skip-networking",
       "--innodb-flush-log-at-trx-commit=0",
       "--innodb-buffer-pool-size=64M",
@@ -61,9 +65,10 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
     `mysql://${user}:${encodeURIComponent(password)}@localhost/${database}?socket=${encodeURIComponent(socket)}`;
   process.env["TEST_MARIADB_URL"] = url("root", "");
   return {
+    product: program.product,
     source: {
       slug: "shop",
-      engine: "mariadb",
+      engine: program.product === "MariaDB" ? "mariadb" : "mysql",
       sandbox: "process",
       checkTimeout_s: 60,
       checks: [],
@@ -73,7 +78,7 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
     url,
     sql: (statements) =>
       execFileSync(
-        "mariadb",
+        client,
         [
           "--no-defaults",
           `--socket=${socket}`,

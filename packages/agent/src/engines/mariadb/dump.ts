@@ -26,6 +26,9 @@ const ARGUMENTS = [
   "--max-allowed-packet=1G",
 ];
 
+/** What a server has executed belongs to it: a dump that says so is refused by one that has executed something itself. */
+const MYSQL_ARGUMENTS = ["--set-gtid-purged=OFF"];
+
 /** `mariadb-dump --single-transaction` of one or several databases, with routines, triggers and events. */
 export async function dumpMariadb(
   source: SourceOf<MariadbSettings>,
@@ -63,7 +66,14 @@ export async function dumpMariadb(
     looks.before.catch(() => undefined);
     const child = await startChild({
       command: dumper.path,
-      args: [`--defaults-file=${connection.path}`, ...ARGUMENTS, "--databases", "--", ...databases],
+      args: [
+        `--defaults-file=${connection.path}`,
+        ...ARGUMENTS,
+        ...(dumper.product === "MySQL" ? MYSQL_ARGUMENTS : []),
+        "--databases",
+        "--",
+        ...databases,
+      ],
       env: { ...connection.env, ...(await largeWrites()) },
       signal,
       isDump: true,
@@ -171,7 +181,7 @@ async function* contentOf(
   const exit = await child.exited;
   stopIfAborted(signal);
   if (exit.code === 0) return;
-  const lines = exit.stderr.split("\n");
+  const lines = exit.stderr.split("\n").filter((each) => !/\bWarning\b/.test(each));
   const line = lines.find((each) => each.includes("rror")) ?? lines[0] ?? "";
   const why = line === "" ? "" : `: ${line.replace(/^\S*(?:dump): /, "").slice(0, 300)}`;
   throw new CouldNotRun("dump_failed", `the dump program ended with ${endedWith(exit)}${why}`);

@@ -20,7 +20,8 @@ export async function findMariadbSandbox(
     sandbox === "process"
       ? await findHostPlace(product)
       : await findContainerPlace(sandbox, product, version);
-  requireFit(found, product, version);
+  // Before the first backup nobody knows what it will be of.
+  if ("engine_version" in metadata) requireFit(found, product, version);
   const runtime = runtimeOf(metadata, found);
   return {
     runtime,
@@ -43,7 +44,7 @@ function runtimeOf({ engine }: ForeignMetadata, { kind, programs, imageDigest }:
   const { product, version } = programs.server;
   return {
     kind,
-    engine: engine === "mysql" ? "mysql" : "mariadb",
+    engine: (engine ?? product.toLowerCase()) === "mysql" ? "mysql" : "mariadb",
     engine_version: product === "MariaDB" ? `${version}-MariaDB` : version,
     ...(imageDigest === undefined ? {} : { image_digest: imageDigest }),
   };

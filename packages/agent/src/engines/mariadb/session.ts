@@ -40,6 +40,9 @@ const ARGUMENTS = [
   "--default-character-set=utf8mb4",
 ];
 
+/** Reads a table, which is empty and nobody's. */
+const FORGET_ERRORS = "select 1 from (select 1) q where false";
+
 /** One connection, through a client that is kept: statements go in by its stdin. One at a time. */
 export class MariadbSession {
   readonly #child: Child;
@@ -78,22 +81,27 @@ export class MariadbSession {
     return new MariadbSession(await start({ args: ARGUMENTS, signal }));
   }
 
-  /** Runs one statement of ours. @throws SessionEnded */
+  /**
+   * Runs one statement of ours. Its error is asked for at once, for MySQL forgets it with the next statement; MariaDB keeps it until one that
+   * reads a table, so that a statement which reads none would seem to fail like the one before it.
+   * @throws SessionEnded
+   */
   async run(sql: string): Promise<Statement> {
     const mark = randomBytes(12).toString("hex");
     this.#output = "";
-    // A SELECT without a table leaves what SHOW ERRORS shows as it is.
-    this.#child.stdin.write(`${sql}\n;\nselect '${mark}';\nshow errors limit 1;\nselect '${mark}', 'end';\n`);
-    const end = `${mark}\tend\n`;
+    this.#child.stdin.write(
+      `${FORGET_ERRORS};\n${sql}\n;\nshow errors limit 1;\nshow count(*) errors;\nselect '${mark}';\n`,
+    );
+    const end = `${mark}\n`;
     while (!this.#output.endsWith(end)) {
       if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
       if (this.#output.length > MAX_OUTPUT) throw new Error("a statement of ours gave more than 64 MiB");
       await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
-    const at = this.#output.indexOf(`${mark}\n`);
-    const [error] = linesOf(this.#output.slice(at + mark.length + 1, -end.length));
-    if (error === undefined) return { ok: true, rows: linesOf(this.#output.slice(0, at)) };
-    const [, code = "", message = ""] = error;
+    const rows = linesOf(this.#output.slice(0, -end.length));
+    const [errors] = rows.pop() ?? [];
+    if (errors === "0") return { ok: true, rows };
+    const [, code = "", message = ""] = rows.at(-1) ?? [];
     return { ok: false, code: Number(code), message };
   }
 
