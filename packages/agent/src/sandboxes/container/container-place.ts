@@ -13,8 +13,11 @@ const HOME = "/attestore/data";
 const SOCKETS = "/attestore/run";
 const MIB = 1024 * 1024;
 
-/** What keeps a container going: it ends when our connection to its stdin does, or at the time limit. Root, without a capability. */
-const MAIN = 'chmod 1777 /attestore/data && exec timeout -s KILL "$0" cat';
+/**
+ * What keeps a container going: it ends when our connection to its stdin does, or at the time limit. Root, without a capability. The shell
+ * stays its first process, which the timeout of newer coreutils (seen in 9.10) refuses to be.
+ */
+const MAIN = 'chmod 1777 /attestore/data && { timeout -s KILL "$0" cat; exit; }';
 
 /**
  * Runs a program, then reads the rest of its stdin: of one that ends while more is sent to it, a runtime's streams break, and
