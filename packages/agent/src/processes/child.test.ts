@@ -54,7 +54,8 @@ test("stopping one that has ended, with output that nobody read, comes back at o
   await expect.poll(() => isRunning(child.pid)).toBe(false);
   const started = performance.now();
   await child.stop();
-  expect(performance.now() - started).toBeLessThan(1_000);
+  // The grace that it would otherwise wait for is five seconds.
+  expect(performance.now() - started).toBeLessThan(4_000);
 });
 
 test("a child that reads no further does not keep the rest from being read", async () => {
