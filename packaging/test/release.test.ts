@@ -100,6 +100,7 @@ it("the scripts are clean shell", () => {
     [...scripts, ...tests].map((name) => packaging(name)),
   );
   runProgram("shellcheck", ["--shell=dash", packaging("install.sh"), packaging("migrate.sh")]);
+  runProgram("shellcheck", [join(import.meta.dirname, "../../tools/test-databases")]);
 });
 
 it.each(["migrate.bats", "install.bats"])("%s", (file) => {
