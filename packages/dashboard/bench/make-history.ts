@@ -65,7 +65,7 @@ export async function makeHistory(
   );
   const statements = [
     `insert into commands (id, org_id, source_id, agent_id, kind, status, attempts, issued_by, created_at, outcome)
-     select 'cmd_' || suffix, $1, source_id, agent_id, 'backup', 'acked', 1, 'schedule', at, '{"backup_id": "x"}' from runs`,
+     select 'cmd_' || suffix, $1, source_id, agent_id, 'backup', 'acked', 1, 'schedule', at, jsonb_build_object('backup_id', 'bkp_' || suffix) from runs`,
     `insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, created_at, expires_at)
      select 'upl_' || suffix, $1, source_id, agent_id, suffix, sha256(suffix::bytea), 1000000, at, at from runs`,
     `insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher, source_metadata, made_at,

@@ -192,7 +192,7 @@ async function writeOthers(client: PoolClient, orgId: string, batch: readonly Ma
     "unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) with ordinality as made (suffix, source_id, agent_id, at, n)";
   await client.query(
     `insert into commands (id, org_id, source_id, agent_id, kind, status, attempts, issued_by, created_at, outcome)
-     select 'cmd_' || suffix, $1, source_id, agent_id, 'backup', 'acked', 1, 'schedule', at, '{"backup_id": "x"}' from ${rows}`,
+     select 'cmd_' || suffix, $1, source_id, agent_id, 'backup', 'acked', 1, 'schedule', at, jsonb_build_object('backup_id', 'bkp_' || suffix) from ${rows}`,
     backups,
   );
   await client.query(
