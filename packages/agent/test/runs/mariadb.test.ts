@@ -201,6 +201,29 @@ test("the clients of a scratch server go there, whatever else on the host names 
   }
 });
 
+test("a scratch server loads no code, not even what a dump's statements wrote where they may write", async () => {
+  const programs = await findServerPrograms("MariaDB");
+  const scratch = await openProcessPlace(place.scratch);
+  const started = await startMariadbIn(scratch, programs, 1024, never);
+  try {
+    const written = join(scratch.sockets, "code.so");
+    const client = await scratch.start({
+      command: programs.client,
+      args: [...started.connection],
+      signal: never,
+    });
+    client.stdin.end(
+      `select 'code' into dumpfile '${written}';\ncreate function f returns integer soname 'code.so';\n`,
+    );
+    await text(client.stdout);
+    // What is found and is no library would be called too short.
+    expect((await client.exited).stderr).toMatch(/^ERROR 1126 .*Not a directory/m);
+    expect(existsSync(written)).toBe(true);
+  } finally {
+    await started.close();
+  }
+});
+
 test("what looks into no table has read no data, and a database without one proves nothing", async () => {
   const looking: CheckConfig[] = [
     { id: "constant", query: "select 1 as n", expect: "n = 1" },
