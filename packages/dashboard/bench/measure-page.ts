@@ -1,19 +1,23 @@
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import type { Server } from "../../../tests/e2e/harness/server.ts";
+import { keepApart } from "./keep-apart.ts";
 
 export interface PageFigures {
   paint_ms: number;
   shown_ms: number;
+  /** Until its answer began; the slowest of a load in the median, and of all loads. What the browser takes to read an answer is its own. */
   slowestRequest_ms: number;
+  slowestOfAll_ms: number;
   /** URLs of the scripts that were loaded. */
   scripts: string[];
   interactions: { what: string; ms: number }[];
 }
 
-const LOADS = 5;
+const LOADS = 15;
 
-/** Loads home some times, each with an empty cache, and then uses it. Medians. */
+/** Loads home some times, each with an empty cache, and then uses it. Medians. From then on the browser and the service have a core each. */
 export async function measurePage(server: Server, token: string, sources: number): Promise<PageFigures> {
+  keepApart();
   const browser = await chromium.launch({
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu"],
@@ -50,6 +54,7 @@ export async function measurePage(server: Server, token: string, sources: number
       paint_ms: median(loads.map(({ paint }) => paint)),
       shown_ms: median(loads.map(({ shown }) => shown)),
       slowestRequest_ms: median(loads.map(({ slowest }) => slowest)),
+      slowestOfAll_ms: Math.max(...loads.map(({ slowest }) => slowest)),
       scripts: loads[0]?.scripts ?? [],
       interactions,
     };
@@ -82,7 +87,7 @@ async function timesOf(page: Page) {
     return {
       paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
       shown: performance.getEntriesByName("shown")[0]?.startTime ?? Number.NaN,
-      slowest: Math.max(...resources.map(({ responseEnd, requestStart }) => responseEnd - requestStart)),
+      slowest: Math.max(...resources.map(({ responseStart, requestStart }) => responseStart - requestStart)),
       scripts: resources.map(({ name }) => name).filter((name) => name.endsWith(".js")),
     };
   });
