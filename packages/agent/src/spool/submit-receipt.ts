@@ -18,7 +18,7 @@ import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
  */
 export const SUBMIT_FOR_DAYS = 30;
 /** No answer, one that was cut short, somebody who is still at it, too many requests, a proxy or a service with nobody behind it. */
-const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 408, 409, 425, 429, 502, 503, 504]);
+export const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 408, 409, 425, 429, 502, 503, 504]);
 
 export interface SubmitOptions {
   readonly signal: AbortSignal;

@@ -256,6 +256,58 @@ it("submits events, each once whatever is asked for twice", async () => {
   expect(readdirSync(root.layout.eventsRefused).toSorted()).toEqual(["two.answer.json", "two.json"]);
 });
 
+const failed = (name: string, occurredAt: number): Promise<void> =>
+  spoolEvent(root.layout, name, {
+    kind: "backup_failed",
+    occurred_at: new Date(occurredAt).toISOString(),
+    detail: { reason: name },
+  });
+const submitted = (): string[] =>
+  service.calls
+    .filter(({ route }) => route.startsWith("POST /v1/"))
+    .map(
+      ({ route, body }) => (route === "POST /v1/events" ? /"reason":"(\w+)"/.exec(body)?.[1] : route) ?? "",
+    );
+
+it("submits first what came first: a failure is in the log before the receipt of what made it good", async () => {
+  const hour = 3_600_000;
+  await sign();
+  const after = Date.now() + hour;
+  await failed("z_earlier", Date.now() - hour);
+  await failed("a_later", after + hour);
+  const { path } = await sign();
+  const entry = JSON.parse(readFileSync(path, "utf8")) as WaitingReceipt;
+  writeFileSync(path, JSON.stringify({ ...entry, signed_at: new Date(after).toISOString() }));
+  // The clock was set back: its place in the chain stays behind the one before.
+  await sign();
+  expect(await submit()).toMatchObject({ accepted: 5, waiting: 0, stoppedBy: null });
+  const receipt = "POST /v1/receipts";
+  expect(submitted()).toEqual(["z_earlier", receipt, receipt, receipt, "a_later"]);
+});
+
+it("does not keep everything else waiting for one entry that the service fails at", async () => {
+  await failed("poison", Date.now() - 2000);
+  await failed("fine", Date.now() - 1000);
+  await sign();
+  service.interfere = ({ body }) =>
+    body.includes("poison") ? failure(500, "internal", "a defect") : undefined;
+  expect(await submit()).toMatchObject({ accepted: 2, waiting: 1, stoppedBy: { status: 500 } });
+  await sign();
+  await failed("next", Date.now() - 1000);
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts" ? failure(500, "internal", "a defect") : undefined;
+  expect(await submit()).toMatchObject({ accepted: 2, waiting: 1, stoppedBy: { status: 500 } });
+  expect(service.events.map(({ event }) => event.detail["reason"])).toEqual(["fine", "poison", "next"]);
+});
+
+it("tries nothing else while the service is away", async () => {
+  await failed("first", Date.now() - 1000);
+  await sign();
+  service.interfere = () => failure(503, "unavailable", "x");
+  expect(await submit()).toMatchObject({ accepted: 0, waiting: 2, stoppedBy: { status: 503 } });
+  expect(submitted()).toEqual(["first"]);
+});
+
 it("settles the command whose receipt was accepted, and takes a command id once", async () => {
   const command = service.command("backup", "orders", "files");
   expect(await journalCommand(root.layout, command)).toBe(true);

@@ -1,12 +1,15 @@
 import { waitForLock } from "../root/lock.ts";
-import { listReceipts } from "../receipts/receipt-files.ts";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+import { listReceipts, type ReceiptFile } from "../receipts/receipt-files.ts";
+import type { WaitingReceipt } from "../receipts/sign-receipt.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { LogAlarmError } from "../service/log-alarm.ts";
-import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
+import { isUnauthenticated, ServiceError } from "../service/service-error.ts";
 import { announceRotation } from "./announce-rotation.ts";
-import { listEvents } from "./spooled-event.ts";
+import { type EventFile, listEvents, readWaitingEvent } from "./spooled-event.ts";
 import { submitEvent } from "./submit-event.ts";
-import { submitReceipt, type Submitted, type SubmitOptions } from "./submit-receipt.ts";
+import { NOT_LOOKED_AT, submitReceipt, type Submitted, type SubmitOptions } from "./submit-receipt.ts";
 
 export interface SubmitReport {
   readonly accepted: number;
@@ -19,40 +22,92 @@ export interface SubmitReport {
 }
 
 /**
- * Submits everything that waits, once: receipts in the order of their chain, then events. Two processes do not submit at
+ * Submits everything that waits, once, what was made first first: receipts in the order of their chain, and events between them
+ * by when they occurred, so that a failure is in the log before the receipt of what made it good. Two processes do not submit at
  * the same time. Does not throw for what the service or the network does; rejects with the signal's reason.
  */
 export async function submitWaiting(attachment: Attachment, options: SubmitOptions): Promise<SubmitReport> {
   const { layout } = attachment;
   using _ = await waitForLock(layout, "spool", "submit", { signal: options.signal });
   const count = { accepted: 0, refused: 0, unproven: 0 };
+  let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
+  let isAway = stoppedBy !== null && !saysSomething(stoppedBy);
 
-  /** The failure, if it says nothing of this entry. */
+  /** Whether it got its answer. */
   const attempt = async (
-    submit: () => Promise<Pick<Submitted, "outcome">>,
-  ): Promise<ServiceError | LogAlarmError | null> => {
+    submit: (options: SubmitOptions) => Promise<Pick<Submitted, "outcome">>,
+  ): Promise<boolean> => {
     try {
-      count[(await submit()).outcome]++;
-      return null;
+      // After a first failure the others have one try each: it may have been the one entry's own.
+      count[(await submit({ ...options, once: options.once || stoppedBy !== null })).outcome]++;
+      return true;
     } catch (error) {
-      if (error instanceof ServiceError || error instanceof LogAlarmError) return error;
-      throw error;
+      if (!(error instanceof ServiceError || error instanceof LogAlarmError)) throw error;
+      if (stoppedBy === null || error instanceof LogAlarmError) stoppedBy = error;
+      isAway = !saysSomething(error);
+      return false;
     }
   };
 
-  let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
-  for (const file of stoppedBy === null ? await listReceipts(layout, "waiting") : []) {
-    stoppedBy = await attempt(() => submitReceipt(attachment, file, options));
+  const tried = new Set<string>();
+  const submitEvents = async (events: readonly EventFile[]): Promise<void> => {
+    for (const event of events) {
+      if (isAway || tried.has(event.name)) continue;
+      tried.add(event.name);
+      await attempt((how) => submitEvent(attachment, event, how));
+    }
+  };
+
+  let chainGoesOn = stoppedBy === null;
+  for (const { receipt, eventsBefore } of await inOrder(layout)) {
+    await submitEvents(eventsBefore);
     // The next one's place in the chain is behind this one.
-    if (stoppedBy !== null) break;
+    if (chainGoesOn && !isAway) chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
   }
-  // Events have no order, and they are what tells of an alarm; but what does not answer for one will not for the next.
-  for (const file of await listEvents(layout.eventsWaiting)) {
-    if (stoppedBy instanceof ServiceError && !isPermanentRefusal(stoppedBy)) break;
-    stoppedBy = (await attempt(() => submitEvent(attachment, file, options))) ?? stoppedBy;
-  }
+  // Those that came after the last receipt, those that submitting it has made among them.
+  await submitEvents((await eventsByTime(layout)).map(({ event }) => event));
   const waiting = (await listReceipts(layout, "waiting")).length;
   return { ...count, waiting: waiting + (await listEvents(layout.eventsWaiting)).length, stoppedBy };
+}
+
+/** Whether there was somebody to answer, so that another entry may fare better. */
+function saysSomething(error: ServiceError | LogAlarmError): boolean {
+  return error instanceof LogAlarmError || !(NOT_LOOKED_AT.has(error.status) || isUnauthenticated(error));
+}
+
+interface InOrder {
+  readonly receipt: ReceiptFile;
+  readonly eventsBefore: readonly EventFile[];
+}
+
+/** The receipts of the chain, each with the events that occurred before it was signed and after the one before it. */
+async function inOrder(layout: Layout): Promise<InOrder[]> {
+  // Receipts first: what failed before one of them was signed is in the spool by the time that the events are listed.
+  const receipts = await listReceipts(layout, "waiting");
+  const events = await eventsByTime(layout);
+  const ordered: InOrder[] = [];
+  for (const receipt of receipts) {
+    const waiting = (await readJson(receipt.path)) as WaitingReceipt;
+    const isLater = ({ at }: TimedEvent): boolean => at > Date.parse(waiting.signed_at);
+    const first = events.findIndex(isLater);
+    const before = events.splice(0, first === -1 ? events.length : first);
+    ordered.push({ receipt, eventsBefore: before.map(({ event }) => event) });
+  }
+  return ordered;
+}
+
+interface TimedEvent {
+  readonly event: EventFile;
+  readonly at: number;
+}
+
+async function eventsByTime(layout: Layout): Promise<TimedEvent[]> {
+  const events: TimedEvent[] = [];
+  for (const event of await listEvents(layout.eventsWaiting)) {
+    const waiting = await readWaitingEvent(event);
+    events.push({ event, at: Date.parse(waiting.event.occurred_at) });
+  }
+  return events.toSorted((a, b) => a.at - b.at);
 }
 
 /** What kept a new signing key from being known: until it is, receipts wait, also those that the old one signed. */
