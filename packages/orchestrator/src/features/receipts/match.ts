@@ -11,11 +11,15 @@ export interface BackupFacts {
   agent_id: string;
   sha256: Buffer;
   size_bytes: number;
+  registered_at: Date;
   source_agent_id: string;
   source_test_agent_id: string | null;
 }
 
-/** The error for a receipt that says other than the records, or null. A backup of another organisation is an unknown one. */
+/**
+ * The error for a receipt that says other than the records, or null. A backup of another organisation is an unknown one. Who may test a
+ * source's backups is asked apart.
+ */
 export function mismatchOf(entry: ReceiptEntry, facts: BackupFacts | undefined): ApiError | null {
   const { predicate, subject } = entry.statement;
   if (facts === undefined || facts.org_id !== entry.orgId)
@@ -29,9 +33,15 @@ export function mismatchOf(entry: ReceiptEntry, facts: BackupFacts | undefined):
       return mismatch("size_bytes", "another size than the registered ciphertext's");
     if (entry.agentId !== facts.agent_id)
       return mismatch("agent_id", "an agent that did not make this backup");
-    return null;
   }
-  if (entry.agentId !== facts.source_agent_id && entry.agentId !== facts.source_test_agent_id)
-    return mismatch("agent_id", "an agent that does not run this source's restore tests");
   return null;
+}
+
+/** Whether an agent runs the source's restore tests now. */
+export function isTester(agentId: string, facts: BackupFacts): boolean {
+  return agentId === facts.source_agent_id || agentId === facts.source_test_agent_id;
+}
+
+export function notTester(): ApiError {
+  return mismatch("agent_id", "an agent that does not run this source's restore tests");
 }

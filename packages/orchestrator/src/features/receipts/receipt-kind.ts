@@ -1,10 +1,12 @@
 import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { recordDays } from "../overview/record-days.ts";
-import { mismatchOf, type BackupFacts } from "./match.ts";
+import { findFormerTesters, type FindRight } from "./former-testers.ts";
+import { isTester, mismatchOf, notTester, type BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import {
   insertReceipts,
+  linkAnsweredCommands,
   linkCommands,
   linkTestCommands,
   markBackedUp,
@@ -31,7 +33,11 @@ export const receipts: EntryKind<ReceiptEntry> = {
       ),
       readBackups(session, new Set(entries.map(({ statement }) => statement.predicate.backup_id))),
     ]);
-    return judge(recorded, backups);
+    const late = entries.flatMap((entry) => {
+      const backup = backups.get(entry.statement.predicate.backup_id);
+      return backup !== undefined && isByFormerTester(entry, backup) ? [{ entry, backup }] : [];
+    });
+    return judge(recorded, backups, await findFormerTesters(session, late, new Date()));
   },
 
   insert(session: SqlSession, placed: readonly PlacedEntry<ReceiptEntry>[]) {
@@ -39,18 +45,33 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const tested = placed.filter(({ entry }) => entry.kind === "restore_test");
     const proven = tested.filter(({ entry }) => entry.result === "passed");
     const failed = tested.filter(({ entry }) => entry.result === "failed");
+    const asked = tested.filter(({ entry }) => entry.answers === undefined);
+    const answered = tested.flatMap(({ entry: { id, answers } }) =>
+      answers === undefined ? [] : [[id, answers] as const],
+    );
     return [
       insertReceipts(session, placed),
       recordDays(session, placed),
       ...(made.length === 0 ? [] : [markBackedUp(session, made), linkCommands(session, made)]),
-      ...(tested.length === 0 ? [] : [linkTestCommands(session, tested)]),
+      ...(asked.length === 0 ? [] : [linkTestCommands(session, asked)]),
+      ...(answered.length === 0 ? [] : [linkAnsweredCommands(session, answered)]),
       ...(proven.length === 0 ? [] : markProven(session, proven)),
       ...(failed.length === 0 ? [] : [markFailed(session, failed)]),
     ];
   },
 };
 
-function judge(recorded: ReadonlyMap<string, number>, backups: ReadonlyMap<string, BackupFacts>) {
+function isByFormerTester(entry: ReceiptEntry, backup: BackupFacts): boolean {
+  return (
+    entry.kind === "restore_test" && mismatchOf(entry, backup) === null && !isTester(entry.agentId, backup)
+  );
+}
+
+function judge(
+  recorded: ReadonlyMap<string, number>,
+  backups: ReadonlyMap<string, BackupFacts>,
+  findRight: FindRight,
+) {
   const inThisBatch = new Map<string, ReceiptEntry>();
   return (entry: ReceiptEntry): Verdict<ReceiptEntry> => {
     const envelope = entry.envelopeSha256.toString("base64");
@@ -58,8 +79,16 @@ function judge(recorded: ReadonlyMap<string, number>, backups: ReadonlyMap<strin
     if (logIndex !== undefined) return { is: "recorded", logIndex };
     const twin = inThisBatch.get(envelope);
     if (twin !== undefined) return { is: "twin", of: twin };
-    const error = mismatchOf(entry, backups.get(entry.statement.predicate.backup_id));
+    const backup = backups.get(entry.statement.predicate.backup_id);
+    const error = mismatchOf(entry, backup);
     if (error !== null) return { is: "refused", error };
+    // A batch that failed is judged again.
+    delete entry.answers;
+    if (backup !== undefined && isByFormerTester(entry, backup)) {
+      const right = findRight({ entry, backup });
+      if (right === null) return { is: "refused", error: notTester() };
+      if (right.commandId !== null) entry.answers = right.commandId;
+    }
     inThisBatch.set(envelope, entry);
     return { is: "new" };
   };

@@ -1,7 +1,7 @@
-import { newId, ReceiptAccepted } from "@attestore/contract";
+import { newId, ReceiptAccepted, type ConfigureSourceRequest } from "@attestore/contract";
 import { formatStatement, type Statement } from "@attestore/proof";
 import { Value } from "typebox/value";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiError } from "../../platform/http/errors.ts";
 import { placementAnswer } from "../../log/placement.ts";
 import {
@@ -19,6 +19,11 @@ import {
 } from "../../log/testing/signed-receipt.ts";
 import { placed, principalOf, submitReceipt } from "../../log/testing/submit.ts";
 import { verifyPlacement } from "../../log/testing/verify-placement.ts";
+import { takeForDelivery, setAcked } from "../commands/store.ts";
+import { queueCommand } from "../commands/queue-command.ts";
+import { configureSource } from "../sources/configure-source.ts";
+import { findSource } from "../sources/store.ts";
+import { SPOOL_MS } from "./spool.ts";
 import { verifySubmission } from "./verify-submission.ts";
 
 let world: LogWorld;
@@ -252,6 +257,133 @@ test("says what is wrong with a statement, and where", async () => {
     (thrown: unknown) => thrown as ApiError,
   );
   expect(error).toMatchObject({ code: "statement_invalid", details: { issues: [{ path: "/extra" }] } });
+});
+
+describe("a source that was given to other agents", () => {
+  let next: TestAgent;
+  beforeEach(async () => {
+    next = await world.addAgent(agent.orgId);
+    await age("1 hour");
+  });
+
+  /** Moves what the records say of the backup into the past. */
+  const age = (by: string) =>
+    world.pool.query("update backups set created_at = created_at - $2::interval where id = $1", [
+      backup.id,
+      by,
+    ]);
+
+  const give = (request: ConfigureSourceRequest) =>
+    world.database
+      .transaction()
+      .execute((tx) =>
+        configureSource(
+          tx,
+          { orgId: agent.orgId, sourceId: backup.sourceId, actorId: "console" },
+          request,
+          new Date(),
+        ),
+      );
+
+  const ask = async () => {
+    const source = await findSource(world.database, agent.orgId, backup.sourceId);
+    if (source === null) throw new Error("no source");
+    return world.database
+      .transaction()
+      .execute((tx) =>
+        queueCommand(tx, { source, kind: "restore_test", backupId: backup.id, issuedBy: "console" }),
+      );
+  };
+
+  const deliver = () =>
+    world.database
+      .transaction()
+      .execute((tx) => takeForDelivery(tx, tester.id, new Date(), new Date(Date.now() - 180_000)));
+
+  const outcomeOf = async (commandId: string): Promise<unknown> =>
+    (await world.pool.query("select outcome from commands where id = $1", [commandId])).rows[0];
+
+  const runUntil = (finished_at: Date) =>
+    restoreTestStatement(tester, backup, {
+      started_at: new Date(finished_at.getTime() - 60_000).toISOString(),
+      finished_at: finished_at.toISOString(),
+    });
+  const minutes = (n: number) => new Date(Date.now() + n * 60_000);
+  const refused = { code: "statement_mismatch", details: { field: "agent_id" } };
+
+  test("takes the late receipts of both that had it, for the time when they had it", async () => {
+    const [before, beforeToo] = [minutes(-20), minutes(-10)];
+    await give({ agent_id: next.id, test_agent_id: null });
+    await submit(tester, runUntil(before));
+    await submit(agent, restoreTestStatement(agent, backup, { finished_at: beforeToo.toISOString() }));
+    expect(await times()).toMatchObject({ proven_at: beforeToo, last_proven_at: beforeToo });
+    await expect(submit(tester, runUntil(minutes(1)))).rejects.toMatchObject(refused);
+    expect((await times()).last_proven_at).toEqual(beforeToo);
+  });
+
+  test("takes what ended before the last of several changes that took it away, and none of one who never had it", async () => {
+    await give({ test_agent_id: next.id });
+    await give({ test_agent_id: tester.id, agent_id: next.id });
+    const between = new Date();
+    await give({ test_agent_id: next.id, name: "other" });
+    await give({ name: "another" });
+    await submit(tester, runUntil(between));
+    const third = await world.addAgent(agent.orgId);
+    const forged = restoreTestStatement(third, backup, { finished_at: minutes(-10).toISOString() });
+    await expect(submit(third, forged)).rejects.toMatchObject(refused);
+  });
+
+  test("refuses a test of a backup that came only after the source was given away", async () => {
+    await give({ test_agent_id: null });
+    await age("-2 hours");
+    await expect(submit(tester, runUntil(minutes(-10)))).rejects.toMatchObject(refused);
+  });
+
+  test("refuses what comes later than a spool submits it", async () => {
+    await give({ test_agent_id: null });
+    const earlier = new Date(Date.now() - SPOOL_MS - 60_000);
+    await world.pool.query("update events set id = $2, created_at = $3 where source_id = $1", [
+      backup.sourceId,
+      newId("event", earlier.getTime()),
+      earlier,
+    ]);
+    await age("40 days");
+    await expect(submit(tester, runUntil(new Date(earlier.getTime() - 60_000)))).rejects.toMatchObject(
+      refused,
+    );
+  });
+
+  test.each(["delivered", "acked"])(
+    "takes a test that was asked for and %s, also if it ended afterwards, once",
+    async (status) => {
+      const { commandId } = await ask();
+      expect(await deliver()).toMatchObject([{ id: commandId }]);
+      if (status === "acked")
+        await world.database.transaction().execute((tx) => setAcked(tx, tester.id, [commandId], new Date()));
+      await give({ test_agent_id: null });
+      const both = await Promise.allSettled([1, 2].map((n) => submit(tester, runUntil(minutes(n)))));
+      const ids = both.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
+      expect(ids).toHaveLength(1);
+      expect(await outcomeOf(commandId)).toEqual({ outcome: { receipt_id: ids[0] } });
+      expect((await times()).last_proven_at?.getTime()).toBeLessThanOrEqual(Date.now());
+      await expect(submit(tester, runUntil(minutes(3)))).rejects.toMatchObject(refused);
+    },
+  );
+
+  test("takes nothing for a command that went to the next agent, or that is about another backup", async () => {
+    const { commandId } = await ask();
+    await give({ test_agent_id: next.id });
+    await expect(submit(tester, runUntil(minutes(1)))).rejects.toMatchObject(refused);
+    expect(await outcomeOf(commandId)).toEqual({ outcome: {} });
+    await give({ test_agent_id: tester.id });
+    await world.pool.query("update commands set params = $2 where id = $1", [
+      commandId,
+      { backup_id: newId("backup") },
+    ]);
+    await deliver();
+    await give({ test_agent_id: next.id });
+    await expect(submit(tester, runUntil(minutes(1)))).rejects.toMatchObject(refused);
+  });
 });
 
 test("the command that asked for a backup names its receipt", async () => {

@@ -22,7 +22,7 @@ export async function readRecorded(
 const BACKUPS: Statement = {
   name: "receipts_backups",
   text: `select backups.id, backups.org_id, source_id, backups.agent_id, sha256, size_bytes,
-      sources.agent_id as source_agent_id, sources.test_agent_id as source_test_agent_id
+      backups.created_at as registered_at, sources.agent_id as source_agent_id, sources.test_agent_id as source_test_agent_id
     from backups join sources on sources.id = backups.source_id
     where backups.id = any($1::text[])`,
 };
@@ -123,6 +123,23 @@ export function linkTestCommands(session: SqlSession, tested: Placed): Promise<u
     plainArray(tested.map(({ entry }) => entry.statement.predicate.source_id)),
     plainArray(tested.map(({ entry }) => entry.statement.predicate.backup_id)),
     plainArray(tested.map(({ entry }) => entry.agentId)),
+  ]);
+}
+
+const LINK_ANSWERED: Statement = {
+  name: "receipts_link_answered_commands",
+  text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', answered.receipt_id)
+    from unnest($1::text[], $2::text[]) as answered (receipt_id, command_id) where commands.id = answered.command_id`,
+};
+
+/** The same where the command is known. */
+export function linkAnsweredCommands(
+  session: SqlSession,
+  answered: readonly (readonly [receiptId: string, commandId: string])[],
+): Promise<unknown> {
+  return session.run(LINK_ANSWERED, [
+    plainArray(answered.map(([receiptId]) => receiptId)),
+    plainArray(answered.map(([, commandId]) => commandId)),
   ]);
 }
 

@@ -1,4 +1,3 @@
-import { RECEIPT_IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
 import {
   parseEnvelope,
   parseStatement,
@@ -16,6 +15,7 @@ import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
 import { invalidJson } from "../../platform/http/json-body.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import type { SigningKeyRow } from "../agents/signing-keys.ts";
+import { SPOOL_MS } from "./spool.ts";
 
 export interface VerifiedSubmission {
   envelope: Envelope;
@@ -74,9 +74,6 @@ export async function verifySubmission(
   if (agent_id !== agent.id) throw mismatch("agent_id", "another agent than the one that submits it");
   return { envelope, statement, isByRetiredKey: replacement !== null };
 }
-
-/** How long an agent's spool submits what it signed (and the service remembers its keys). */
-const SPOOL_MS = RECEIPT_IDEMPOTENCY_WINDOW_S * 1000;
 
 /** A key that was replaced counts for what ended before that, as long as it may have waited in the agent's spool. */
 function requireFromBefore(
