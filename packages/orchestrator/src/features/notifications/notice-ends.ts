@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { eachOf } from "../../platform/jobs/each-of.ts";
 import { type About, endTrouble, type Trouble } from "./incident-store.ts";
 import { type Resolution, tellEnd } from "./tell-incident.ts";
 
@@ -11,17 +12,16 @@ export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silen
 
 /**
  * Tells of the ends of what did not happen, which no entry of the log tells of. That an incident's end was told is written in the transaction of the
- * message, by whoever changes the row first.
+ * message, by whoever changes the row first. One that cannot be told holds up no other.
  */
 export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<Ended>`${ENDED} order by incidents.ended_at`.execute(db);
-  for (const ended of rows) {
-    if (signal.aborted) return;
+  await eachOf(rows, signal, async (ended) => {
     await db.transaction().execute(async (tx) => {
       await scopeToOrg(tx, ended.org_id);
       await tell(tx, ended);
     });
-  }
+  });
 }
 
 /** The same for one kind of one source or agent: before the next one of its kind begins, the one before is over. */

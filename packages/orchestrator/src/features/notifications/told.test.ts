@@ -240,24 +240,53 @@ test("what is missing and who is silent: begin and end, also when both were seen
   ]);
 });
 
-test("a silent agent, and one that is heard again", async () => {
-  const channel = await addChannel(["agent.silent", "agent.recovered"]);
-  const listen = () =>
-    noticeSilence(
-      {
-        db: service.database,
-        clock: () => new Date(),
-        logger: service.logger,
-        scheduleGrace_s: 7200,
-        heartbeatInterval_s: 60,
-        silentAfterIntervals: 10,
-      },
-      { now: new Date(), signal, runningSince: new Date(0) },
-    );
-  await service.pool.query("update agents set last_seen_at = now() - interval '1 day' where id = $1", [
-    agent.id,
+const listen = () =>
+  noticeSilence(
+    {
+      db: service.database,
+      clock: () => new Date(),
+      logger: service.logger,
+      scheduleGrace_s: 7200,
+      heartbeatInterval_s: 60,
+      silentAfterIntervals: 10,
+    },
+    { now: new Date(), signal, runningSince: new Date(0) },
+  );
+
+const silence = async (...agents: TestAgent[]): Promise<void> => {
+  await service.pool.query("update agents set last_seen_at = now() - interval '1 day' where id = any($1)", [
+    agents.map(({ id }) => id),
   ]);
   await listen();
+};
+
+test("an end that cannot be told holds up no other", async () => {
+  const channel = await addChannel(["agent.recovered"]);
+  const other = await service.attach(org);
+  await silence(agent, other);
+  // The one that ends first is the one that is broken.
+  for (const heard of [agent, other]) {
+    await heard.post("/v1/heartbeat", heartbeat());
+    await listen();
+  }
+  await followLogs(service.database, signal);
+  await service.pool.query(`
+    create function broken() returns trigger language plpgsql as $$ begin
+      if new.agent_id = '${agent.id}' then raise exception 'broken'; end if; return new; end $$;
+    create trigger broken before update on notification_incidents for each row execute function broken()`);
+  await expect(noticeEnds(service.database, signal)).rejects.toThrow("broken");
+  const { rows } = await service.pool.query(
+    "select data -> 'agent' ->> 'id' as id from notifications where org_id = $1",
+    [org.id],
+  );
+  await service.pool.query("drop function broken cascade");
+  expect(rows).toEqual([{ id: other.id }]);
+  expect(await types(channel)).toEqual(["agent.recovered", "agent.recovered"]);
+});
+
+test("a silent agent, and one that is heard again", async () => {
+  const channel = await addChannel(["agent.silent", "agent.recovered"]);
+  await silence(agent);
   expect(await told(channel)).toMatchObject([{ type: "agent.silent", data: { agent: { id: agent.id } } }]);
   await agent.post("/v1/heartbeat", heartbeat());
   await listen();
