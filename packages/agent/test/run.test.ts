@@ -5,6 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { envelopeFromJson, parseStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { tryLock } from "../src/root/lock.ts";
+import { journalCommand, openCommands } from "../src/spool/command-journal.ts";
 import { recordBackup } from "../src/spool/pending-backup.ts";
 import { runCli, startCli, type Running } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
@@ -291,4 +293,35 @@ it("comes again in an hour at most, whatever the service asks for", async () => 
   expect((await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } })).code).toBe(0);
   // One of the agent, and one of the backup at most, which asks what its source is called.
   expect(service.heartbeats.length).toBeLessThanOrEqual(2);
+});
+
+it("leaves to the running agent what a command in the foreground is told to do, and to nobody where none runs", async () => {
+  const home = { env: { ATTESTORE_HOME: root.layout.root } };
+  const command = service.command("backup", "invoices", "sqlite");
+  // Asks what its source is called: that is a heartbeat.
+  expect((await runCli(["backup"], home)).code).toBe(0);
+  expect(await openCommands(root.layout)).toEqual([]);
+  {
+    using running = tryLock(root.layout, "run", "run");
+    expect(running).not.toBeNull();
+    expect((await runCli(["backup"], home)).code).toBe(0);
+  }
+  expect(service.heartbeats).toHaveLength(2);
+  expect(await openCommands(root.layout)).toMatchObject([{ command, state: "received" }]);
+  // It was delivered, and is not delivered again so soon.
+  service.commands = [];
+  await startAgent();
+  await until(() => done(command.id) && service.receipts.length === 3);
+});
+
+it("runs and acknowledges at its next heartbeat what another process of its root was told to do", async () => {
+  await startAgent();
+  await until(() => service.heartbeats.length > 1);
+  const command = service.command("backup", "invoices", "sqlite");
+  service.commands = [];
+  await journalCommand(root.layout, command);
+  const acked = (): boolean =>
+    service.heartbeats.some(({ acks }) => acks.some(({ command_id }) => command_id === command.id));
+  await expect.poll(acked).toBe(true);
+  await until(() => done(command.id) && service.receipts.length === 1);
 });

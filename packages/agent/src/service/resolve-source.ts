@@ -1,7 +1,8 @@
-import type { RegisteredSource } from "@attestore/contract";
+import type { HeartbeatResponse, RegisteredSource } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import { isLocked } from "../root/lock.ts";
 import { UserError } from "../root/user-error.ts";
+import { journalCommand } from "../spool/command-journal.ts";
 import { listPending } from "../spool/pending-backup.ts";
 import type { Attachment } from "./attachment.ts";
 import { sendHeartbeat } from "./heartbeat.ts";
@@ -9,8 +10,7 @@ import { ServiceError } from "./service-error.ts";
 import { readSourceIds } from "./source-ids.ts";
 
 /**
- * The service's id of a source of config.yaml; asked for by a heartbeat when it is not known here. A heartbeat of a
- * foreground command acks nothing, so that commands delivered with it come again to whoever runs them.
+ * The service's id of a source of config.yaml; asked for by a heartbeat when it is not known here.
  * @throws ServiceError
  */
 export async function resolveSourceId(
@@ -21,7 +21,7 @@ export async function resolveSourceId(
 ): Promise<string> {
   const known = (await readSourceIds(attachment.layout)).get(slug);
   if (known !== undefined && !refresh) return known;
-  const { response } = await sendHeartbeat(attachment, config, { signal, acks: [] });
+  const response = await askService(attachment, config, { signal });
   const told = response.sources?.find((source) => source.slug === slug)?.id;
   const id = told ?? (await readSourceIds(attachment.layout)).get(slug);
   if (id !== undefined) return id;
@@ -75,10 +75,26 @@ async function declaredNow(
   signal: AbortSignal,
 ): Promise<readonly RegisteredSource[] | undefined> {
   try {
-    const { response } = await sendHeartbeat(attachment, config, { signal, acks: [], once: true });
-    return response.sources;
+    return (await askService(attachment, config, { signal, once: true })).sources;
   } catch (error) {
     if (error instanceof ServiceError) return undefined;
     throw error;
   }
+}
+
+/**
+ * A heartbeat that is sent to ask. The commands that come with it are the running agent's, and not delivered to it again before long:
+ * they are put into the journal for it, and it acknowledges them. Where none runs nobody would answer for them, and they come again
+ * to the one that will.
+ */
+async function askService(
+  attachment: Attachment,
+  config: Config,
+  options: { readonly signal: AbortSignal; readonly once?: boolean },
+): Promise<HeartbeatResponse> {
+  const { response } = await sendHeartbeat(attachment, config, { ...options, acks: [] });
+  const { layout } = attachment;
+  if (response.commands.length > 0 && isLocked(layout, "run"))
+    for (const command of response.commands) await journalCommand(layout, command);
+  return response;
 }

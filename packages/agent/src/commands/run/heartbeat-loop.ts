@@ -14,13 +14,20 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 export async function heartbeatLoop(run: AgentRun): Promise<void> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
-  const toAck = new Set((await openCommands(layout)).map(({ command }) => command.id));
+  const toAck = new Set<string>();
+  let inJournal = new Set<string>();
   const unknown = new Set<string>();
   let failures = 0;
   let alarmed = false;
   while (!signal.aborted) {
     let wait_ms: number;
     try {
+      // Also what was delivered to another process of this root, which asked the service something.
+      const open = new Set((await openCommands(layout)).map(({ command }) => command.id));
+      const handedOver = [...open].filter((id) => !inJournal.has(id));
+      inJournal = open;
+      for (const id of handedOver) toAck.add(id);
+      if (handedOver.length > 0) run.work.ring();
       const acks = [...toAck].slice(0, 1000);
       const { response, unknownCommands, headProblem } = await sendHeartbeat(attachment, await run.config(), {
         signal,
@@ -32,6 +39,7 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
         const isNew = await journalCommand(layout, command);
         if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
         toAck.add(command.id);
+        inJournal.add(command.id);
       }
       for (const { id, kind } of unknownCommands) {
         // It comes again and again, since nobody acknowledges it.
