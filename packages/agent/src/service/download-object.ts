@@ -1,7 +1,9 @@
 import { open, type FileHandle } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { request, type Agent } from "node:https";
+import { dirname } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { CouldNotRun, isDiskFull } from "../runs/could-not-run.ts";
 import { backoffDelay, type Backoff } from "./backoff.ts";
 import { connectionError, refuseUpgrade } from "./exchange.ts";
 import { requireHttps } from "./object-url.ts";
@@ -25,7 +27,7 @@ const IDLE_MS = 60_000;
 /**
  * Downloads an object into a file. A connection that breaks is taken up again where it broke. What arrives is not
  * checked here: whoever uses the file compares its digest.
- * @throws ServiceError `object_refused` with the store's status, 404 when the object is not there
+ * @throws ServiceError `object_refused` with the store's status, 404 when the object is not there; CouldNotRun `disk_full`
  */
 export async function downloadObject(
   connections: Agent,
@@ -43,6 +45,7 @@ export async function downloadObject(
         return;
       } catch (error) {
         download.signal.throwIfAborted();
+        if (error instanceof CouldNotRun) throw error;
         const failure = error instanceof ServiceError ? error : connectionError(url, error);
         // Tries count only while nothing arrives: a long download over a bad line gets there.
         attempt = state.bytes > before ? 1 : attempt + 1;
@@ -68,7 +71,7 @@ async function receive(
   url: URL,
   file: FileHandle,
   state: Received,
-  { headers: own, expectedBytes, signal, onProgress }: DownloadRequest,
+  { headers: own, file: path, expectedBytes, signal, onProgress }: DownloadRequest,
 ): Promise<void> {
   const headers: Record<string, string> = { ...own?.() };
   if (state.bytes > 0) {
@@ -99,15 +102,31 @@ async function receive(
     const { etag } = incoming.headers;
     state.etag = etag !== undefined && !etag.startsWith("W/") ? etag : null;
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
-      const room = expectedBytes + 1 - state.bytes;
-      const { bytesWritten } = await file.write(chunk, 0, Math.min(room, chunk.length), state.bytes);
-      state.bytes += bytesWritten;
+      const wanted = Math.min(expectedBytes + 1 - state.bytes, chunk.length);
+      await writeWhole(file, chunk.subarray(0, wanted), state.bytes).catch((error: unknown) => {
+        throw isDiskFull(error) ? noRoom(path, error) : error;
+      });
+      state.bytes += wanted;
       onProgress?.(state.bytes);
       if (state.bytes > expectedBytes) return;
     }
   } finally {
     incoming.destroy();
   }
+}
+
+/** A disk that fills up takes a part of what it is given, and says so at the next write alone. */
+async function writeWhole(file: FileHandle, bytes: Uint8Array, at: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, at + done);
+    done += bytesWritten;
+  }
+}
+
+function noRoom(path: string, cause: unknown): CouldNotRun {
+  return new CouldNotRun("disk_full", `no room left in ${dirname(path)} for the download: give it more`, {
+    cause,
+  });
 }
 
 function get(

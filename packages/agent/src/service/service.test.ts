@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -237,6 +238,32 @@ it("uploads a file and downloads it again, taking up a broken download where it 
     expect(ranges.slice(1).every((range) => /^bytes=[1-9]\d*-$/.test(range ?? ""))).toBe(true);
     expect(readFileSync(received).equals(content)).toBe(true);
   });
+});
+
+it.each([
+  ["in the middle of what arrives", 16],
+  ["at once", 0],
+])("a download to a disk that is full %s says so, and is no object that differs", async (_, roomKib) => {
+  const small = join(directory, "small");
+  mkdirSync(small);
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k,mode=0700", "tmpfs", small]);
+  try {
+    writeFileSync(join(small, "filler"), Buffer.alloc((64 - roomKib) * 1024, "x"));
+    const content = randomBytes(30_000);
+    fake.objects.set("larger", content);
+    const download = withService((service) =>
+      service.download({
+        url: `${fake.url}/objects/larger`,
+        file: join(small, "got"),
+        expectedBytes: content.length,
+        signal,
+      }),
+    );
+    await expect(download).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+  } finally {
+    execFileSync("umount", [small]);
+    rmdirSync(small);
+  }
 });
 
 it("starts a download again when the store ignores the range", async () => {
