@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -216,6 +216,39 @@ describe("a full disk", () => {
       for (const { bundle } of host.receipts()) expect(bundle.inclusion_proof).toBeDefined();
     },
   );
+
+  it("under the whole root is what each command speaks of, and the next one works", async () => {
+    const small = mkdtempSync(join(tmpdir(), "attestore-e2e-full-"));
+    const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", small]);
+    expect(mounted.status, mounted.stderr.toString()).toBe(0);
+    try {
+      const root = join(small, "root");
+      cpSync(host.root, root, { recursive: true });
+      const filler = join(small, "filler");
+      spawnSync("dd", ["if=/dev/zero", `of=${filler}`, "bs=4k"]);
+      const inSmall = (...words: string[]) => host.run(...words, "--root", root);
+      for (const words of [["backup", "--source", "shop"], ["restore-test", "--source", "shop"], ["sync"]]) {
+        const { code, stdout, stderr } = await inSmall(...words);
+        expect(stderr, words.join(" ")).not.toMatch(/defect| at .*\.ts/);
+        if (words[0] !== "sync") {
+          expect(code, stdout + stderr).toBe(2);
+          expect(stderr).toMatch(/no room|no space/i);
+        }
+      }
+      const status = await inSmall("status");
+      expect(status.stdout, status.stderr).toContain("sources proven");
+      const doctor = await inSmall("doctor");
+      expect(doctor.stdout, doctor.stderr).toContain("disk ");
+      expect(doctor.stderr).toBe("");
+      rmSync(filler);
+      const again = await inSmall("backup", "--source", "shop");
+      expect(again.code, again.stdout + again.stderr).toBe(0);
+    } finally {
+      const gone = spawnSync("umount", [small]);
+      expect(gone.status, gone.stderr.toString()).toBe(0);
+      rmSync(small, { recursive: true });
+    }
+  });
 });
 
 describe("a service that cannot be reached", () => {

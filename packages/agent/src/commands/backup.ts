@@ -8,6 +8,7 @@ import type { Run } from "./command.ts";
 import type { Home } from "./home.ts";
 import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performBackup } from "./perform-backup.ts";
+import { reportFailureOrSay } from "./report-failure.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -72,7 +73,9 @@ export const backup: Run = async (call) => {
         "The encrypted backup is whole and waits in blobs/. `attestore sync`, or a running `attestore run`, stores it.",
       );
     } else if (error instanceof CouldNotRun && error.code !== "interrupted") {
-      await home.reportFailure(
+      await reportFailureOrSay(
+        home,
+        terminal,
         {
           kind: "backup_failed",
           source: source.slug,

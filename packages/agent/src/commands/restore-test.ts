@@ -5,6 +5,7 @@ import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
 import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performRestoreTest, type PerformedRestoreTest } from "./perform-restore-test.ts";
+import { reportFailureOrSay } from "./report-failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -79,7 +80,9 @@ export const restoreTest: Run = async (call) => {
       (error instanceof CouldNotRun && error.code !== "interrupted") ||
       (error instanceof ServiceError && error.code === "object_refused");
     if (couldNotRun) {
-      await home.reportFailure(
+      await reportFailureOrSay(
+        home,
+        terminal,
         {
           kind: "restore_failed",
           source: source.slug,

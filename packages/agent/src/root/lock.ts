@@ -33,7 +33,7 @@ export interface LockHolder {
 export function tryLock(layout: Layout, name: LockName, what: string): HeldLock | null {
   const database = new DatabaseSync(lockFile(layout, name), { timeout: 0 });
   try {
-    database.exec("BEGIN EXCLUSIVE");
+    database.exec(TAKE);
   } catch (error) {
     database.close();
     if (isBusy(error)) return null;
@@ -99,7 +99,7 @@ export async function lockOrRefuse(layout: Layout, name: LockName, what: string)
 export function isLocked(layout: Layout, name: LockName): boolean {
   const database = new DatabaseSync(lockFile(layout, name), { timeout: 0 });
   try {
-    database.exec("BEGIN EXCLUSIVE");
+    database.exec(TAKE);
     return false;
   } catch (error) {
     if (isBusy(error)) return true;
@@ -137,6 +137,9 @@ function lockFile(layout: Layout, name: LockName): string {
 function holderFile(layout: Layout, name: LockName): string {
   return join(layout.locks, `${name}.json`);
 }
+
+// A journal on disk is begun with the transaction, and could not be on a full one: nothing is written here that it would undo.
+const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 const SQLITE_BUSY = 5;
 

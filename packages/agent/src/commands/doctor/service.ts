@@ -1,6 +1,7 @@
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
+import { systemCode } from "../../root/system-code.ts";
 import { UserError } from "../../root/user-error.ts";
 import { openAttachment, readPinnedCa } from "../../service/attachment.ts";
 import { readLastHeartbeat } from "../../service/heartbeat.ts";
@@ -41,6 +42,10 @@ export async function examineService(call: Call, layout: Layout, config: Config)
   } catch (error) {
     if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
     else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
+    else if (error instanceof Error && systemCode(error) !== null)
+      findings.push(
+        bad("log", `the head that it showed can't be kept: ${error.message}`, "make room on its disk"),
+      );
     else throw error;
   } finally {
     service.close();
