@@ -12,6 +12,7 @@ import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { mountRoute } from "./mount-route.ts";
+import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
 import { newRequestState } from "./request-state.ts";
@@ -19,7 +20,6 @@ import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
 import { KnownPaths } from "./unknown-path.ts";
-import { ajvOptions } from "./validate.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -57,7 +57,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
     // A machine that is short of time may take longer than ten seconds to read the dashboard: no reason not to start.
     pluginTimeout: 0,
     genReqId: () => newId("request"),
-    ajv: ajvOptions,
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: (error, request, reply) => {
       sendError(reply, request, toApiError(error, request, logger));
@@ -86,6 +85,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const paths = new KnownPaths();
   app.addHook("onRoute", (route) => paths.add(route));
   acceptJsonOnly(app);
+  app.setValidatorCompiler(validatorCompiler());
   app.decorateRequest("state");
   app.addHook("onRequest", (request, reply, done) => {
     request.state = newRequestState(request);

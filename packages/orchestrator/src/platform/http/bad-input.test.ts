@@ -330,6 +330,20 @@ describe.each(Object.entries(ENDPOINTS))("POST %s", (name, endpoint) => {
   });
 });
 
+test("tells twenty problems of a body, and of one with very many values the first alone", async () => {
+  const wrong = async (length: number) => {
+    const sources = Array.from({ length }, () => ({}));
+    const answer = await agent.post("/v1/heartbeat", { ...heartbeat(), sources, acks: 0, uptime_s: "" });
+    expectRefusal(answer, "invalid_request");
+    return (answer.json["details"] as { issues: { path: string }[] }).issues.map(({ path }) => path);
+  };
+  expect(await wrong(0)).toEqual(["/uptime_s", "/acks"]);
+  expect(await wrong(4_900)).toHaveLength(20);
+  expect(await wrong(5_000)).toHaveLength(1);
+  // As many as a body has room for: none of them is written down.
+  expect(await wrong(300_000)).toHaveLength(1);
+});
+
 describe("a backup's download URL", () => {
   test.each([
     "x",

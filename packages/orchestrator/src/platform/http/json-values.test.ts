@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { problemOf } from "./json-values.ts";
+import { hasMoreValues, problemOf } from "./json-values.ts";
 
 test("finds nothing wrong with JSON that can be stored and written again as it was", () => {
   fc.assert(
@@ -28,4 +28,15 @@ test("takes 64 levels and no more, without a stack of its own running over", () 
   expect(problemOf(JSON.parse(`${"[".repeat(64)}1${"]".repeat(64)}`))).toBeNull();
   expect(problemOf(JSON.parse(`${"[".repeat(65)}1${"]".repeat(65)}`))).toContain("64");
   expect(problemOf(JSON.parse(`${"[".repeat(50_000)}${"]".repeat(50_000)}`))).toContain("64");
+});
+
+test.each([
+  ["1", 0],
+  ["[]", 0],
+  ["[1,2,3]", 3],
+  ['{"a":[{},{"b":[0]}],"c":null}', 6],
+])("%s holds %i values", (text, values) => {
+  const value: unknown = JSON.parse(text);
+  expect(hasMoreValues(value, values)).toBe(false);
+  if (values > 0) expect(hasMoreValues(value, values - 1)).toBe(true);
 });

@@ -19,15 +19,29 @@ export function problemOf(value: unknown): string | null {
       } else if (Array.isArray(item)) {
         for (const element of item) next.push(element);
       } else if (typeof item === "object" && item !== null) {
-        for (const [key, member] of Object.entries(item)) {
+        const members = item as Record<string, unknown>;
+        // Twice as fast as by Object.entries, which matters with a hundred thousand names.
+        for (const key of Object.keys(members)) {
           if (!isStorable(key)) return "holds a name with NUL or half of a surrogate pair";
-          next.push(member);
+          next.push(members[key]);
         }
       }
     }
     level = next;
   }
   return null;
+}
+
+/** Whether a parsed JSON value, nested as above at most, holds more than `max` values. */
+export function hasMoreValues(value: unknown, max: number): boolean {
+  let left = max;
+  const isPast = (item: unknown): boolean => {
+    if (typeof item !== "object" || item === null) return false;
+    // Counted before any is looked at: of an object with very many names that alone takes long.
+    left -= Array.isArray(item) ? item.length : Object.keys(item).length;
+    return left < 0 || Object.values(item).some(isPast);
+  };
+  return isPast(value);
 }
 
 function isStorable(text: string): boolean {

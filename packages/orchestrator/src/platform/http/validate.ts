@@ -1,19 +1,11 @@
 import type { Issue } from "@attestore/contract";
 import type { TSchema } from "@fastify/type-provider-typebox";
-import type { FastifySchema, FastifySchemaValidationError, FastifyServerOptions } from "fastify";
+import type { FastifySchema, FastifySchemaValidationError } from "fastify";
 import { invalidRequest, notFound, type ApiError } from "./errors.ts";
 import type { Route } from "./route.ts";
 
 const MAX_ISSUES = 20;
 const NOTHING = { type: "object", additionalProperties: false } as const;
-
-/**
- * ajv reports every issue of a body, changes nothing in it and coerces nothing. With `allErrors` its work grows with the
- * number of wrong elements, which the body limit bounds.
- */
-export const ajvOptions: NonNullable<FastifyServerOptions["ajv"]> = {
-  customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: true },
-};
 
 /** What Fastify validates of a request before the handler. */
 export function schemaOf(route: Route): FastifySchema {

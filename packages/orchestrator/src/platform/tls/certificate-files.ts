@@ -8,6 +8,7 @@ import { generateKeyPem, issueLeaf, selfSign } from "./local-ca.ts";
 import type { CertificateAuthority } from "./local-ca.ts";
 import type { ServerNames } from "./names.ts";
 
+const LEAF_DAYS = 397;
 /** A leaf is renewed when less than this is left of it. */
 const RENEW_BEFORE_MS = 90 * 24 * 60 * 60 * 1000;
 
@@ -19,19 +20,22 @@ export interface LocalCertificate {
   renewed: boolean;
 }
 
-/** The certificate from `tls/`: an authority made on the first start, and a leaf of it that names `names` and lasts a while yet. */
+/**
+ * The certificate from `tls/`: an authority made on the first start, and a leaf of it that names `names` and lasts a while yet. The leaf is of this
+ * service, or, of another file, of a server that is trusted together with it.
+ */
 export async function ensureLocalCertificate(
   directory: string,
   names: ServerNames,
   now: Date,
+  { leafFile = join(directory, "server.pem"), days = LEAF_DAYS }: { leafFile?: string; days?: number } = {},
 ): Promise<LocalCertificate> {
   await makeDirectory(directory, 0o755);
   const caFile = join(directory, "ca.pem");
   const ca = await ensureAuthority(directory, caFile, now);
-  const leafFile = join(directory, "server.pem");
   const before = await readOptional(leafFile);
   if (before !== null && isUsable(before, ca, names, now)) return { pem: before, caFile, renewed: false };
-  const pem = await issueLeaf(ca, names, now);
+  const pem = await issueLeaf(ca, names, now, days);
   // Key and certificate are one file, so whichever of two writers is last, they belong together.
   await replaceFile(leafFile, pem);
   return { pem, caFile, renewed: true };

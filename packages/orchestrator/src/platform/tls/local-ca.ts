@@ -7,7 +7,6 @@ import type { ServerNames } from "./names.ts";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const DAY_MS = 24 * 60 * 60 * 1000;
 const CA_DAYS = 3650;
-const LEAF_DAYS = 397;
 /** Machines whose clock is behind must take a certificate of a moment ago. */
 const BACKDATED_MS = 60 * 60 * 1000;
 
@@ -46,13 +45,21 @@ export async function selfSign(keyPem: string, now: Date): Promise<string> {
   return certificate.toString("pem");
 }
 
-/** A server certificate for the names, with its key: both in one PEM text, so that they cannot be exchanged separately. */
-export async function issueLeaf(ca: CertificateAuthority, names: ServerNames, now: Date): Promise<string> {
+/**
+ * A server certificate for the names, with its key: both in one PEM text, so that they cannot be exchanged separately. For so many days, or until the
+ * authority's own ends.
+ */
+export async function issueLeaf(
+  ca: CertificateAuthority,
+  names: ServerNames,
+  now: Date,
+  days: number,
+): Promise<string> {
   const keyPem = await generateKeyPem();
   const keys = await importKeys(keyPem);
   const issuer = new x509.X509Certificate(ca.certificatePem);
   const issuerKeys = await importKeys(ca.keyPem);
-  const end = Math.min(now.getTime() + LEAF_DAYS * DAY_MS, issuer.notAfter.getTime());
+  const end = Math.min(now.getTime() + days * DAY_MS, issuer.notAfter.getTime());
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
     issuer: issuer.subject,
