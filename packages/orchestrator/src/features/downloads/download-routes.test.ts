@@ -34,6 +34,18 @@ describe("downloads", () => {
     expect((await app.inject("/download/install.sh")).statusCode).toBe(200);
   });
 
+  test("tell by HEAD how long they are, as the authority's certificate does", async () => {
+    app.register(downloadRoutes({ directory, caPem: "-----BEGIN CERTIFICATE-----\n" }));
+    await writeFile(join(directory, "install.sh"), "#!/bin/sh\n");
+    await writeFile(join(directory, "package.deb"), Buffer.alloc(3_000_000));
+    for (const url of ["/install.sh", "/download/package.deb", "/ca.pem", "/download/absent"]) {
+      const [get, head] = [await app.inject(url), await app.inject({ method: "HEAD", url })];
+      expect([head.statusCode, head.payload], url).toEqual([get.statusCode, ""]);
+      for (const name of ["content-type", "content-length"])
+        expect(head.headers[name], url).toBe(get.headers[name]);
+    }
+  });
+
   test("end at the directory, and tell of nothing else", async () => {
     app.register(downloadRoutes({ directory: join(directory, "dist"), caPem: null }));
     await mkdir(join(directory, "dist", "folder"), { recursive: true });

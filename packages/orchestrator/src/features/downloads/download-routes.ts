@@ -1,5 +1,6 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify";
 import { errorCode } from "../../platform/errors/errno.ts";
@@ -24,15 +25,14 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._+~-]{0,127}$/;
  */
 export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
-    const once = { exposeHeadRoute: false };
-    app.get("/install.sh", once, (_request, reply) =>
+    app.get("/install.sh", (_request, reply) =>
       send(directory, "install.sh", reply.type("text/x-shellscript; charset=utf-8")),
     );
-    app.get("/download/:file", once, (request, reply) => {
+    app.get("/download/:file", (request, reply) => {
       const { file } = request.params as { file: string };
       return send(directory, file, reply.type("application/octet-stream"));
     });
-    app.get("/ca.pem", once, (_request, reply) => {
+    app.get("/ca.pem", (_request, reply) => {
       if (caPem === null)
         throw new ApiError("not_found", "This service's certificate is not of an authority of its own.");
       return reply.type("application/x-pem-file").send(caPem);
@@ -45,10 +45,14 @@ async function send(directory: string, name: string, reply: FastifyReply): Promi
   const file = await openFile(join(directory, name));
   if (file === null) throw absent(name);
   const { size } = await file.stat();
+  reply.header("content-length", size);
+  if (reply.request.method === "HEAD") {
+    await file.close();
+    // Of a stream Fastify leaves the length as it is.
+    return reply.send(Readable.from([]));
+  }
   // A file that grows meanwhile is cut off where it was, as its length says.
-  return reply
-    .header("content-length", size)
-    .send(file.createReadStream({ start: 0, end: Math.max(size - 1, 0) }));
+  return reply.send(file.createReadStream({ start: 0, end: Math.max(size - 1, 0) }));
 }
 
 async function openFile(path: string): Promise<FileHandle | null> {
