@@ -1,5 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
@@ -284,6 +294,39 @@ it("keeps the last good config.yaml while it is broken, or not there", async () 
   await agent.said("does not exist");
   const command = service.command("backup", "invoices", "sqlite");
   await until(() => done(command.id) && service.receipts.length === 1);
+});
+
+it("keeps the last good config.yaml while it may not be read, and lives on where a key may not be", async () => {
+  const tree = join(root.layout.root, "tree");
+  mkdirSync(tree);
+  writeFileSync(join(tree, "file"), "content");
+  appendFileSync(root.layout.config, "  tree: { engine: files, path: tree }\n");
+  // The superuser may read everything. The agent runs as whom its root belongs to.
+  if (process.geteuid?.() === 0) execFileSync("chown", ["-R", "65534:65534", root.layout.root]);
+  const agent = await startAgent();
+  chmodSync(root.layout.config, 0);
+  await agent.said("the last good one stays in force");
+  const first = service.command("backup", "tree", "files");
+  await until(() => done(first.id) && service.receipts.length === 1);
+  const status = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
+
+  chmodSync(root.layout.ageIdentity, 0);
+  const untested = service.command("restore_test", "tree", "files");
+  await until(() => service.events.length === 1);
+  expect(reasons()).toEqual([["restore_failed", untested.id, "root_unusable"]]);
+  chmodSync(root.layout.ageIdentity, 0o600);
+  chmodSync(root.layout.config, 0o600);
+  const tested = service.command("restore_test", "tree", "files");
+  await until(() => done(tested.id) && service.receipts.length === 2);
+  expect(kinds()).toEqual(["backup", "passed"]);
+  agent.process.kill("SIGTERM");
+  const { code, stdout, stderr } = await agent.finished;
+  expect(code).toBe(0);
+  expect(`${stdout}${stderr}`.split("the last good one stays in force")).toHaveLength(2);
+  chmodSync(root.layout.config, 0);
+  const again = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
 });
 
 it("comes again in an hour at most, whatever the service asks for", async () => {

@@ -48,7 +48,7 @@ export class ConfigError extends UserError {
   }
 }
 
-/** @throws ConfigError; UserError config_invalid if there is no such file. */
+/** @throws ConfigError; UserError config_invalid if there is no such file, root_unusable if it can't be read. */
 export async function readConfig(file: string, root: string): Promise<Config> {
   const text = await readText(file);
   if (text === null) {

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { systemCode } from "./system-code.ts";
+import { UserError } from "./user-error.ts";
 
 /** A file of the root that we wrote ourselves; null if it is not there. Throws SyntaxError if it is not JSON. */
 export async function readJson(path: string): Promise<unknown> {
@@ -7,12 +8,18 @@ export async function readJson(path: string): Promise<unknown> {
   return text === null ? null : (JSON.parse(text) as unknown);
 }
 
-/** A text file's content, or null if it is not there. */
+/** A text file's content, or null if it is not there. @throws UserError root_unusable if it is, and can't be read */
 export async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
-    throw error;
+    const code = systemCode(error);
+    if (code === "ENOENT") return null;
+    if (code === null) throw error;
+    throw new UserError(
+      "root_unusable",
+      `${path} can't be read (${code}): it has to be a file that the user whom attestore runs as may read`,
+      { cause: error },
+    );
   }
 }
