@@ -49,6 +49,16 @@ test("a pool that has no connection left in time is unavailable", async () => {
   await pool.end();
 });
 
+test("a server whose disk is full is unavailable, and the message says that", async () => {
+  const { pool } = server;
+  // PostgreSQL's own code for it; what a file system does that really fills up is its affair.
+  const full = await failure(pool.query("do $$ begin raise exception using errcode = 'disk_full'; end $$"));
+  expect(asDatabaseUnavailable(full)).toMatchObject({
+    code: "database_unavailable",
+    message: expect.stringMatching(/no room.*disk/i),
+  });
+});
+
 test("errors of the statement, of files and of our own are not", async () => {
   for (const statement of ["select 1/0", "selec", "insert into orgs (id) values (null)"]) {
     expect(asDatabaseUnavailable(await failure(server.pool.query(statement)))).toBeNull();

@@ -1,17 +1,24 @@
 import { errorCode, errorMessage } from "../errors/errno.ts";
 
-/** The database cannot be reached or is restarting: nothing is wrong with the request, and it may be sent again. */
+/** The database cannot be reached, is restarting or has no room: nothing is wrong with the request, and it may be sent again. */
 export class DatabaseUnavailable extends Error {
   readonly code = "database_unavailable";
 
   constructor(cause: unknown) {
-    super(`The database cannot be reached (${errorCode(cause) ?? "connection lost"}).`, { cause });
+    const code = errorCode(cause);
+    super(
+      code === DISK_FULL
+        ? "The database has no room left on its disk. Make room, and try again."
+        : `The database cannot be reached (${code ?? "connection lost"}).`,
+      { cause },
+    );
     this.name = "DatabaseUnavailable";
   }
 }
 
 /** PostgreSQL, Appendix A, error codes. 25006: a server that became a standby; 57P01..3: going down, crashed, starting. */
-const SQL_STATES = /^(08...|57P0[1-5]|53300|25006)$/;
+const DISK_FULL = "53100";
+const SQL_STATES = /^(08...|57P0[1-5]|53[13]00|25006)$/;
 const SYSTEM_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
