@@ -16,7 +16,7 @@ export interface SourceCommon {
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
-  /** False where tables may well lose half of their rows between two tests. */
+  /** False where tables, or a directory, may well lose half of what is in them between two tests. */
   readonly rowFloors?: boolean;
   /** How long it may take to have its data back: download, decryption and restore. */
   readonly rto_s?: number;

@@ -299,6 +299,28 @@ describe("a restored tree does not pass", () => {
     expect(await roundTrip()).toEqual(["inferred:manifest passed", "inferred:files failed"]);
   });
 
+  it.each([
+    [{ files: 99, bytes: (1 << 20) - 1 }, "passed", ""],
+    [{ files: 100, bytes: 5 }, "failed", " and files >= 50"],
+    [{ files: 5, bytes: 1 << 20 }, "failed", " and bytes >= 104858"],
+    [{ files: 4, bytes: 32 }, "passed", ""],
+    [{ files: { number: "100" }, bytes: null }, "passed", ""],
+  ] as const)(
+    "if most of it is gone since a test last passed with %j: %s",
+    async (observed, result, floor) => {
+      for (const name of ["a", "b"]) write(name);
+      const { archive, metadata } = await dumpTree(source);
+      await restoreTree(archive, scratch, async (restored) => {
+        const checks = await restored.inferredChecks({
+          metadata,
+          lastPassed: { checks: [{ id: "inferred:files", observed }] },
+          signal: new AbortController().signal,
+        });
+        expect(checks[1]).toMatchObject({ expectation: `files = 2 and files > 0${floor}`, result });
+      });
+    },
+  );
+
   it.each([[{}], [{ manifest_sha256: "", files: 1 }], [{ manifest_sha256: null, files: "1" }]])(
     "against metadata that say %j",
     async (claims) => {
