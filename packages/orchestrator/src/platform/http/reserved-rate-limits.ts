@@ -161,7 +161,7 @@ async function reserveHits(
       select bucket, to_timestamp(floor(now_s / window_s) * window_s), hits from asked order by bucket
       on conflict (bucket, window_start) do update set hits = counted.hits + excluded.hits
       returning counted.bucket, counted.hits)
-    select bucket, counted.hits as total, floor((window_s - mod(now_s, window_s)) * 1000)::int as rest_ms
+    select bucket, counted.hits as total, floor((window_s - mod(now_s, window_s)) * 1000)::bigint as rest_ms
     from counted join asked using (bucket)`.execute(db);
   return new Map(rows.map(({ bucket, ...row }) => [bucket, row]));
 }
