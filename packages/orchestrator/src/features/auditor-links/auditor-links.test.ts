@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type Answer, ownAddress } from "../../../test/client.ts";
 import { type History, makeHistory } from "../../../test/history.ts";
 import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
+import { endless } from "../../../test/endless-windows.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
 import { apiRoutes } from "../api-docs/api-routes.ts";
 
@@ -14,7 +15,7 @@ let service: TestService;
 let org: TestOrg;
 let owner: TestUser;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ rateLimits: endless("auditor_link_address") });
 });
 afterAll(() => service.close());
 beforeEach(async () => {

@@ -2,6 +2,7 @@ import { AGENT_TOKEN, isId } from "@attestore/contract";
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
+import { ENDLESS_S, endless } from "../../../test/endless-windows.ts";
 import {
   attachBody,
   heartbeat,
@@ -14,7 +15,7 @@ import {
 let service: TestService;
 let org: TestOrg;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ rateLimits: endless("attach_failures") });
 });
 beforeEach(async () => {
   org = await service.addOrg();
@@ -210,7 +211,7 @@ describe("the limit of 30 failures an hour and address", () => {
       const answer = await knock(`atk_${String(n).padStart(10, "0")}_${"B".repeat(32)}`, { from });
       expect(answer.status).toBe(401);
       expect(answer.headers["ratelimit"]).toMatch(new RegExp(`^"attach_failures";r=${29 - n};t=[1-9]\\d*$`));
-      expect(answer.headers["ratelimit-policy"]).toBe('"attach_failures";q=30;w=3600');
+      expect(answer.headers["ratelimit-policy"]).toBe(`"attach_failures";q=30;w=${ENDLESS_S}`);
     }
     const second = await service.listen();
     for (const replica of [service, second]) {
@@ -222,7 +223,7 @@ describe("the limit of 30 failures an hour and address", () => {
         from,
       });
       expect([answer.status, answer.json["error"]]).toEqual([429, "rate_limited"]);
-      expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d{0,3}$/);
+      expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
     }
     await second.close();
     expect((await knock(org.authKey)).status).toBe(201);

@@ -1,6 +1,7 @@
 import { POLL_TOKEN, normalizeCode } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
+import { endless } from "../../../test/endless-windows.ts";
 import {
   attachBody,
   heartbeat,
@@ -13,7 +14,7 @@ import { approveBootstrap, denyBootstrap } from "./review.ts";
 let service: TestService;
 let org: TestOrg;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ rateLimits: endless("bootstrap_start") });
   org = await service.addOrg();
 });
 afterAll(() => service.close());

@@ -19,6 +19,7 @@ import {
 } from "@attestore/proof";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeHistory, type History } from "../../../test/history.ts";
+import { endless } from "../../../test/endless-windows.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
 
 let service: TestService;
@@ -27,7 +28,7 @@ let owner: TestUser;
 let history: History;
 const directory = mkdtempSync(join(tmpdir(), "attestore-evidence-"));
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ rateLimits: endless("evidence") });
   org = await service.addOrg("Example & Sons");
   owner = await service.signIn(org);
   history = await makeHistory(service, org, { backups: 2 });

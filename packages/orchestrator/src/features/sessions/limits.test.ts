@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ownAddress, type Answer } from "../../../test/client.ts";
+import { ENDLESS_S, endless } from "../../../test/endless-windows.ts";
 import { startTestService, type Replica, type TestService } from "../../../test/service.ts";
-import { RATE_LIMITS, type RateLimitName, type RateLimitTable } from "../../platform/http/rate-limits.ts";
+import { RATE_LIMITS, type RateLimitTable } from "../../platform/http/rate-limits.ts";
 
 let service: TestService;
 let replica: Replica;
 beforeAll(async () => {
-  // Windows of a day: none ends while the tests run, except around midnight of UTC.
-  const daily = (name: RateLimitName) => ({ [name]: { ...RATE_LIMITS[name], window_s: 86_400 } });
   const rateLimits: Partial<RateLimitTable> = {
-    ...daily("signup_address"),
-    ...daily("signup_email"),
-    ...daily("login_address"),
-    ...daily("login_email"),
-    ...daily("verify_email"),
-    default: { ...RATE_LIMITS.default, limit: 40, window_s: 86_400 },
+    ...endless("signup_address", "signup_email", "login_address", "login_email", "verify_email"),
+    default: { ...RATE_LIMITS.default, limit: 40, window_s: ENDLESS_S },
   };
   service = await startTestService({ rateLimits });
   replica = await service.listen();
@@ -45,9 +40,9 @@ function expectLimited(answers: readonly Answer[], name: string, limit: number):
   for (const { json, headers } of refused) {
     expect(json["error"]).toBe("rate_limited");
     const wait_s = Number(headers["retry-after"]);
-    expect(Number.isSafeInteger(wait_s) && wait_s >= 1 && wait_s <= 86_400).toBe(true);
+    expect(Number.isSafeInteger(wait_s) && wait_s >= 1 && wait_s <= ENDLESS_S).toBe(true);
     expect(headers["ratelimit"]).toMatch(new RegExp(`"${name}";r=0;t=${wait_s}(,|$)`));
-    expect(headers["ratelimit-policy"]).toContain(`"${name}";q=${limit};w=86400`);
+    expect(headers["ratelimit-policy"]).toContain(`"${name}";q=${limit};w=${ENDLESS_S}`);
   }
   for (const { headers } of answers) expect(headers["ratelimit-policy"]).toContain(`"${name}"`);
 }
@@ -145,7 +140,9 @@ test("every limit of a call is told in its answer", async () => {
     json,
     from: ownAddress(),
   });
-  expect(headers["ratelimit-policy"]).toBe('"signup_address";q=10;w=86400, "signup_email";q=3;w=86400');
+  expect(headers["ratelimit-policy"]).toBe(
+    `"signup_address";q=10;w=${ENDLESS_S}, "signup_email";q=3;w=${ENDLESS_S}`,
+  );
   expect(headers["ratelimit"]).toMatch(/^"signup_address";r=9;t=\d+, "signup_email";r=2;t=\d+$/);
 });
 
