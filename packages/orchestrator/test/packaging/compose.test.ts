@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -7,7 +9,7 @@ import { SETTINGS, type Setting } from "../../src/platform/config/settings.ts";
 import { readSettingsFile } from "../../src/platform/config/settings-file.ts";
 import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
 
-/** What cannot be run here, because its images are in a registry, is at least whole and true to the service's settings. */
+/** What cannot be run here, because its images are in a registry, is at least whole and true to the service's settings; what is ours of it works. */
 
 const PACKAGING = join(import.meta.dirname, "../../../../packaging/server");
 const known = new Set(Object.values<Setting<unknown>>(SETTINGS).map(({ variable }) => variable));
@@ -28,7 +30,7 @@ describe("the compose file", () => {
     services: Record<string, Service>;
     networks: object;
     volumes: object;
-    secrets: Record<string, { environment: string }>;
+    secrets: Record<string, { file: string }>;
   };
   const services = Object.entries(file.services);
 
@@ -46,10 +48,11 @@ describe("the compose file", () => {
   });
 
   test("gives the service settings that it has, and each secret as a file", () => {
-    for (const name of ["attestore", "bucket"]) {
+    for (const name of ["attestore", "bucket", "certificate"]) {
       const { environment = {}, secrets = [] } = file.services[name] ?? ({} as Service);
       for (const [variable, value] of Object.entries(environment)) {
-        expect(known).toContain(variable);
+        // Node's own.
+        if (!variable.startsWith("NODE_")) expect(known).toContain(variable);
         const secret = /^file:\/run\/secrets\/(.*)$/.exec(value)?.[1];
         if (secret !== undefined) expect(secrets).toContain(secret);
       }
@@ -60,8 +63,40 @@ describe("the compose file", () => {
     const example = readFileSync(join(PACKAGING, "env.example"), "utf8");
     const offered = new Set([...example.matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name));
     const asked = new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name));
-    for (const { environment } of Object.values(file.secrets)) asked.add(environment);
     expect(offered).toEqual(asked);
+  });
+
+  test("has its secrets made once, where nobody else reads them and each container does", () => {
+    const copy = mkdtempSync(join(tmpdir(), "compose-"));
+    try {
+      cpSync(join(PACKAGING, "make-secrets"), join(copy, "make-secrets"));
+      const made = () => {
+        expect(spawnSync(join(copy, "make-secrets"), { encoding: "utf8" })).toMatchObject({
+          status: 0,
+          stderr: "",
+        });
+        return Object.entries(file.secrets).map(([name, { file: path }]) => {
+          expect(statSync(join(copy, path)).mode & 0o777).toBe(0o444);
+          return [name, readFileSync(join(copy, path), "utf8")] as const;
+        });
+      };
+      const first = made();
+      expect(statSync(join(copy, "secrets")).mode & 0o777).toBe(0o700);
+      const secrets = new Map(first);
+      expect(secrets.get("s3_secret")).toMatch(/^[0-9a-f]{48}$/);
+      expect(secrets.get("database_password")).toMatch(/^[0-9a-f]{48}$/);
+      expect(secrets.get("database_password")).not.toBe(secrets.get("s3_secret"));
+      expect(secrets.get("database_url")).toBe(
+        `postgresql://attestore:${secrets.get("database_password")}@postgres:5432/attestore`,
+      );
+      expect(made()).toEqual(first);
+    } finally {
+      rmSync(copy, { recursive: true });
+    }
+  });
+
+  test("has agents upload over https: they take nothing else", () => {
+    expect(file.services["attestore"]?.environment?.["ATTESTORE_S3_ENDPOINT"]).toMatch(/^https:/);
   });
 });
 
@@ -70,6 +105,51 @@ test("the example of the settings' file is one", () => {
   expect([...readSettingsFile(path).keys()]).toEqual(["ATTESTORE_LISTEN"]);
   for (const [, name = ""] of readFileSync(path, "utf8").matchAll(/^#?([A-Z_]+)=/gm))
     expect(known).toContain(name);
+});
+
+describe("the certificate's maker", () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "certificate-"));
+    mkdirSync(join(directory, "out"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const make = (out: string) =>
+    spawnSync(process.execPath, [join(PACKAGING, "make-certificate.ts"), join(directory, out)], {
+      encoding: "utf8",
+      env: {
+        PATH: process.env["PATH"],
+        ATTESTORE_DATA: directory,
+        ATTESTORE_S3_ENDPOINT: "https://s3.example.org:7070",
+        ATTESTORE_S3_BUCKET: "attestore",
+        ATTESTORE_S3_ACCESS_KEY_ID: "attestore",
+        ATTESTORE_S3_SECRET_ACCESS_KEY: "secret",
+      },
+    });
+
+  test("makes one of the service's authority for the endpoint's host, once, and for as long as that lasts", () => {
+    expect(make("out")).toMatchObject({ status: 0, stdout: "certificate of s3.example.org: made\n" });
+    const pem = readFileSync(join(directory, "out/server.pem"));
+    const leaf = new X509Certificate(pem);
+    const authority = new X509Certificate(readFileSync(join(directory, "tls/ca.pem")));
+    expect(leaf.verify(authority.publicKey)).toBe(true);
+    expect(leaf.checkHost("s3.example.org")).toBe("s3.example.org");
+    expect(leaf.checkPrivateKey(createPrivateKey(pem))).toBe(true);
+    expect(leaf.validTo).toBe(authority.validTo);
+    expect(make("out")).toMatchObject({
+      status: 0,
+      stdout: "certificate of s3.example.org: there already\n",
+    });
+    expect(readFileSync(join(directory, "out/server.pem"))).toEqual(pem);
+    expect(existsSync(join(directory, "tls/server.pem"))).toBe(false);
+  });
+
+  test("says where it cannot write", () => {
+    const failed = make("nowhere");
+    expect(failed.status).not.toBe(0);
+    expect(failed.stderr).toContain("nowhere");
+  });
 });
 
 describe("the bucket's maker", () => {
