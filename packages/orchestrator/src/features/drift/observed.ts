@@ -1,5 +1,7 @@
+import type { Statement } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { predicateIn } from "../receipts/stored-statement.ts";
 
 /** What is known of how a backup was made, and of the newest test that restored it. */
 export interface ObservedBackup {
@@ -39,18 +41,21 @@ export async function observeBackups(
   return rows.map((row) => {
     const made = predicates.get(`backup ${row.id}`);
     const tested = predicates.get(`restore_test ${row.id}`);
-    const version = made?.predicate["agent_version"];
     return {
       ...row,
-      agentVersion: typeof version === "string" ? version : null,
-      test: tested === undefined ? null : { at: tested.at, runtime: recordIn(tested.predicate, "runtime") },
+      agentVersion: made?.predicate.agent_version ?? null,
+      test: tested === undefined ? null : testOf(tested),
     };
   });
 }
 
+function testOf({ at, predicate }: Signed): ObservedTest | null {
+  return "runtime" in predicate ? { at, runtime: { ...predicate.runtime } } : null;
+}
+
 interface Signed {
   at: Date;
-  predicate: Readonly<Record<string, unknown>>;
+  predicate: Statement["predicate"];
 }
 
 /** The newest receipt of each kind and backup. */
@@ -71,18 +76,6 @@ async function readPredicates(db: Database, backupIds: readonly string[]): Promi
       { at: row.created_at, predicate: predicateIn(row.envelope) },
     ]),
   );
-}
-
-/** What was accepted was checked member by member: it parses again. */
-function predicateIn(envelope: Buffer): Readonly<Record<string, unknown>> {
-  const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };
-  const statement = JSON.parse(Buffer.from(payload, "base64").toString("utf8")) as Record<string, unknown>;
-  return recordIn(statement, "predicate");
-}
-
-function recordIn(value: Readonly<Record<string, unknown>>, name: string): Readonly<Record<string, unknown>> {
-  const member = value[name];
-  return typeof member === "object" && member !== null ? (member as Record<string, unknown>) : {};
 }
 
 /** `schema_summary` of these backups, as their agent sent it. */

@@ -1,4 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { restoreTestIn } from "../receipts/stored-statement.ts";
 import { failedSince } from "./failed-since.ts";
 import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
@@ -43,20 +44,12 @@ export async function tellReceipt(
   await tellDrift(tx, orgId, receipt);
 }
 
-interface FailedPredicate {
-  reason?: unknown;
-  checks: { id: string; expectation: string; result: string }[];
-}
-
-/** Which checks did not hold, and not what they saw: that may be data. What was accepted was checked member by member: it parses again. */
+/** Which checks did not hold, and not what they saw: that may be data. */
 function whatFailed(envelope: Buffer): Record<string, unknown> {
-  const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };
-  const { predicate } = JSON.parse(Buffer.from(payload, "base64").toString("utf8")) as {
-    predicate: FailedPredicate;
-  };
-  const failed = predicate.checks.filter(({ result }) => result === "failed");
+  const { reason, checks } = restoreTestIn(envelope);
+  const failed = checks.filter(({ result }) => result === "failed");
   return {
-    cause: { reason: shortText(predicate.reason) },
+    cause: { reason: shortText(reason) },
     failed_checks: failed
       .slice(0, MAX_CHECKS)
       .map(({ id, expectation }) => ({ id: shortText(id), expectation: shortText(expectation) })),

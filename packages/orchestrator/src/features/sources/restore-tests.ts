@@ -1,6 +1,6 @@
 import type { RestoreTestRecord } from "@attestore/contract";
-import type { RestoreTestPredicate } from "@attestore/proof";
 import type { Database } from "../../platform/database/schema.ts";
+import { restoreTestIn } from "../receipts/stored-statement.ts";
 
 /** Newest first, one more than `limit`. */
 export async function readRestoreTests(
@@ -20,7 +20,7 @@ export async function readRestoreTests(
     .limit(limit + 1)
     .execute();
   return rows.map(({ id, created_at, agent_id, backup_id, envelope }) => {
-    const { started_at, finished_at, result, reason, runtime, phases, checks } = predicateIn(envelope);
+    const { started_at, finished_at, result, reason, runtime, phases, checks } = restoreTestIn(envelope);
     const test: RestoreTestRecord = {
       receipt_id: id,
       created_at: created_at.toISOString(),
@@ -36,13 +36,4 @@ export async function readRestoreTests(
     };
     return { id, test };
   });
-}
-
-/** Only what passed the statement's schema was ever stored. */
-function predicateIn(envelope: Buffer): RestoreTestPredicate {
-  const { payload } = JSON.parse(envelope.toString("utf8")) as { payload: string };
-  const statement = JSON.parse(Buffer.from(payload, "base64").toString("utf8")) as {
-    predicate: RestoreTestPredicate;
-  };
-  return statement.predicate;
 }
