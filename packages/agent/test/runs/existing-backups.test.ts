@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LastPassed } from "../../src/engines/engine.ts";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import { parseSourceConfig, type SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
@@ -257,6 +257,30 @@ describe("a directory of dumps", () => {
     expect(await chosen({ min_bytes: 100, max_age_s: 60 })).toMatchObject({ name: "a.dump" });
   });
 
+  test("one that nobody renewed for eight days is no backup, unless any age will do", async () => {
+    run("pg_dump -Fc -f a.dump postgres");
+    const as = (max_age_s?: unknown): SourceConfigOf<"dumps"> =>
+      parseSourceConfig(
+        "legacy",
+        { engine: "dumps", path: directory, ...(max_age_s === undefined ? {} : { max_age_s }) },
+        place.dir,
+      ) as SourceConfigOf<"dumps">;
+    const at = (age_s: number): void => {
+      const time = Date.now() / 1000 - age_s;
+      utimesSync(join(directory, "a.dump"), time, time);
+    };
+    at(8 * 86_400 - 60);
+    await back(as());
+    at(8 * 86_400 + 60);
+    await expect(back(as())).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringMatching(/a\.dump, is of 20.*Z, and may be 8 days old: .* max_age_s/),
+    });
+    await back(as(9 * 86_400));
+    await back(as("any"));
+    expect(() => as("never")).toThrow("max_age_s: must be any, or a whole number of seconds from 1");
+  });
+
   test("the file's place taken by another, or by a link out of the directory", async () => {
     run("pg_dump -Fc -f a.dump postgres");
     const backup = await back(source());
@@ -317,6 +341,25 @@ describe("a restic repository", () => {
     expect(dumped.reason).toBeUndefined();
     expect(dumped).toMatchObject({ result: "passed", runtime: { engine: "postgresql" } });
     expect(cli("list locks").toString()).toBe("");
+
+    cli("backup --tag old --time '2020-01-01 00:00:00' tree");
+    const old = (more: object): SourceConfigOf<"restic"> =>
+      parseSourceConfig(
+        "archive",
+        {
+          engine: "restic",
+          repository: join(directory, "repo"),
+          password: "env:TEST_RESTIC_PASSWORD",
+          tags: ["old"],
+          ...more,
+        },
+        place.dir,
+      ) as SourceConfigOf<"restic">;
+    await expect(back(old({}))).rejects.toMatchObject({
+      code: "source_missing",
+      message: expect.stringMatching(/is of (?:2020|2019)-.*, and may be 8 days old/),
+    });
+    await back(old({ max_age_s: "any" }));
 
     // One of the future would be the newest, and new, for ever.
     cli("backup --time '2099-01-01 00:00:00' tree");

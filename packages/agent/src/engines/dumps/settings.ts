@@ -1,5 +1,6 @@
 import type { SourceFields } from "../../root/source-fields.ts";
 import type { S3Location } from "../../standalone/storage-config.ts";
+import { maxAgeOf } from "../foreign/max-age.ts";
 import type { EngineSettings } from "../settings.ts";
 import { globPattern } from "./glob.ts";
 
@@ -34,9 +35,7 @@ export const dumpsSettings: EngineSettings<DumpsSettings> = {
       max: YEAR_S,
       what: "a whole number of seconds",
     });
-    const max_age_s = fields.has("max_age_s")
-      ? fields.count("max_age_s", 1, { min: 1, max: 10 * YEAR_S, what: "a whole number of seconds" })
-      : null;
+    const max_age_s = maxAgeOf(fields);
     const min_bytes = fields.count("min_bytes", 1, { min: 1, max: 2 ** 50, what: "a whole number of bytes" });
     return place === null || pattern === null ? null : { place, pattern, min_age_s, max_age_s, min_bytes };
   },

@@ -1,4 +1,5 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { formatMaxAge } from "./max-age.ts";
 
 /** How far two clocks may be apart. */
 const SKEW_S = 300;
@@ -22,6 +23,7 @@ export function requireFresh(
   if (age_s <= max_age_s) return;
   throw new CouldNotRun(
     "source_missing",
-    `the newest ${what} is ${age_s} s old, and may be ${max_age_s} s: see why there are no new ones`,
+    `the newest ${what} is of ${new Date(at_ms).toISOString()}, and may be ${formatMaxAge(max_age_s)} old: ` +
+      "see why there are no new ones. max_age_s of the source says how old it may be",
   );
 }

@@ -1,4 +1,5 @@
 import type { SecretReference } from "../../root/source-fields.ts";
+import { maxAgeOf } from "../foreign/max-age.ts";
 import type { EngineSettings } from "../settings.ts";
 
 export interface ResticSettings {
@@ -30,9 +31,7 @@ export const resticSettings: EngineSettings<ResticSettings> = {
     const file = fields.optionalText("file", "the absolute path of a dump in the snapshot");
     if (file !== null && !file.startsWith("/"))
       fields.issue("file", "must be an absolute path in the snapshot");
-    const max_age_s = fields.has("max_age_s")
-      ? fields.count("max_age_s", 1, { min: 1, max: 10 * 366 * 86_400, what: "a whole number of seconds" })
-      : null;
+    const max_age_s = maxAgeOf(fields);
     return repository === null || password === null
       ? null
       : { repository, password, tags, host, file, max_age_s };
