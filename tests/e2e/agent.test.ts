@@ -237,6 +237,26 @@ describe("the receipts", () => {
     for (const digest of previous) if (digest !== null) expect(digests).toContain(digest);
   });
 
+  it("are true by the calls that the agent prints, also after its key was replaced", async () => {
+    const calls = async (...words: string[]): Promise<string[]> => {
+      const { stderr } = await host.run(...words);
+      return /attestore-verify (.*)/.exec(stderr)?.[1]?.split(" ") ?? [];
+    };
+    const verified = await run("attestore-verify", await calls("restore-test", "--source", "invoices"));
+    expect(verified.code, verified.stdout + verified.stderr).toBe(0);
+    expect(verified.stdout).toMatch(/^TRUE/);
+    const rotated = await host.run("keys", "rotate", "signing", "--yes");
+    expect(rotated.code, rotated.stderr).toBe(0);
+    const files = filesUnder(join(host.root, "receipts")).filter((file) => file.endsWith(".json"));
+    expect(files.length).toBeGreaterThan(2);
+    const said = await calls("receipts", "verify");
+    const all = await run(
+      "attestore-verify",
+      said.flatMap((word) => (word === "RECEIPT" ? files : [word])),
+    );
+    expect(all.code, all.stdout.slice(-2000) + all.stderr).toBe(0);
+  });
+
   it("say nothing that a check did not select", () => {
     for (const { statement } of host.receipts()) {
       const text = JSON.stringify(statement);

@@ -15,6 +15,7 @@ import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import { findReceipts } from "./receipts/find-receipt.ts";
 import { ownPublicKeys } from "../keys/own-keys.ts";
+import { verifyCommand } from "./verify-command.ts";
 
 interface Verified {
   readonly number: number;
@@ -48,7 +49,9 @@ export const receiptsVerify: Run = async (call, wanted) => {
     for (const { file, faults } of wrong) terminal.data(`${bad("✗")} ${file}: ${faults.join("; ")}`);
     if (wrong.length === 0)
       terminal.data(`${good("✓")} ${verified.length} receipts: signatures, proofs and chain hold`);
-    terminal.say("To verify without this program: attestore-verify RECEIPT --key keys/agent.pub");
+    terminal.say(
+      `To verify without this program: ${await verifyCommand(layout, "RECEIPT", logKey !== null)}`,
+    );
   }
   return wrong.length === 0 ? 0 : 1;
 };

@@ -8,6 +8,7 @@ import { performRestoreTest, type PerformedRestoreTest } from "./perform-restore
 import { reportFailureOrSay } from "./report-failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { sayFate } from "./say-fate.ts";
+import { verifyCommand } from "./verify-command.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
 export const restoreTest: Run = async (call) => {
@@ -70,7 +71,8 @@ export const restoreTest: Run = async (call) => {
       );
       if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
       sayFate(terminal, fate);
-      terminal.say(`Verify it without us: attestore-verify ${fate.file} --key ${layout.publicKey}`);
+      const verify = await verifyCommand(layout, fate.file, fate.state === "accepted");
+      terminal.say(`Verify it without us: ${verify}`);
     }
     if (!passed) return 1;
     return fate.isWrong ? 2 : 0;
