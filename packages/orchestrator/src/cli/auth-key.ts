@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import type { Command } from "commander";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "../features/auth-keys/create-auth-key.ts";
 import { installCommand } from "../features/auth-keys/install-command.ts";
@@ -76,6 +77,8 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
     }),
   }));
   const command = installCommand(console);
+  const { publicUrl, caPem } = console;
+  const pin = caPem === null ? "" : ` --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`;
   return {
     json: { ...authKeyJson(record), auth_key: plaintext, install_command: command },
     talk: [
@@ -83,7 +86,7 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       "",
     ],
     result: plaintext,
-    next: `on the host, as root, and give it the key when it asks:\n  ${command}\nWhere the agent is installed already: attestore init --service ${console.publicUrl}`,
+    next: `on the host, as root, and give it the key when it asks:\n  ${command}\nWhere the agent is installed already: attestore init --service ${publicUrl}${pin}`,
   };
 }
 

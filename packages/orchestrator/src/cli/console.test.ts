@@ -101,7 +101,9 @@ describe("an auth key", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^atk_[0-9a-z]{10}_[A-Za-z0-9_-]{32}\n$/);
     expect(stderr).not.toContain(stdout.trim().slice(15));
-    expect(stderr).toContain("attestore init --service https://localhost:");
+    expect(stderr).toMatch(
+      /attestore init --service https:\/\/localhost:\d+ --ca-sha256 ([0-9A-F]{2}:){31}[0-9A-F]{2}\n/,
+    );
     const listed = await run("auth-key", "list", "--org", orgId);
     expect(listed.stdout).toMatch(/key_\w+ +CI +0 of 3 +0 /);
     expect(listed.stdout).not.toContain(stdout.trim().slice(4, 14));

@@ -1,4 +1,4 @@
-import type { Failure } from "./store.ts";
+import type { Failure } from "./failures.ts";
 
 /** The days that are shown: how many there are from the first, today's the last. */
 export interface Strip {

@@ -1,4 +1,4 @@
-import type { Overview } from "@attestore/contract";
+import { newId, type Overview } from "@attestore/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type History, makeHistory } from "../../../test/history.ts";
 import { recordReceipt } from "../../../test/recorded.ts";
@@ -301,6 +301,54 @@ describe("of a source without results of tests", () => {
     expect(await shown()).toMatchObject({ state: "failed", concerns: ["restore_test_failed"] });
   });
 });
+
+test.each([30, 90])(
+  "what failed before the %i days that are shown and was not made good since counts as failed",
+  async (days) => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const { sourceId, agent } = await makeHistory(service, org);
+    const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+    const fail = async (kind: string, { at, came }: { at: Date; came: Date }): Promise<void> => {
+      const answer = await agent.post("/v1/events", {
+        kind,
+        source_id: sourceId,
+        occurred_at: at.toISOString(),
+        detail: {},
+      });
+      await service.pool.query("update events set id = $2, created_at = $3 where id = $1", [
+        answer.json["event_id"],
+        newId("event", came.getTime()),
+        came,
+      ]);
+    };
+    const worked = (at: Date, column: string) =>
+      service.pool.query(`update sources set ${column} = $2 where id = $1`, [sourceId, at]);
+    const shown = async () => (await read(owner, org, `?days=${days}`)).sources[0];
+    await worked(daysAgo(200), "last_backup_at");
+    await worked(daysAgo(200), "last_proven_at");
+    await service.pool.query("delete from receipts where source_id = $1", [sourceId]);
+    const backup_failed = { state: "failed", concerns: ["backup_failed", "proof_too_old"] };
+
+    await fail("backup_failed", { at: daysAgo(201), came: daysAgo(190) });
+    expect(await shown()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+    const failed = daysAgo(180);
+    await fail("backup_failed", { at: failed, came: failed });
+    // Of another agent, whose event waited: what it tells of was made good.
+    await fail("backup_failed", { at: daysAgo(201), came: daysAgo(170) });
+    expect(await shown()).toMatchObject({ ...backup_failed, failed_at: failed.toISOString() });
+    expect((await shown())?.days).not.toContain("f");
+
+    await fail("restore_failed", { at: daysAgo(100), came: daysAgo(100) });
+    expect((await shown())?.concerns).toEqual(["restore_could_not_run", "backup_failed", "proof_too_old"]);
+    await worked(daysAgo(95), "last_proven_at");
+    expect(await shown()).toMatchObject(backup_failed);
+    await worked(daysAgo(179), "last_backup_at");
+    expect(await shown()).toMatchObject({ state: "backed_up", failed_at: null });
+    await fail("restore_failed", { at: daysAgo(1), came: daysAgo(1) });
+    expect(await shown()).toMatchObject({ state: "failed", days: expect.stringContaining("f") });
+  },
+);
 
 test("trends go from the oldest day to the newest without the days that have none, and the newest test tells whether a check is missing", async () => {
   const org = await service.addOrg();

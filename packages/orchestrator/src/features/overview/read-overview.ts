@@ -3,12 +3,12 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { incidentRecord } from "../schedules/incidents.ts";
 import { stripOf, type Strip } from "./day-strip.ts";
 import { nextSteps } from "./next-steps.ts";
+import { readFailures, readStandingFailures } from "./failures.ts";
 import { judgeSource, worstFirst } from "./source-state.ts";
 import {
   readAgents,
   readDays,
   readDrift,
-  readFailures,
   readIncidents,
   readLogHealth,
   readMissedDays,
@@ -37,6 +37,7 @@ export async function readOverview(
   const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
   const failures = await readFailures(tx, ids, strip.first);
+  const standing = await readStandingFailures(tx, sources, strip.first);
   const incidents = await readIncidents(tx, orgId);
   const agents = await readAgents(tx, orgId);
   const log = await readLogHealth(tx, orgId);
@@ -51,7 +52,7 @@ export async function readOverview(
     const { state, concerns, failedAt } = judgeSource(
       source,
       {
-        failures: failed,
+        failures: [...failed, ...(standing.get(source.id) ?? [])],
         open: open.get(source.id)?.map(({ kind }) => kind) ?? [],
         schemaDrift: drift.get(source.id)?.schema ?? false,
         environmentDrift: drift.get(source.id)?.environment ?? false,

@@ -1,5 +1,6 @@
 import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
-import type { Failure, SourceRow } from "./store.ts";
+import type { Failure } from "./failures.ts";
+import type { SourceRow } from "./store.ts";
 
 /** A proof that no schedule asked for counts for so long. */
 export const PROOF_AGE_S = 7 * 86_400;
@@ -85,16 +86,34 @@ const CONCERNS = {
   attestation_failed: "attestation_failed",
 } as const satisfies Record<Failure["kind"], SourceConcern>;
 
-/** What could not be done and has not been done since: of a restore test a later one that ran, of the others a later backup. */
-function failuresSince(
-  { tested_at, last_proven_at, last_backup_at }: Judging,
-  failures: readonly Failure[],
-): Map<SourceConcern, Date> {
+/** Gravest first. */
+export const FAILURES = [
+  "restore_failed",
+  "backup_failed",
+  "attestation_failed",
+] as const satisfies Failure["kind"][];
+
+/** When that was last done which failed: of a restore test the last one that ran, of the others the last backup. */
+export function lastDone(
+  {
+    tested_at,
+    last_proven_at,
+    last_backup_at,
+  }: Pick<SourceRow, "tested_at" | "last_proven_at" | "last_backup_at">,
+  kind: Failure["kind"],
+): Date | null {
+  if (kind !== "restore_failed") return last_backup_at;
+  if (tested_at === null || last_proven_at === null) return tested_at ?? last_proven_at;
+  return tested_at > last_proven_at ? tested_at : last_proven_at;
+}
+
+/** What could not be done and has not been done since. */
+function failuresSince(source: Judging, failures: readonly Failure[]): Map<SourceConcern, Date> {
   const since = new Map<SourceConcern, Date>();
-  for (const kind of ["restore_failed", "backup_failed", "attestation_failed"] as const) {
-    const successes = kind === "restore_failed" ? [tested_at, last_proven_at] : [last_backup_at];
+  for (const kind of FAILURES) {
+    const done = lastDone(source, kind);
     for (const failure of failures) {
-      if (failure.kind !== kind || successes.some((at) => at !== null && failure.at <= at)) continue;
+      if (failure.kind !== kind || (done !== null && failure.at <= done)) continue;
       const known = since.get(CONCERNS[kind]);
       if (known === undefined || known < failure.at) since.set(CONCERNS[kind], failure.at);
     }

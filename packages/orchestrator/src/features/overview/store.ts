@@ -1,10 +1,4 @@
-import {
-  firstIdAt,
-  type AgentEncryption,
-  type AgentSpool,
-  type CommandKind,
-  type Objectives,
-} from "@attestore/contract";
+import type { AgentEncryption, AgentSpool, CommandKind, Objectives } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { dayOfMark } from "./day-strip.ts";
@@ -182,30 +176,6 @@ export async function readMissedDays(
     where org_id = ${orgId} and status = 'missed' and scheduled_at >= ${`${first}T00:00:00Z`}::timestamptz
     group by source_id`.execute(tx);
   return new Map(rows.map(({ source_id, days }) => [source_id, days.split(" ")]));
-}
-
-export interface Failure {
-  kind: "backup_failed" | "restore_failed" | "attestation_failed";
-  /** `2026-11-21`, UTC */
-  day: string;
-  at: Date;
-}
-
-/** What agents reported that could not be done, once a kind and day, by source. */
-export async function readFailures(
-  tx: DatabaseTransaction,
-  sourceIds: readonly string[],
-  first: string,
-): Promise<Map<string, Failure[]>> {
-  if (sourceIds.length === 0) return new Map();
-  const { rows } = await sql<Failure & { source_id: string }>`
-    select source_id, kind, (least(occurred_at, created_at) at time zone 'UTC')::date::text as day,
-      max(least(occurred_at, created_at)) as at
-    from events
-    where source_id = any(${[...sourceIds]}) and id >= ${firstIdAt("event", Date.parse(first))}
-      and kind in ('backup_failed', 'restore_failed', 'attestation_failed')
-    group by 1, 2, 3`.execute(tx);
-  return Map.groupBy(rows, ({ source_id }) => source_id);
 }
 
 /** Those that have not ended, newest first. */

@@ -44,7 +44,9 @@ export async function loadServerTls(
       "made a server certificate",
     );
   }
-  return { options: serverTlsOptions(local.pem, local.pem), caFile: local.caFile };
+  // With the authority behind the leaf, so that a client that knows its fingerprint alone gets to it.
+  const chain = `${local.pem}\n${await readFile(local.caFile, "utf8")}`;
+  return { options: serverTlsOptions(chain, local.pem), caFile: local.caFile };
 }
 
 export function serverTlsOptions(certificate: string, key: string): SecureContextOptions {

@@ -1,0 +1,60 @@
+import { firstIdAt } from "@attestore/contract";
+import { sql } from "kysely";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { FAILURES, lastDone } from "./source-state.ts";
+import type { SourceRow } from "./store.ts";
+
+export interface Failure {
+  kind: "backup_failed" | "restore_failed" | "attestation_failed";
+  /** `2026-11-21`, UTC */
+  day: string;
+  at: Date;
+}
+
+/** What agents reported that could not be done, once a kind and day, by source. */
+export async function readFailures(
+  tx: DatabaseTransaction,
+  sourceIds: readonly string[],
+  first: string,
+): Promise<Map<string, Failure[]>> {
+  if (sourceIds.length === 0) return new Map();
+  const { rows } = await sql<Failure & { source_id: string }>`
+    select source_id, kind, (least(occurred_at, created_at) at time zone 'UTC')::date::text as day,
+      max(least(occurred_at, created_at)) as at
+    from events
+    where source_id = any(${[...sourceIds]}) and id >= ${firstIdAt("event", Date.parse(first))}
+      and kind in ('backup_failed', 'restore_failed', 'attestation_failed')
+    group by 1, 2, 3`.execute(tx);
+  return Map.groupBy(rows, ({ source_id }) => source_id);
+}
+
+/**
+ * The newest of each kind that was reported before the first day and that nothing made good since, by source: a source that never worked
+ * again does not look better for the time that passed. Nothing is read of one where everything was done since that day.
+ */
+export async function readStandingFailures(
+  tx: DatabaseTransaction,
+  sources: readonly SourceRow[],
+  first: string,
+): Promise<Map<string, Failure[]>> {
+  const before = Date.parse(first);
+  const asked = sources.flatMap((source) =>
+    FAILURES.map((kind) => ({ id: source.id, kind, done: lastDone(source, kind) })).filter(
+      ({ done }) => done === null || done.getTime() < before,
+    ),
+  );
+  if (asked.length === 0) return new Map();
+  const { rows } = await sql<Failure & { source_id: string }>`
+    select asked.source_id, asked.kind, (failed.at at time zone 'UTC')::date::text as day, failed.at
+    from unnest(${asked.map(({ id }) => id)}::text[], ${asked.map(({ kind }) => kind)}::text[],
+        ${asked.map(({ done }) => done?.toISOString() ?? null)}::timestamptz[],
+        ${asked.map(({ done }) => firstIdAt("event", done?.getTime() ?? 0))}::text[])
+      as asked (source_id, kind, done_at, from_id),
+    lateral (select least(occurred_at, created_at) as at from events
+      where events.source_id = asked.source_id and events.kind = asked.kind
+        and events.kind in ('backup_failed', 'restore_failed', 'attestation_failed')
+        and id >= asked.from_id and id < ${firstIdAt("event", before)}
+        and (asked.done_at is null or least(occurred_at, created_at) > asked.done_at)
+      order by id desc limit 1) as failed`.execute(tx);
+  return Map.groupBy(rows, ({ source_id }) => source_id);
+}
