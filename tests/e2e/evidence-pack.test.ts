@@ -704,6 +704,32 @@ test("a receipt that waited on its host decides no run that was due after it fin
   expect(idsOf(outcome, "failed")).toEqual([]);
 });
 
+test("a receipt of an agent that its source was taken from meanwhile is as true as others", async () => {
+  const { service } = organisation;
+  const org = await service.addOrg();
+  const owner = await service.signIn(org);
+  const from = new Date().toISOString();
+  const { agent, sourceId, backups } = await makeHistory(service, org);
+  const key = parsePublicKeyWire(agent.publicKeyWire);
+  const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
+  const [{ id, sha256 } = expect.unreachable()] = backups;
+  const finished_at = new Date().toISOString();
+  const statement = restoreTestOf(signer, { id, sha256, sourceId, sizeBytes: 64 }, { finished_at });
+  const next = await service.attach(org);
+  const path = `/api/orgs/${org.id}/sources/${sourceId}`;
+  expect((await owner.post(`${path}/configure`, { agent_id: next.id })).status).toBe(200);
+  const sent = await agent.post("/v1/receipts", undefined, {
+    body: signedEnvelope(signer, statement),
+    headers: { "content-type": "application/json" },
+  });
+  expect(sent.status, String(sent.body)).toBe(201);
+  expect((await owner.get(path)).json["last_proven_at"]).toBe(finished_at);
+  await save(file("late.zip"), (await owner.get(`/api/orgs/${org.id}/evidence?from=${from}`)).body);
+  const outcome = await verify(file("late.zip"), parseVerifierKey(agent.log.verifier_key));
+  expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+  expect(outcome.summary?.totals.restore_tests).toMatchObject({ passed: 2, failed: 0 });
+});
+
 test("a receipt that follows on one which the log does not have is a gap; an agent's first one here is told of", () => {
   const chain = (id: string, previous: string | null, bodySha256: string): CheckedReceipt => {
     const statement = restoreTestStatement();
