@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +108,7 @@ describe("init", () => {
       () => [server.url, "/etc/ssl/certs/ISRG_Root_X1.pem"],
       /certificate|CA/,
     ],
+    ["a CA that it was not given", () => [server.url, ""], /--ca-file/],
     ["a CA file that is not there", () => [server.url, "/nowhere/ca.pem"], /\/nowhere\/ca\.pem/],
     ["a service without TLS", () => [server.url.replace("https", "http"), server.caFile], /https/i],
   ])("says what is wrong with %s, and can be repeated", async (what, service, message) => {
@@ -116,7 +118,8 @@ describe("init", () => {
       const wrong = `${org.authKey.slice(0, 15)}${"A".repeat(32)}`;
       const key = what.startsWith("a key") ? wrong : org.authKey;
       const env = { ...fresh.env, ATTESTORE_AUTH_KEY: key };
-      const failed = await run("attestore", ["init", "--service", url, "--ca-file", ca, "--name", "x"], env);
+      const authority = ca === "" ? [] : ["--ca-file", ca];
+      const failed = await run("attestore", ["init", "--service", url, ...authority, "--name", "x"], env);
       expect(failed.code, failed.stdout + failed.stderr).toBe(2);
       expect(failed.stderr).toMatch(message);
       expect(failed.stderr).not.toMatch(/\n\s+at .+:\d+/);
@@ -125,6 +128,21 @@ describe("init", () => {
       const args = ["init", "--service", server.url, "--ca-file", server.caFile, "--name", "x"];
       const repaired = await run("attestore", args, right);
       expect(repaired.code, repaired.stderr).toBe(0);
+    } finally {
+      fresh.remove();
+    }
+  });
+
+  it("takes the fingerprint of the service's own authority in place of its file", async () => {
+    const fresh = newHost();
+    const { fingerprint256 } = new X509Certificate(readFileSync(server.caFile));
+    try {
+      const env = { ...fresh.env, ATTESTORE_AUTH_KEY: org.authKey };
+      const args = ["init", "--service", server.url, "--ca-sha256", fingerprint256, "--name", "by-hash"];
+      const attached = await run("attestore", args, env);
+      expect(attached.code, attached.stdout + attached.stderr).toBe(0);
+      const pinned = new X509Certificate(readFileSync(join(fresh.root, "keys", "ca.pem")));
+      expect(pinned.fingerprint256).toBe(fingerprint256);
     } finally {
       fresh.remove();
     }
