@@ -418,3 +418,16 @@ it("names an unknown command's nearest neighbour", async () => {
   expect(done.code).toBe(2);
   expect(done.stderr).toContain('Did you mean "backup"?');
 });
+
+it("answers a call that makes no sense in JSON too, where that was asked for", async () => {
+  for (const args of [["bogus"], ["receipts", "show"], ["run", "--bogus"], ["backup", "extra"]]) {
+    const asked = await cli([...args, "--json"]);
+    expect(asked.code).toBe(2);
+    expect(JSON.parse(asked.stdout)).toEqual({ error: "usage", message: expect.stringMatching(/\w/) });
+    expect(asked.stderr).not.toBe("");
+    const byTwin = await cli(args, { env: { ATTESTORE_JSON: "true" } });
+    expect(byTwin.stdout).toBe(asked.stdout);
+    expect((await cli([...args, "--no-json"])).stdout).toBe("");
+  }
+  expect((await cli(["--version", "--json"])).stdout).toMatch(/^\d+\.\d+/);
+});

@@ -138,6 +138,10 @@ it("backs up with a recipient alone, and tests once the identity is there", asyn
   expect(await json(["restore-test"], 2)).toMatchObject({ error: "identity_missing" });
   writeFileSync(file, config.replace(/identity_files: .*/, `identity_files: [${at("moved.key")}]`));
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
+  const written = at("public.txt");
+  expect((await cli(["keys", "export", "--output", written])).code).toBe(0);
+  expect(readFileSync(written, "utf8")).toBe((await cli(["keys", "export"])).stdout);
+  expect((await cli(["keys", "export", "--output", written])).stderr).toContain(`${written} exists already`);
   const shown = await json<Record<string, unknown>>(["keys", "export"]);
   expect(shown).toMatchObject({ recipients: [expect.stringMatching(/^age1/)], log_verifier_key: null });
 });
@@ -145,6 +149,8 @@ it("backs up with a recipient alone, and tests once the identity is there", asyn
 it("rotates the encryption key: old backups stay readable, the signing key vouches for the new one", async () => {
   const { backup_id: before } = await json<{ backup_id: string }>(["backup"]);
   expect((await cli(["keys", "rotate", "encryption"])).code).toBe(2);
+  const wrong = await json(["keys", "rotate", "signing", "--yes", "--recipient", "age1x"], 2);
+  expect(wrong).toMatchObject({ error: "usage", message: expect.stringContaining("--recipient") });
   const { recipients, statement } = await json<{ recipients: string[]; statement: string }>([
     "keys",
     "rotate",

@@ -15,10 +15,12 @@ export const keysExport: Run = async (call) => {
 };
 
 /** What others need to check this agent's receipts, and to make backups that it can read. */
-async function exportPublic({ terminal, flags }: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { terminal, flags } = call;
+  const output = outputOf(call);
   const { publicKey, fingerprint, wire } = await readSigningKey(layout);
   const logKey = (await readText(layout.logKey))?.trim() ?? null;
-  if (flags.isOn("json")) {
+  if (flags.isOn("json") && output === null) {
     terminal.data(
       JSON.stringify({
         agent_id: config.agent?.id ?? null,
@@ -39,19 +41,29 @@ async function exportPublic({ terminal, flags }: Call, { layout, config }: OpenR
     ...config.recipients,
     ...(logKey === null ? [] : ["# the log's verifier key", logKey]),
   ];
-  for (const line of lines) terminal.data(line);
+  if (output === null) for (const line of lines) terminal.data(line);
+  else {
+    await writeDurably(output, `${lines.join("\n")}\n`);
+    if (flags.isOn("json")) terminal.data(JSON.stringify({ output }));
+    else terminal.data(`${terminal.onData.good("✓")} ${output}`);
+  }
   return 0;
 }
 
-/** Private halves go into a file that nobody else can read, never to a terminal or a log. */
-async function exportIdentities(
-  { terminal, flags, cwd }: Call,
-  { layout, config }: OpenRoot,
-): Promise<ExitCode> {
+/** The file to write, which is not there yet; null where none was asked for. @throws UserError usage */
+function outputOf({ flags, cwd }: Call): string | null {
   const text = flags.text("output");
-  if (text === undefined) throw new UserError("usage", "private keys are written into a file: --output FILE");
+  if (text === undefined) return null;
   const output = resolve(cwd, text);
   if (existsSync(output)) throw new UserError("usage", `${output} exists already: choose another --output`);
+  return output;
+}
+
+/** Private halves go into a file that nobody else can read, never to a terminal or a log. */
+async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { terminal, flags } = call;
+  const output = outputOf(call);
+  if (output === null) throw new UserError("usage", "private keys are written into a file: --output FILE");
   const identities = await readIdentities(config.identityFiles);
   if (identities.length === 0)
     throw new UserError("key_file", `${layout.config} names no identity_files: this host only encrypts`);

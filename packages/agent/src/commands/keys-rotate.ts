@@ -30,6 +30,8 @@ import { takeWorkLock } from "./work-lock.ts";
 export const keysRotate: Run = async (call, which) => {
   const opened = openRoot(call);
   requireAgent(opened.config.agent, opened.layout.config);
+  if (which === "signing" && call.flags.typed("recipient") !== undefined)
+    throw new UserError("usage", "--recipient is of keys rotate encryption: a signing key is made here");
   await makeLayout(opened.layout);
   using _ = await takeWorkLock(opened.layout, "keys rotate", {
     signal: call.signal,

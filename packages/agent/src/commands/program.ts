@@ -47,8 +47,12 @@ export async function runProgram(
       exitCode = failure.exitCode;
     }
   };
+  const answerInJson = (message: string): void => {
+    if (asksForJson(args, around.env)) terminal.data(JSON.stringify({ error: "usage", message }));
+  };
   const refusal = refuseUnknown(args, commands);
   if (refusal !== null) {
+    answerInJson(refusal);
     terminal.say(`attestore: ${refusal}`);
     return 2;
   }
@@ -57,8 +61,10 @@ export async function runProgram(
     return exitCode;
   } catch (error) {
     // Help and version end here too.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    answerInJson(error.message.replace(/^error: /, ""));
+    return 2;
   }
 }
 
@@ -130,6 +136,12 @@ function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
       .filter((name) => parsed.getOptionValueSource(name) === "cli")
       .map((name) => [name, parsed.getOptionValue(name) as unknown]),
   );
+}
+
+/** Of a call that could not be parsed: what stands last wins, as where it can. */
+function asksForJson(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
+  const last = args.findLast((arg) => arg === "--json" || arg === "--no-json");
+  return last === undefined ? wantsJson(new Flags({}, env)) : last === "--json";
 }
 
 function wantsJson(flags: Flags): boolean {
