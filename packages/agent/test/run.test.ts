@@ -310,6 +310,7 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
   await until(() => done(first.id) && service.receipts.length === 1);
   const status = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
+  expect(status.stderr).toContain("`attestore run` goes on with the configuration that it had");
 
   chmodSync(root.layout.ageIdentity, 0);
   const untested = service.command("restore_test", "tree", "files");
@@ -326,6 +327,9 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
   expect(`${stdout}${stderr}`.split("the last good one stays in force")).toHaveLength(2);
   chmodSync(root.layout.config, 0);
   const again = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
+  expect((await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } })).stderr).not.toContain(
+    "goes on",
+  );
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
 });
 

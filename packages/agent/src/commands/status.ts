@@ -1,13 +1,17 @@
+import { existsSync } from "node:fs";
 import { UserError } from "../root/user-error.ts";
 import { formatAge, formatBytes } from "../terminal/amounts.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
-import { makeLayout } from "../root/layout.ts";
+import type { FoundRoot } from "./find-root.ts";
+import { layoutOf, makeLayout } from "../root/layout.ts";
+import { isLocked } from "../root/lock.ts";
 
 export const status: Run = async (call) => {
   const { terminal } = call;
+  sayThatItRuns(call.root);
   const { layout, config, flags } = openRoot(call);
   if (config.agent === null)
     throw new UserError(
@@ -20,6 +24,17 @@ export const status: Run = async (call) => {
   else for (const text of describe(found, terminal.onData)) terminal.data(text);
   return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
 };
+
+/** @throws UserError that says, beside what is wrong with config.yaml, that an agent runs all the same, if one does */
+function sayThatItRuns({ resolved, problem }: FoundRoot): void {
+  if (problem === null || resolved === null) return;
+  const layout = layoutOf(resolved.path);
+  if (!existsSync(layout.locks) || !isLocked(layout, "run")) return;
+  throw new UserError(
+    problem.code,
+    `${problem.message}\nUntil then \`attestore run\` goes on with the configuration that it had.`,
+  );
+}
 
 function describe(found: AgentStatus, style: Style): string[] {
   const proven = found.sources.filter(({ verdict }) => verdict === "proven").length;
