@@ -36,7 +36,7 @@ export async function findFormerTesters(
     session.run<ChangeRow>(CHANGES, [sources, firstIdAt("event", since.getTime())]),
   ]);
   const open = Map.groupBy(asked, ({ agent_id, backup_id }) => `${agent_id} ${backup_id}`);
-  const until = lastDays(changes);
+  const until = untilWhen(changes);
   return ({ entry, backup }) => {
     // Taken: the next test of this backup in the batch is not the outcome of the same command.
     const command = open.get(`${entry.agentId} ${backup.id}`)?.shift();
@@ -74,7 +74,7 @@ const CHANGES: Statement = {
 };
 
 /** By source and agent, until when it last was one of the source's, as the log tells. */
-function lastDays(changes: readonly ChangeRow[]): Map<string, Date> {
+function untilWhen(changes: readonly ChangeRow[]): Map<string, Date> {
   const last = new Map<string, Date>();
   for (const { source_id, created_at, body } of changes) {
     const { detail } = JSON.parse(body.toString("utf8")) as {
