@@ -91,4 +91,20 @@ describe("recovery commands", () => {
       expect(stdout.toString()).not.toContain("pwned");
     }
   });
+
+  test.each([
+    ["orders", "--dbname=orders"],
+    ["host=evil.example dbname=x", "--dbname=dbname='host=evil.example dbname=x'"],
+    ["postgresql://evil.example/x", "--dbname=dbname='postgresql://evil.example/x'"],
+    [String.raw`it's a\b=c`, String.raw`--dbname=dbname='it\'s a\\b=c'`],
+  ])("restore into the database %s, and never into one that its name leads to", (name, argument) => {
+    const commands = all({ dump_format: "pg_dump-set", globals: null, databases: [{ name }] });
+    const stubs = String.raw`createdb() { :; }; tar() { :; }; pg_restore() { printf '%s\n' "$@" >> given; }`;
+    const restoring = commands.slice(commands.indexOf("mkdir set"));
+    const { stdout } = spawnSync("sh", [
+      "-c",
+      `cd "$(mktemp -d)"\n${stubs}\n${restoring}\ncommand cat given`,
+    ]);
+    expect(stdout.toString().split("\n")).toContain(argument);
+  });
 });

@@ -97,8 +97,8 @@ function setCommands(metadata: Record<string, unknown>): string {
       return [
         `# ${name.replaceAll(/[^\w-]/g, "_")}`,
         `if [ -e ${directory}/toc.dat ]; then`,
-        `  pg_restore ${options} --format=directory --dbname=${quoted(name)} ${directory}`,
-        `else cat ${directory}/dump.* | pg_restore ${options} --dbname=${quoted(name)}; fi`,
+        `  pg_restore ${options} --format=directory --dbname=${intoDatabase(name)} ${directory}`,
+        `else cat ${directory}/dump.* | pg_restore ${options} --dbname=${intoDatabase(name)}; fi`,
       ];
     }),
   ].join("\n");
@@ -107,6 +107,15 @@ function setCommands(metadata: Record<string, unknown>): string {
 function createDatabase(metadata: Record<string, unknown>, name: string): string {
   const encoding = typeof metadata["encoding"] === "string" ? metadata["encoding"] : "UTF8";
   return `createdb --template=template0 --encoding=${quoted(encoding)} -- ${quoted(name)}`;
+}
+
+/**
+ * libpq takes a name with `=`, or one that begins as a URI does, for a whole connection string: what is restored, and the person's password,
+ * would go to a host that the backup's metadata name.
+ */
+function intoDatabase(name: string): string {
+  if (!/=|:\/\//.test(name)) return quoted(name);
+  return quoted(`dbname='${name.replaceAll(/['\\]/g, String.raw`\$&`)}'`);
 }
 
 /** A role that is there already does no harm. */
