@@ -91,6 +91,14 @@ export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) =>
 export function connectionError(url: URL, error: unknown): ServiceError {
   if (!(error instanceof Error)) return new ServiceError("unreachable", `${url.host} can't be reached`);
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") {
+    return new ServiceError(
+      "untrusted",
+      `the certificate of ${url.host} is not trusted (${error.message}). By this host's clock it is ` +
+        `${new Date().toISOString()}: set the clock if that is wrong (timedatectl), else the service needs a new certificate.`,
+      { cause: error },
+    );
+  }
   if (UNTRUSTED.has(code) || code.startsWith("ERR_TLS") || code.startsWith("CERT_")) {
     return new ServiceError(
       "untrusted",

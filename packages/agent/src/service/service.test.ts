@@ -70,6 +70,20 @@ it("trusts the pinned CA, and nothing else", async () => {
   await expect(withService(heartbeat, { pinnedCa: null })).rejects.toMatchObject({ code: "untrusted" });
 });
 
+it("asks for the clock where a certificate is out of its time, and not for another CA", async () => {
+  const ended = await TestService.start(makeCertificates(-1));
+  try {
+    const failed = withService(heartbeat, { url: new URL(ended.url), pinnedCa: ended.certificates.ca });
+    await expect(failed).rejects.toMatchObject({
+      code: "untrusted",
+      message: expect.stringMatching(/expired.*clock/s),
+    });
+    await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining("ca_file") });
+  } finally {
+    await ended.stop();
+  }
+});
+
 it("takes a pinned leaf too, and finds it by its fingerprint", async () => {
   const url = new URL(fake.url);
   const [leaf = ""] = /-----BEGIN[^]*?-----END CERTIFICATE-----\n/.exec(fake.certificates.cert) ?? [];

@@ -9,8 +9,8 @@ export interface Certificates {
   readonly key: string;
 }
 
-/** A CA and a leaf for localhost, made by openssl. */
-export function makeCertificates(): Certificates {
+/** A CA and a leaf for localhost, made by openssl. The leaf is good for so many days from now; negative: it has ended. */
+export function makeCertificates(days = 2): Certificates {
   const directory = mkdtempSync(join(tmpdir(), "attestore-tls-"));
   const at = (name: string): string => join(directory, name);
   const openssl = (...args: string[]): void => {
@@ -30,7 +30,7 @@ export function makeCertificates(): Certificates {
     openssl("req", ...ec, ...ca, "-keyout", at("ca.key"), "-out", at("ca.pem"));
     openssl("req", ...ec, "-subj", "/CN=localhost", "-keyout", at("leaf.key"), "-out", at("leaf.csr"));
     writeFileSync(at("ext"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
-    const sign = ["-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial", "-days", "2"];
+    const sign = ["-CA", at("ca.pem"), "-CAkey", at("ca.key"), "-CAcreateserial", "-days", `${days}`];
     openssl("x509", "-req", "-in", at("leaf.csr"), ...sign, "-extfile", at("ext"), "-out", at("leaf.pem"));
     const read = (name: string): string => readFileSync(at(name), "utf8");
     return { ca: read("ca.pem"), cert: read("leaf.pem") + read("ca.pem"), key: read("leaf.key") };

@@ -81,7 +81,7 @@ function nextStep(error: ServiceError): string {
     case "timeout":
       return "is the service up, and the network between? `service.url` in config.yaml says where it is looked for";
     case "untrusted":
-      return "is `service.ca_file` in config.yaml the CA of the service as it is now?";
+      return "does the message name the clock? Else: is `service.ca_file` in config.yaml the CA of the service as it is now?";
     case "refused":
       return error.status === 401
         ? "was this agent revoked? A new attach gives it a new token: attestore init --root NEW"
