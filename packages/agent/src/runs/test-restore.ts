@@ -64,6 +64,7 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
 export async function testRestore(request: TestRestoreRequest): Promise<RestoreTestResult> {
   const { source, signal } = request;
   stopIfAborted(signal);
+  requireItsEngine(source, request.backupMetadata);
   const canaries = await readCanaries(source.checks);
   const sandbox = await findSandbox(source, request.backupMetadata, request.sources);
   const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
@@ -118,6 +119,21 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     await restored?.close();
     await copy?.remove();
   }
+}
+
+/** A source may have become one of another engine, which would find each backup from before to be broken. */
+function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: ForeignMetadata): void {
+  if (typeof before !== "string" || familyOf(before) === familyOf(engine)) return;
+  throw new CouldNotRun(
+    "sandbox_lacks",
+    `the backup was made with the engine ${before}, and the source ${slug} is one of ${engine} by now: ` +
+      `make a backup of it as it is (attestore backup --source ${slug}), and test that`,
+  );
+}
+
+/** MariaDB and MySQL are one engine; which of them a server is, its backups say. */
+function familyOf(engine: string): string {
+  return engine === "mysql" ? "mariadb" : engine;
 }
 
 async function verifyDigest(path: string, request: TestRestoreRequest): Promise<void> {

@@ -122,6 +122,17 @@ describe("a restore test", () => {
     await onlyTheBlob();
   });
 
+  test("of a backup from when its source was of another engine could not run", async () => {
+    const { slug, sandbox, checkTimeout_s, checks } = source;
+    const now: SourceConfig = { slug, sandbox, checkTimeout_s, checks, engine: "files", path: place.dir };
+    await expect(testIt({ source: now })).rejects.toMatchObject({
+      name: "CouldNotRun",
+      code: "sandbox_lacks",
+      message: expect.stringMatching(/sqlite.*shop.*files/s),
+    });
+    await onlyTheBlob();
+  });
+
   test("of a ciphertext that cannot be read could not run", async () => {
     await expect(testIt({ ciphertext: { path: join(place.dir, "nowhere") } })).rejects.toMatchObject({
       code: "ciphertext_unavailable",
