@@ -42,6 +42,35 @@ async function expectAllAccepted(count: number): Promise<void> {
   expect(service.receipts).toHaveLength(count);
 }
 
+it("keeps a key that signed for a moment that is still to come, because a clock was ahead, until then", async () => {
+  const before = inUse();
+  service.interfere = ({ route }) =>
+    route === "POST /v1/receipts" ? failure(503, "unavailable", "x") : undefined;
+  expect(await json(["backup"])).toMatchObject({ receipt: "waiting" });
+  service.interfere = () => undefined;
+  const [name = ""] = readdirSync(root.layout.receiptsWaiting);
+  const file = join(root.layout.receiptsWaiting, name);
+  const signed = readFileSync(file, "utf8");
+  const saysThatItEnded = (at: string): string => {
+    const waiting = JSON.parse(signed) as { envelope: { payload: string } };
+    const statement = Buffer.from(waiting.envelope.payload, "base64")
+      .toString("utf8")
+      .replace(/"finished_at":"[^"]*"/, `"finished_at":"${at}"`);
+    const payload = Buffer.from(statement).toString("base64");
+    return JSON.stringify({ ...waiting, envelope: { ...waiting.envelope, payload } });
+  };
+  const ahead = new Date(Date.now() + 3_600_000).toISOString();
+  writeFileSync(file, saysThatItEnded(ahead));
+  expect(await json(rotate, 2)).toMatchObject({
+    error: "clock_ahead",
+    message: expect.stringContaining(ahead) as string,
+  });
+  expect([inUse(), known()]).toEqual([before, before]);
+  writeFileSync(file, signed);
+  expect(await json(rotate)).toMatchObject({ before, accepted: true });
+  await expectAllAccepted(1);
+});
+
 it("signs with the new key from then on, submits what the old one signed, and a running agent follows", async () => {
   const before = inUse();
   const agent = startCli(["run"], env());

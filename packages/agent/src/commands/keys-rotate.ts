@@ -4,6 +4,7 @@ import { identityToRecipient, generateX25519Identity } from "age-encryption";
 import { recipientOf } from "../keys/identity.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { readRecoveryState } from "../keys/recovery-state.ts";
+import { requirePastRuns } from "../keys/require-past-runs.ts";
 import {
   forgetOldKey,
   prepareSigningKey,
@@ -118,6 +119,7 @@ async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
   const { terminal, signal } = call;
   const { layout, config } = root;
   const agent = requireAgent(config.agent, layout.config);
+  await requirePastRuns(layout);
   if (config.standalone !== null) {
     const prepared = await prepareSigningKey(layout);
     if (!(await confirmed(call, prepared))) return 1;

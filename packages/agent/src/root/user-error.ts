@@ -18,6 +18,8 @@ export type UserErrorCode =
   | "source_unknown"
   /** There is no backup that the restore test could take. */
   | "backup_unknown"
+  /** Receipts were signed for a moment that is still to come. */
+  | "clock_ahead"
   /** The log showed something that it must never show; nothing is signed until a person has looked. */
   | "log_alarm";
 

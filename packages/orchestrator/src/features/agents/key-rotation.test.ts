@@ -70,6 +70,19 @@ function submit(key: KeyPair, finished_at: string, on = service) {
 
 const after = (moment: string, ms: number): string => new Date(Date.parse(moment) + ms).toISOString();
 
+test("a key that signed for a moment that is still to come stays until then: replaced, it would make those receipts false", async () => {
+  const ahead = after(now.toISOString(), 2 * 3_600_000);
+  expect((await submit(agent, ahead)).status).toBe(201);
+  const next = newKeyPair();
+  const refused = await rotate(signedRotation(agent, agent, next, now.toISOString()));
+  expect([refused.status, refused.json["error"]]).toEqual([409, "conflict"]);
+  expect(refused.json["details"]).toEqual({ rotate_after: ahead });
+  expect((await submit(agent, now.toISOString())).status).toBe(201);
+  now = new Date(ahead);
+  expect((await rotate(signedRotation(agent, agent, next, ahead))).status).toBe(200);
+  expect((await submit(next, after(ahead, 1))).status).toBe(201);
+});
+
 test("the new key signs from now on, the old one what ended before; each receipt's bundle has its own key", async () => {
   const next = newKeyPair();
   const at = now.toISOString();

@@ -10,10 +10,13 @@ import {
   type PublicKey,
 } from "@attestore/proof";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
+import { lockLogs } from "../../log/locked-log.ts";
+import { transactionSession } from "../../log/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { isEd25519Point } from "./ed25519-point.ts";
+import { lastRunAfter } from "./runs-to-come.ts";
 import { listRetiredKeys, presentKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
 import { findAgent, type Agent } from "./store.ts";
 
@@ -83,6 +86,16 @@ export async function rotateKey(
     throw new ApiError(
       "conflict",
       "The new key was this agent's before: a key that was replaced stays replaced.",
+    );
+  // Nothing is recorded from here on: a receipt on its way is judged by the new key.
+  await lockLogs(transactionSession(tx), new Set([agent.org_id]));
+  const toCome = await lastRunAfter(tx, agent.id, new Date(rotation.rotatedAt));
+  if (toCome !== null)
+    throw new ApiError(
+      "conflict",
+      `This agent has signed that a run ended at ${toCome.toISOString()}, which is after this rotation: its clock was ahead. Replaced now, its key would ` +
+        "not count for that receipt any more. Rotate after that moment, or revoke the agent and attach its host anew.",
+      { rotate_after: toCome.toISOString() },
     );
   const validFrom = retired.at(-1)?.replaced_at ?? agent.created_at;
   const old: RetiredKey = {

@@ -1,0 +1,21 @@
+import { listAllReceipts, readStatement } from "../receipts/receipt-files.ts";
+import type { Layout } from "../root/layout.ts";
+import { UserError } from "../root/user-error.ts";
+
+/**
+ * A key counts for runs that ended before it was replaced. While this host's clock was ahead, it signed for runs that ended at a moment which is
+ * still to come: replaced before that, the key would make these receipts false for ever. @throws UserError
+ */
+export async function requirePastRuns(layout: Layout, now = new Date()): Promise<void> {
+  let last = now.toISOString();
+  for (const file of await listAllReceipts(layout)) {
+    const ended = (await readStatement(file))?.predicate.finished_at;
+    if (ended !== undefined && ended > last) last = ended;
+  }
+  if (last > now.toISOString())
+    throw new UserError(
+      "clock_ahead",
+      `this host has signed that a run ended at ${last}, which is still to come: its clock was ahead. With another key from now on, those receipts would ` +
+        "verify no longer: call this again after that. If the key is in other hands, revoke the agent and attach this host anew.",
+    );
+}
