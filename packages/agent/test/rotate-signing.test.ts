@@ -68,6 +68,7 @@ it("keeps a key that signed for a moment that is still to come, because a clock 
   expect([inUse(), known()]).toEqual([before, before]);
   writeFileSync(file, signed);
   expect(await json(rotate)).toMatchObject({ before, accepted: true });
+  await json(["sync"]);
   await expectAllAccepted(1);
 });
 
