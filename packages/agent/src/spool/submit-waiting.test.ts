@@ -300,6 +300,21 @@ it("does not keep everything else waiting for one entry that the service fails a
   expect(service.events.map(({ event }) => event.detail["reason"])).toEqual(["fine", "poison", "next"]);
 });
 
+it("submits what stands before a damaged file of the spool", async () => {
+  await failed("fine", Date.now() - 1000);
+  await failed("a_damaged", Date.now() - 2000);
+  writeFileSync(join(root.layout.eventsWaiting, "a_damaged.json"), "{");
+  await sign();
+  const { path } = await sign();
+  const whole = readFileSync(path, "utf8");
+  writeFileSync(path, whole.slice(0, 10));
+  await expect(submit()).rejects.toThrow(SyntaxError);
+  expect(submitted()).toEqual(["fine", "POST /v1/receipts"]);
+  writeFileSync(path, whole);
+  await expect(submit()).rejects.toThrow(SyntaxError);
+  expect(submitted()).toEqual(["fine", "POST /v1/receipts", "POST /v1/receipts"]);
+});
+
 it("tries nothing else while the service is away", async () => {
   await failed("first", Date.now() - 1000);
   await sign();

@@ -1,7 +1,7 @@
 import { waitForLock } from "../root/lock.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
-import { listReceipts, type ReceiptFile } from "../receipts/receipt-files.ts";
+import { listReceipts } from "../receipts/receipt-files.ts";
 import type { WaitingReceipt } from "../receipts/sign-receipt.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { LogAlarmError } from "../service/log-alarm.ts";
@@ -58,11 +58,16 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
     }
   };
 
+  // Receipts first: what failed before one of them was signed is in the spool by the time that the events are listed.
+  const receipts = await listReceipts(layout, "waiting");
+  const events = await eventsByTime(layout);
   let chainGoesOn = stoppedBy === null;
-  for (const { receipt, eventsBefore } of await inOrder(layout)) {
-    await submitEvents(eventsBefore);
-    // The next one's place in the chain is behind this one.
-    if (chainGoesOn && !isAway) chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
+  for (const receipt of receipts) {
+    // The next one's place in the chain is behind this one. It is read when its turn comes: damage to it concerns none before it.
+    if (!chainGoesOn || isAway) break;
+    const { signed_at } = (await readJson(receipt.path)) as WaitingReceipt;
+    await submitEvents(takeUntil(events, Date.parse(signed_at)));
+    if (!isAway) chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
   }
   // Those that came after the last receipt, those that submitting it has made among them.
   await submitEvents((await eventsByTime(layout)).map(({ event }) => event));
@@ -75,39 +80,32 @@ function saysSomething(error: ServiceError | LogAlarmError): boolean {
   return error instanceof LogAlarmError || !(NOT_LOOKED_AT.has(error.status) || isUnauthenticated(error));
 }
 
-interface InOrder {
-  readonly receipt: ReceiptFile;
-  readonly eventsBefore: readonly EventFile[];
-}
-
-/** The receipts of the chain, each with the events that occurred before it was signed and after the one before it. */
-async function inOrder(layout: Layout): Promise<InOrder[]> {
-  // Receipts first: what failed before one of them was signed is in the spool by the time that the events are listed.
-  const receipts = await listReceipts(layout, "waiting");
-  const events = await eventsByTime(layout);
-  const ordered: InOrder[] = [];
-  for (const receipt of receipts) {
-    const waiting = (await readJson(receipt.path)) as WaitingReceipt;
-    const isLater = ({ at }: TimedEvent): boolean => at > Date.parse(waiting.signed_at);
-    const first = events.findIndex(isLater);
-    const before = events.splice(0, first === -1 ? events.length : first);
-    ordered.push({ receipt, eventsBefore: before.map(({ event }) => event) });
-  }
-  return ordered;
-}
-
 interface TimedEvent {
   readonly event: EventFile;
   readonly at: number;
 }
 
+/** The damaged ones last, so that they keep no other waiting. */
 async function eventsByTime(layout: Layout): Promise<TimedEvent[]> {
   const events: TimedEvent[] = [];
-  for (const event of await listEvents(layout.eventsWaiting)) {
-    const waiting = await readWaitingEvent(event);
-    events.push({ event, at: Date.parse(waiting.event.occurred_at) });
-  }
+  for (const event of await listEvents(layout.eventsWaiting))
+    events.push({ event, at: await occurredAt(event) });
   return events.toSorted((a, b) => a.at - b.at);
+}
+
+async function occurredAt(event: EventFile): Promise<number> {
+  try {
+    return Date.parse((await readWaitingEvent(event)).event.occurred_at);
+  } catch (error) {
+    if (error instanceof SyntaxError) return Infinity;
+    throw error;
+  }
+}
+
+/** Takes off the list what occurred by then. */
+function takeUntil(events: TimedEvent[], at: number): EventFile[] {
+  const first = events.findIndex((event) => event.at > at);
+  return events.splice(0, first === -1 ? events.length : first).map(({ event }) => event);
 }
 
 /** What kept a new signing key from being known: until it is, receipts wait, also those that the old one signed. */
