@@ -331,6 +331,12 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
     "goes on",
   );
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
+  // Somebody who may look at the locks as little as at the configuration is told of that, and not of a defect.
+  chmodSync(root.layout.locks, 0);
+  const others = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
+  chmodSync(root.layout.locks, 0o700);
+  expect(others).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
+  expect(others.stderr).not.toContain("defect");
 });
 
 it("comes again in an hour at most, whatever the service asks for", async () => {

@@ -6,7 +6,7 @@ import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-st
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 import type { FoundRoot } from "./find-root.ts";
-import { layoutOf, makeLayout } from "../root/layout.ts";
+import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import { isLocked } from "../root/lock.ts";
 
 export const status: Run = async (call) => {
@@ -29,11 +29,21 @@ export const status: Run = async (call) => {
 function sayThatItRuns({ resolved, problem }: FoundRoot): void {
   if (problem === null || resolved === null) return;
   const layout = layoutOf(resolved.path);
-  if (!existsSync(layout.locks) || !isLocked(layout, "run")) return;
+  if (!isSeenToRun(layout)) return;
   throw new UserError(
     problem.code,
     `${problem.message}\nUntil then \`attestore run\` goes on with the configuration that it had.`,
   );
+}
+
+/** False also for whoever may not look at the locks: often the same who may not read config.yaml. */
+function isSeenToRun(layout: Layout): boolean {
+  try {
+    return existsSync(layout.locks) && isLocked(layout, "run");
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error) return false;
+    throw error;
+  }
 }
 
 function describe(found: AgentStatus, style: Style): string[] {
