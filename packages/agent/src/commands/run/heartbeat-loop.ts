@@ -1,9 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { backoffDelay, LONGEST_WAIT_MS } from "../../service/backoff.ts";
 import { sendHeartbeat } from "../../service/heartbeat.ts";
-import { isUnauthenticated, ServiceError } from "../../service/service-error.ts";
+import { isUnauthenticated } from "../../service/service-error.ts";
 import { journalCommand, openCommands } from "../../spool/command-journal.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { passingTrouble, type PassingTrouble } from "./passing-trouble.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
@@ -18,6 +19,7 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
   let inJournal = new Set<string>();
   const unknown = new Set<string>();
   let failures = 0;
+  let troubled: PassingTrouble["of"] | null = null;
   let alarmed = false;
   while (!signal.aborted) {
     let wait_ms: number;
@@ -47,7 +49,8 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
         unknown.add(id);
       }
       if (response.commands.length > 0) run.work.ring();
-      if (failures > 0) say("the service answers again");
+      if (troubled !== null) say(troubled === "disk" ? "there is room again" : "the service answers again");
+      troubled = null;
       // What waited for the service need not wait for its own turn.
       if (failures > 0) run.spool.ring();
       if (failures > 0) run.work.ring();
@@ -62,10 +65,12 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
       wait_ms = interval_ms * (0.9 + Math.random() * 0.2);
     } catch (error) {
       if (signal.aborted) return;
-      if (!(error instanceof ServiceError)) throw error;
+      const trouble = passingTrouble(error, layout);
+      if (trouble === null) throw error;
       failures++;
-      if (failures === 1 || isUnauthenticated(error)) say(error.message);
-      wait_ms = backoffDelay(AFTER_FAILURE, failures, error.retryAfter_s);
+      if (trouble.of !== troubled || isUnauthenticated(error)) say(trouble.message);
+      troubled = trouble.of;
+      wait_ms = backoffDelay(AFTER_FAILURE, failures, trouble.retryAfter_s);
     }
     await pause(wait_ms, undefined, { signal }).catch(() => undefined);
   }

@@ -2,6 +2,7 @@ import { backoffDelay } from "../../service/backoff.ts";
 import { ServiceError } from "../../service/service-error.ts";
 import { submitWaiting } from "../../spool/submit-waiting.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { passingTrouble } from "./passing-trouble.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 15 * 60_000 };
 /** How often the spool is looked at unasked: other processes of this root put things there too. */
@@ -27,7 +28,11 @@ export async function submitLoop(run: AgentRun): Promise<void> {
       }
     } catch (error) {
       if (signal.aborted) return;
-      throw error;
+      const trouble = passingTrouble(error, attachment.layout);
+      if (trouble === null) throw error;
+      failures++;
+      wait_ms = backoffDelay(AFTER_FAILURE, failures, trouble.retryAfter_s);
+      if (failures === 1) say(trouble.message);
     }
     await run.spool.wait(wait_ms, signal);
   }

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { CouldNotRun, isDiskFull } from "../../runs/could-not-run.ts";
 import type { SourceConfig } from "../../root/source-config.ts";
 import type { Config } from "../../root/config.ts";
 import { UserError } from "../../root/user-error.ts";
@@ -18,6 +18,7 @@ import { performRestoreTest } from "../perform-restore-test.ts";
 import { INTERRUPTED, reportFailure } from "../report-failure.ts";
 import { takeWorkLock } from "../work-lock.ts";
 import type { AgentRun } from "./agent-run.ts";
+import { diskFull } from "./passing-trouble.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
 const UNASKED_MS = 60_000;
@@ -29,23 +30,28 @@ export async function workLoop(run: AgentRun): Promise<void> {
   let complaint = "";
   while (!signal.aborted) {
     let blocked: ServiceError | UserError | null = null;
+    let isFull = false;
     try {
       blocked = await deliverPending(run);
       for (const entry of await openCommands(run.attachment.layout)) {
         if (signal.aborted) return;
-        if (entry.state === "received") await runCommand(run, entry);
+        isFull = entry.state === "received" && !(await runCommand(run, entry));
+        if (isFull) break;
       }
     } catch (error) {
       if (signal.aborted) return;
       throw error;
     }
-    failures = blocked === null ? 0 : failures + 1;
+    failures = blocked === null && !isFull ? 0 : failures + 1;
     // Said once, not at every try. That the service is away, the heartbeat says.
-    const what = blocked === null ? "" : withoutRequestId(blocked);
-    if (isOfOneBackup(blocked) && what !== complaint) run.say(`a backup waits in blobs/: ${blocked.message}`);
+    const what = blocked === null ? (isFull ? "full" : "") : withoutRequestId(blocked);
+    if (what !== complaint) {
+      if (isOfOneBackup(blocked)) run.say(`a backup waits in blobs/: ${blocked.message}`);
+      else if (isFull) run.say(`what is asked for waits: ${diskFull(run.attachment.layout)}`);
+    }
     complaint = what;
     const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
-    const wait_ms = blocked === null ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
+    const wait_ms = failures === 0 ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
     await run.work.wait(wait_ms, signal);
   }
 }
@@ -77,7 +83,8 @@ async function deliverPending(run: AgentRun): Promise<ServiceError | UserError |
   return blocked;
 }
 
-async function runCommand(run: AgentRun, received: JournaledCommand): Promise<void> {
+/** False where it could not even be begun, for want of room on the disk: it stays in the journal. */
+async function runCommand(run: AgentRun, received: JournaledCommand): Promise<boolean> {
   const { attachment, say } = run;
   const { layout } = attachment;
   const { command } = received;
@@ -85,7 +92,12 @@ async function runCommand(run: AgentRun, received: JournaledCommand): Promise<vo
   const what = `run (${command.kind} of ${slug})`;
   using _ = await takeWorkLock(layout, what, { signal: run.signal, wait: true, say });
   const config = await run.config();
-  await markStarted(layout, received);
+  try {
+    await markStarted(layout, received);
+  } catch (error) {
+    if (isDiskFull(error)) return false;
+    throw error;
+  }
   try {
     say(`${command.id}: ${await perform(run, config, command)}`);
   } catch (error) {
@@ -94,7 +106,7 @@ async function runCommand(run: AgentRun, received: JournaledCommand): Promise<vo
     const waits = (await listPending(layout)).some(({ command_id }) => command_id === command.id);
     if (waits && (stopped || error instanceof ServiceError)) {
       say(`${command.id}: the ciphertext waits (${error instanceof Error ? error.message : "stopped"})`);
-      return;
+      return true;
     }
     const cause = stopped ? INTERRUPTED : error;
     await reportFailure(attachment, {
@@ -113,6 +125,7 @@ async function runCommand(run: AgentRun, received: JournaledCommand): Promise<vo
   } finally {
     run.spool.ring();
   }
+  return true;
 }
 
 async function perform(run: AgentRun, config: Config, command: JournaledCommand["command"]): Promise<string> {
