@@ -102,6 +102,21 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   });
 });
 
+it("holds an emptied source against its newest backup that passed, also after an older one was tested again", async () => {
+  await json(["init", "--standalone"]);
+  declare();
+  const backUp = async (orders: number) => {
+    writeOrders(orders);
+    return (await json<{ backup_id: string }>(["backup"])).backup_id;
+  };
+  const small = await backUp(200);
+  const large = await backUp(2000);
+  for (const id of [small, large, small])
+    expect(await json(["restore-test", "--backup", id])).toMatchObject({ result: "passed" });
+  await backUp(200);
+  expect(await json(["restore-test"], 1)).toMatchObject({ result: "failed" });
+});
+
 interface Pruned {
   kept: { id: string; by: string[] }[];
   would_remove: string[];

@@ -45,11 +45,9 @@ export async function restoreAside(
       scratchDir: layout.scratch,
       backupMetadata: backup.sourceMetadata,
       // Ids are in the order of time: what an older backup lacks is nothing that was lost since.
-      ...(lastPassed === null ||
-      source.rowFloors === false ||
-      backup.id < lastPassed.statement.predicate.backup_id
+      ...(lastPassed === null || source.rowFloors === false || backup.id < lastPassed.predicate.backup_id
         ? {}
-        : { lastPassed: lastPassed.statement.predicate }),
+        : { lastPassed: lastPassed.predicate }),
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
     });

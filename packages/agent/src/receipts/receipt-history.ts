@@ -1,3 +1,4 @@
+import { firstIdAt } from "@attestore/contract";
 import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@attestore/proof";
 import type { Layout } from "../root/layout.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
@@ -32,15 +33,29 @@ export async function newestRestoreTest(
   return findRestoreTest(layout, ({ predicate }) => predicate.source_id === sourceId);
 }
 
-/** The newest restore test of a source that passed. */
+/**
+ * The newest restore test that passed of the newest backup that passed one: an older backup that is tested once more tells nothing of what
+ * there was after it.
+ */
 export async function newestPassedRestoreTest(
   layout: Layout,
   sourceId: string,
-): Promise<Remembered<RestoreTestStatement> | null> {
-  return findRestoreTest(
-    layout,
-    ({ predicate }) => predicate.source_id === sourceId && predicate.result === "passed",
-  );
+): Promise<RestoreTestStatement | null> {
+  const newest: { statement: RestoreTestStatement | null; id: string } = { statement: null, id: "" };
+  await findRestoreTest(layout, (statement) => {
+    const { source_id, backup_id, result, finished_at } = statement.predicate;
+    // Ids are in the order of time: this test, and those before it, are of backups that were there when it ended.
+    const end = firstIdAt("backup", Date.parse(finished_at));
+    if (newest.id >= end) return true;
+    // One of a later moment is of a clock that was wrong, and is not to be the newest ever after.
+    const id = backup_id < end ? backup_id : end;
+    if (source_id === sourceId && result === "passed" && id > newest.id) {
+      newest.statement = statement;
+      newest.id = id;
+    }
+    return false;
+  });
+  return newest.statement;
 }
 
 async function findBackup(
