@@ -72,7 +72,11 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
     waiting,
     problems: [
       ...(await logProblems(layout, alarm)),
-      ...(await spoolProblems(layout, { running, alarmed: alarm !== null }, waiting)),
+      ...(await spoolProblems(
+        layout,
+        { running, alarmed: alarm !== null, storage: storageOf(config) },
+        waiting,
+      )),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
     ],
     advice: await recoveryAdvice(layout, config),
@@ -161,7 +165,11 @@ async function logProblems(layout: Layout, alarm: LogAlarm | null): Promise<Prob
 
 async function spoolProblems(
   layout: Layout,
-  { running, alarmed }: { readonly running: boolean; readonly alarmed: boolean },
+  {
+    running,
+    alarmed,
+    storage,
+  }: { readonly running: boolean; readonly alarmed: boolean; readonly storage: string | null },
   waiting: AgentStatus["waiting"],
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
@@ -176,7 +184,7 @@ async function spoolProblems(
   const total = waiting.backups + waiting.receipts + waiting.events;
   if (total > 0) {
     problems.push({
-      what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for the service`,
+      what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for ${storage ?? "the service"}`,
       next: alarmed
         ? "attestore alarm: nothing is submitted before it is cleared"
         : running

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
 import { makeDirectory, removeDurably, syncDirectory } from "../root/durable-write.ts";
 import { systemCode } from "../root/system-code.ts";
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import { CouldNotRun, isDiskFull } from "../runs/could-not-run.ts";
 import type { TransferOptions } from "../spool/upload-backup.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";
 
@@ -34,6 +34,12 @@ export function directoryStore(directory: string): BackupStore {
       try {
         await copyFile(pathOf(object), file, constants.COPYFILE_FICLONE);
       } catch (error) {
+        if (isDiskFull(error))
+          throw new CouldNotRun(
+            "disk_full",
+            `no room in ${dirname(file)} for a copy of the stored backup, ${object.sizeBytes} bytes`,
+            { cause: error },
+          );
         throw new CouldNotRun(
           "ciphertext_unavailable",
           `the stored backup ${pathOf(object)} cannot be read (${systemCode(error) ?? "unknown error"})`,
@@ -111,9 +117,8 @@ async function copyDurably(
 function unavailable(directory: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code === null) return error;
-  const isFull = code === "ENOSPC" || code === "EDQUOT";
   return new CouldNotRun(
-    isFull ? "disk_full" : "output_unwritable",
+    isDiskFull(error) ? "disk_full" : "output_unwritable",
     `the storage ${directory} can't be written (${code}): the encrypted backup waits in blobs/; ` +
       "put it right and run `attestore sync`",
     { cause: error },
