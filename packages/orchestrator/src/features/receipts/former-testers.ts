@@ -38,12 +38,17 @@ export async function findFormerTesters(
   const open = Map.groupBy(asked, ({ agent_id, backup_id }) => `${agent_id} ${backup_id}`);
   const until = untilWhen(changes);
   return ({ entry, backup }) => {
-    // Taken: the next test of this backup in the batch is not the outcome of the same command.
-    const command = open.get(`${entry.agentId} ${backup.id}`)?.shift();
-    if (command !== undefined) return { commandId: command.id };
+    const { started_at, finished_at } = entry.statement.predicate;
     const end = until.get(`${backup.source_id} ${entry.agentId}`);
-    if (end === undefined || backup.registered_at > end) return null;
-    return entry.statement.predicate.finished_at <= end.toISOString() ? { commandId: null } : null;
+    const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
+    const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
+    const [command] = commands;
+    // A test from before it was asked for is not what came of it: that may wait behind this one, and have no other right.
+    if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
+      return isOfThen ? { commandId: null } : null;
+    // Taken: the next test of this backup in the batch is not the outcome of the same command.
+    commands.shift();
+    return { commandId: command.id };
   };
 }
 
@@ -51,11 +56,12 @@ interface AskedRow extends Record<string, unknown> {
   id: string;
   agent_id: string;
   backup_id: string | null;
+  created_at: Date;
 }
 
 const ASKED: Statement = {
   name: "receipts_asked_of_former_testers",
-  text: `select id, agent_id, params ->> 'backup_id' as backup_id from commands
+  text: `select id, agent_id, params ->> 'backup_id' as backup_id, created_at from commands
     where source_id = any($1::text[]) and agent_id = any($2::text[]) and kind = 'restore_test' and status <> 'queued'
       and outcome = '{}' and delivered_at >= $3::timestamptz
     order by id`,

@@ -22,8 +22,8 @@ export interface ReceiptEntry extends LogEntry {
   /** The request's body. */
   envelope: Buffer;
   recordedAt: Date;
-  /** The command that it is the outcome of, where its agent has lost the source since: told when it is judged. */
-  answers?: string;
+  /** The command that it is the outcome of, or null for none, where its agent has lost the source since: told when it is judged. */
+  answers?: string | null;
 }
 
 export function receiptEntry(input: {

@@ -47,7 +47,7 @@ export const receipts: EntryKind<ReceiptEntry> = {
     const failed = tested.filter(({ entry }) => entry.result === "failed");
     const asked = tested.filter(({ entry }) => entry.answers === undefined);
     const answered = tested.flatMap(({ entry: { id, answers } }) =>
-      answers === undefined ? [] : [[id, answers] as const],
+      typeof answers === "string" ? [[id, answers] as const] : [],
     );
     return [
       insertReceipts(session, placed),
@@ -87,7 +87,7 @@ function judge(
     if (backup !== undefined && isByFormerTester(entry, backup)) {
       const right = findRight({ entry, backup });
       if (right === null) return { is: "refused", error: notTester() };
-      if (right.commandId !== null) entry.answers = right.commandId;
+      entry.answers = right.commandId;
     }
     inThisBatch.set(envelope, entry);
     return { is: "new" };

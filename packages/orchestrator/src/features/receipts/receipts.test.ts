@@ -370,6 +370,17 @@ describe("a source that was given to other agents", () => {
     },
   );
 
+  test("does not take a test from before a command for what came of it: that is still to come", async () => {
+    const { commandId } = await ask();
+    await deliver();
+    await world.database.transaction().execute((tx) => setAcked(tx, tester.id, [commandId], new Date()));
+    await give({ test_agent_id: null });
+    await submit(tester, runUntil(minutes(-10)));
+    expect(await outcomeOf(commandId)).toEqual({ outcome: {} });
+    const { id } = await submit(tester, runUntil(minutes(1)));
+    expect(await outcomeOf(commandId)).toEqual({ outcome: { receipt_id: id } });
+  });
+
   test("takes nothing for a command that went to the next agent, or that is about another backup", async () => {
     const { commandId } = await ask();
     await give({ test_agent_id: next.id });
