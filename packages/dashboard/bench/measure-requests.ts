@@ -13,8 +13,8 @@ export interface RequestFigures {
   postgres_ms: number;
 }
 
-const ROUNDS = 40;
-const WARM_UP = 5;
+const ROUNDS = 100;
+const WARM_UP = 10;
 
 /** What home asks for, one call at a time on a connection that is open. */
 export async function measureRequests(
