@@ -15,5 +15,12 @@ export async function verifyCommand(layout: Layout, receipt: string, isInLog: bo
     layout.publicKey,
     ...rotations.flatMap((file) => ["--rotation", file]),
     ...(isInLog ? ["--log-key", layout.logKey] : []),
-  ].join(" ");
+  ]
+    .map((word) => shellWord(word))
+    .join(" ");
+}
+
+/** One word of a POSIX shell, for somebody to paste: a root may lie anywhere. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
