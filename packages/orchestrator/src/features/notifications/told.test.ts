@@ -188,6 +188,15 @@ test("what came late and ran before something failed shows not that it works aga
   expect((await types(channel)).slice(5)).toEqual(["restore_test.recovered"]);
 });
 
+const schedules = () => ({
+  db: service.database,
+  clock: () => new Date(),
+  logger: service.logger,
+  scheduleGrace_s: 7200,
+  heartbeatInterval_s: 60,
+  silentAfterIntervals: 10,
+});
+
 test("what is missing and who is silent: begin and end, also when both were seen late", async () => {
   const channel = await addChannel();
   const source_id = await source();
@@ -195,18 +204,7 @@ test("what is missing and who is silent: begin and end, also when both were seen
     `update sources set schedule = '{"backup_cron": "0 2 * * *", "timezone": "UTC"}' where id = $1`,
     [source_id],
   );
-  const notice = () =>
-    noticeMissed(
-      {
-        db: service.database,
-        clock: () => new Date(),
-        logger: service.logger,
-        scheduleGrace_s: 7200,
-        heartbeatInterval_s: 60,
-        silentAfterIntervals: 10,
-      },
-      { now: new Date(), signal },
-    );
+  const notice = () => noticeMissed(schedules(), { now: new Date(), signal });
   const miss = async (hours: number): Promise<void> => {
     const at = new Date(Date.now() - hours * 3_600_000);
     await service.pool.query(
@@ -240,18 +238,7 @@ test("what is missing and who is silent: begin and end, also when both were seen
   ]);
 });
 
-const listen = () =>
-  noticeSilence(
-    {
-      db: service.database,
-      clock: () => new Date(),
-      logger: service.logger,
-      scheduleGrace_s: 7200,
-      heartbeatInterval_s: 60,
-      silentAfterIntervals: 10,
-    },
-    { now: new Date(), signal, runningSince: new Date(0) },
-  );
+const listen = () => noticeSilence(schedules(), { now: new Date(), signal, runningSince: new Date(0) });
 
 const silence = async (...agents: TestAgent[]): Promise<void> => {
   await service.pool.query("update agents set last_seen_at = now() - interval '1 day' where id = any($1)", [
