@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatPublicKeyWire, parseBundle, parsePublicKeyFile, sshFingerprint } from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -66,8 +66,13 @@ it("keeps a key that signed for a moment that is still to come, because a clock 
     message: expect.stringContaining(ahead) as string,
   });
   expect([inUse(), known()]).toEqual([before, before]);
-  writeFileSync(file, signed);
+  // What the service would not have is in no log, and a damaged file says nothing: a key that is in other hands need not wait for either.
+  const refused = join(root.layout.receiptsRefused, "00000009-backup.json");
+  writeFileSync(refused, saysThatItEnded(ahead));
+  writeFileSync(file, "{");
   expect(await json(rotate)).toMatchObject({ before, accepted: true });
+  rmSync(refused);
+  writeFileSync(file, signed);
   await json(["sync"]);
   await expectAllAccepted(1);
 });
