@@ -7,13 +7,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createShop, MARKER, startDatabaseServer, type DatabaseServer } from "./harness/database.ts";
 import { filesUnder } from "./harness/files.ts";
 import { attachedHost, type Host } from "./harness/host.ts";
-import { createOrganisation, type Organisation } from "./harness/organisation.ts";
+import { api } from "./harness/https.ts";
+import { createAuthKey, type Organisation } from "./harness/organisation.ts";
 import type { Finished } from "./harness/programs.ts";
 import { startServer, type Server } from "./harness/server.ts";
+import { signUp } from "./harness/session.ts";
+import { until } from "./harness/wait.ts";
 
 /** Never a false pass: whatever is wrong with the data, no exit code 0 and no receipt that says passed. */
 
 let server: Server;
+let owner: { token: string; orgId: string };
 let org: Organisation;
 let database: DatabaseServer;
 let data: string;
@@ -21,7 +25,8 @@ let host: Host;
 
 beforeAll(async () => {
   server = await startServer();
-  org = await createOrganisation(server);
+  owner = await signUp([server]);
+  org = { server, id: owner.orgId, authKey: await createAuthKey(server, owner.orgId) };
   database = await startDatabaseServer();
   createShop(database, "shop");
   database.sql("postgres", "create database hollow");
@@ -98,7 +103,11 @@ function newestObject(): string {
 }
 
 describe("data that is wrong", () => {
-  it("fails the check that watches it, in a receipt that says so", async () => {
+  it("fails the check that watches it, in a receipt that says so, and what it saw does not leave the service", async () => {
+    const channels = `/api/orgs/${org.id}/notifications/channels`;
+    const json = { kind: "webhook", url: "https://hooks.example.org/", types: ["restore_test.failed"] };
+    const added = await api(server, { method: "POST", path: channels, token: owner.token, json });
+    expect(added.status, added.body.toString()).toBe(201);
     await backUp("shop");
     expect(await test("shop")).toMatchObject({ code: 0, result: "passed", passes: 1 });
     database.sql("shop", "delete from orders where id > 10");
@@ -107,6 +116,20 @@ describe("data that is wrong", () => {
     const failed = await test("shop");
     expect(failed).toMatchObject({ code: 1, result: "failed", passes: 0 });
     expect(failed.reason).toContain("has-orders");
+    // What makes the next lines a test: the reason in the receipt quotes what the check saw.
+    expect(failed.reason).toContain('observed {"n":10}');
+    const get = (path: string) => api(server, { method: "GET", path, token: owner.token });
+    const sent = await until("the failure is told", async () => {
+      const list = await get(`/api/orgs/${org.id}/notifications/deliveries`);
+      const [first] = list.json<{ items: { id: string }[] }>().items;
+      return first && (await get(`/api/orgs/${org.id}/notifications/deliveries/${first.id}`));
+    });
+    const { data } = sent.json<{ data: Record<string, unknown> }>();
+    expect(data).toMatchObject({
+      cause: { reason: "check_failed" },
+      failed_checks: expect.arrayContaining([{ id: "has-orders", expectation: "n >= 1000" }]),
+    });
+    expect(JSON.stringify(data)).not.toMatch(/observed|"n":/);
     const receipts = host.receipts();
     expect(receipts).toHaveLength(before + 1);
     const results = receipts.map(({ statement }) => statement.predicate["result"]);

@@ -32,6 +32,8 @@ export interface HistoryOptions {
   result?: "passed" | "failed";
   /** Of the restore tests that failed; "a check failed" unless told. */
   reason?: string;
+  /** Of the check that they ran, what is to be another than usual. */
+  check?: { id: string; expectation: string };
 }
 
 export async function makeHistory(
@@ -54,7 +56,7 @@ async function makeBackup(
   service: TestService,
   agent: TestAgent,
   sourceId: string,
-  { result = "passed", reason = "a check failed" }: Pick<HistoryOptions, "result" | "reason">,
+  { result = "passed", reason = "a check failed", check }: HistoryOptions,
 ): Promise<MadeBackup> {
   const bytes = randomBytes(64);
   const upload = await service.upload(agent, sourceId, bytes);
@@ -85,7 +87,7 @@ async function makeBackup(
     signedEnvelope(signer, backupStatement(signer, made, { source_metadata: metadata, cipher })),
   );
   const failedCheck = {
-    checks: [{ ...CHECK, result }],
+    checks: [{ ...CHECK, ...check, result }],
     result,
     ...(result === "failed" ? { reason } : {}),
   };

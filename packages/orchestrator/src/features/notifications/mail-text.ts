@@ -109,14 +109,15 @@ const REASONS: Readonly<Record<string, string>> = {
   not_acknowledged: "its agent has not acknowledged the command",
   result_too_old:
     "what came finished before it was due: it had waited on the host, or the host's clock is behind",
+  check_failed: "a check did not hold",
+  nothing_shown: "it was restored, and nothing shows that the data is there",
+  told_by_the_agent: "the page below shows what its agent reported",
   no_result: "its agent has the command and no result came",
 };
 
 function because(said: Said): string {
   const reason = said.text("cause", "reason");
-  const words = [REASONS[reason] ?? reason, said.text("cause", "message"), said.text("cause", "why")];
-  const known = words.filter((text) => text !== "");
-  return known.length === 0 ? "" : `\n\nReason: ${known.join("; ")}\n`;
+  return reason === "" ? "" : `\n\nReason: ${REASONS[reason] ?? reason}\n`;
 }
 
 function checks(said: Said): string {

@@ -6,8 +6,13 @@ import { describeSubjects } from "./subjects.ts";
 import { type Beginning, tellBeginning, tellEnds } from "./tell-incident.ts";
 import { shortText } from "./short-text.ts";
 
-/** What agents and the service say of why; nothing else of an event's detail leaves the service. */
-const CAUSES = ["reason", "message", "why", "scheduled_at", "deadline_at", "runs", "last_seen_at"] as const;
+/** What the service itself says of why; nothing else of an event's detail leaves the service. */
+const CAUSES = ["reason", "scheduled_at", "deadline_at", "runs", "last_seen_at"] as const;
+/**
+ * What of an agent's event leaves the service: its reason, where that is a code such as `disk_full`. The message beside it is what a database or a
+ * tool printed, which may quote rows.
+ */
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 
 /** Tells of an event of the log, if it is one to be told. */
 export async function tellEvent(tx: DatabaseTransaction, orgId: string, event: LoggedEvent): Promise<void> {
@@ -79,16 +84,25 @@ function withdraw(
   return tellEnds(tx, { about, kinds, at, resolution: "withdrawn", more: { event_id: id } });
 }
 
-function moreOf({ id, backup_id, detail }: LoggedEvent): Record<string, unknown> {
+function moreOf({ id, backup_id, actor_id, detail }: LoggedEvent): Record<string, unknown> {
+  const cause = actor_id.startsWith("agent_") ? causeOfAgent(detail) : causeOfService(detail);
+  return {
+    event_id: id,
+    ...(backup_id === null ? {} : { backup_id }),
+    cause,
+  };
+}
+
+function causeOfAgent({ reason }: LoggedEvent["detail"]): Record<string, unknown> {
+  return { reason: typeof reason === "string" && CODE.test(reason) ? reason : "told_by_the_agent" };
+}
+
+function causeOfService(detail: LoggedEvent["detail"]): Record<string, unknown> {
   const cause: Record<string, unknown> = {};
   for (const name of CAUSES) {
     const value = detail[name];
     if (typeof value === "number") cause[name] = value;
     if (typeof value === "string") cause[name] = shortText(value);
   }
-  return {
-    event_id: id,
-    ...(backup_id === null ? {} : { backup_id }),
-    cause,
-  };
+  return cause;
 }

@@ -44,12 +44,15 @@ export async function tellReceipt(
   await tellDrift(tx, orgId, receipt);
 }
 
-/** Which checks did not hold, and not what they saw: that may be data. */
+/**
+ * Which checks did not hold, by their ids and what each expected. Never what they saw, and never the receipt's own reason: an agent writes the
+ * rows and values that it found into it.
+ */
 function whatFailed(envelope: Buffer): Record<string, unknown> {
-  const { reason, checks } = restoreTestIn(envelope);
+  const { checks } = restoreTestIn(envelope);
   const failed = checks.filter(({ result }) => result === "failed");
   return {
-    cause: { reason: shortText(reason) },
+    cause: { reason: failed.length > 0 ? "check_failed" : "nothing_shown" },
     failed_checks: failed
       .slice(0, MAX_CHECKS)
       .map(({ id, expectation }) => ({ id: shortText(id), expectation: shortText(expectation) })),

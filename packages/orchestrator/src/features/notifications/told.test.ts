@@ -119,7 +119,7 @@ test("a failure is told once, however often it fails, and so is that it works ag
         source: { id: source_id, slug: "orders" },
         incident: { id: first, kind: "backup_failed", ended_at: null },
         event_id: first,
-        cause: { reason: "no space left on device" },
+        cause: { reason: "told_by_the_agent" },
       },
     },
   ]);
@@ -137,7 +137,9 @@ test("that a test ran and failed is another thing than that it could not run, an
   const source_id = await source();
   await report("restore_failed", { source_id });
   expect(await types(channel)).toEqual(["restore_test.could_not_run"]);
-  await makeHistory(service, org, { agent, result: "failed" });
+  // As `verdict.ts` of the agent words it: the reason quotes what the check saw.
+  const reason = 'check has-orders failed: expected n >= 1000, observed {"n":1234}';
+  await makeHistory(service, org, { agent, result: "failed", reason });
   const messages = await told(channel);
   expect(messages.map(({ type }) => type)).toEqual([
     "restore_test.could_not_run",
@@ -146,7 +148,7 @@ test("that a test ran and failed is another thing than that it could not run, an
   ]);
   expect(messages[1]?.data.incident).toMatchObject({ resolution: "failed" });
   expect(messages[2]?.data).toMatchObject({
-    cause: { reason: "a check failed" },
+    cause: { reason: "check_failed" },
     failed_checks: [{ id: "has-orders", expectation: "n >= 1000" }],
   });
   // What the check saw may be data.
@@ -312,24 +314,36 @@ test("new agents, what drifts, and what cannot be attested", async () => {
   expect((await types(channel)).slice(2)).toEqual(["attestation.failed", "attestation.recovered"]);
 });
 
-test("whatever text a host's tools print is told, and holds up nobody's messages", async () => {
+test("what a host's tools print is not told, and holds up nobody's messages", async () => {
   const channel = await addChannel();
   const elsewhere = await service.addOrg();
   const others = await service.signIn(elsewhere);
   const path = `/api/orgs/${elsewhere.id}/notifications/channels`;
   const url = "https://hooks.example.org/";
   const theirs = (await others.post(path, { kind: "webhook", url })).json["id"] as string;
+  const printed = "pg_restore: error: duplicate key: Key (email)=(grace@example.org)";
   // Of the one half is cut off, the other is no text of PostgreSQL's.
-  for (const [slug, reason] of [
-    ["emoji", `${"x".repeat(499)}😀 and more`],
-    ["nul", "invalid byte \0 in the dump"],
+  const check = { id: "nul\0", expectation: `${"x".repeat(499)}😀 and more` };
+  await makeHistory(service, org, { agent, slug: "tested", result: "failed", reason: printed, check });
+  const source_id = await source("dumped");
+  for (const [kind, detail] of [
+    ["backup_failed", { reason: "engine_failed", message: printed, why: printed }],
+    ["restore_failed", { reason: printed, message: printed, runs: printed, last_seen_at: printed }],
+    ["attestation_failed", { reason: "receipt_refused", why: printed, receipt: 3 }],
   ] as const)
-    await makeHistory(service, org, { agent, slug, result: "failed", reason });
+    await report(kind, kind === "attestation_failed" ? { detail } : { source_id, detail });
   await makeHistory(service, elsewhere, { result: "failed" });
-  expect((await told(channel)).map(({ type, data }) => [type, data["cause"]])).toEqual([
-    ["restore_test.failed", { reason: `${"x".repeat(499)}\ufffd…` }],
-    ["restore_test.failed", { reason: "invalid byte \ufffd in the dump" }],
+  const messages = await told(channel);
+  expect(messages.map(({ type, data }) => [type, data["cause"]])).toEqual([
+    ["restore_test.failed", { reason: "check_failed" }],
+    ["backup.failed", { reason: "engine_failed" }],
+    ["restore_test.could_not_run", { reason: "told_by_the_agent" }],
+    ["attestation.failed", { reason: "receipt_refused" }],
   ]);
+  expect(messages[0]?.data["failed_checks"]).toEqual([
+    { id: "nul\ufffd", expectation: `${"x".repeat(499)}\ufffd…` },
+  ]);
+  expect(JSON.stringify(messages)).not.toContain("grace@");
   expect(await types(theirs)).toContain("restore_test.failed");
 });
 
