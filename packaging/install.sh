@@ -3,21 +3,24 @@
 #
 #   sh install.sh --service https://attestore.example.org [--ca-file ca.pem]
 #
-# Nothing is installed before its signature was verified with the key below. A second run changes nothing.
+# Nothing is installed before its signature was verified with the key below, or with the one that --release-key names.
+# A second run changes nothing.
 # `sh install.sh --help` says the rest.
 set -eu
 
-# minisign's public key of the people who built this release.
-PUBLIC_KEY='@MINISIGN_PUBLIC_KEY@'
+# minisign's public key of the people who release Attestore; empty in a build from before their first release.
+RELEASE_KEY='@RELEASE_KEY@'
 
 usage() {
   cat <<'EOF'
-usage: sh install.sh [--service URL] [--ca-file FILE] [--auth-key-file FILE] [--name TEXT]
+usage: sh install.sh [--service URL] [--ca-file FILE] [--auth-key-file FILE] [--name TEXT] [--release-key KEY]
 
   --service URL         the orchestrator: what is installed comes from it, and this host is attached to it
   --ca-file FILE        the CA that its certificate leads to, in PEM; without it the public CAs
   --auth-key-file FILE  attach with the auth key in FILE; else it is taken from ATTESTORE_AUTH_KEY, or asked for
   --name TEXT           what the service calls this host; else its host name
+  --release-key KEY     take what this minisign key signed, in place of Attestore's own releases: an operator's own build.
+                        Whoever has its secret half decides what runs here
 
 Environment:
   ATTESTORE_SKIP_PREREQS=1     install neither a container runtime nor minisign
@@ -36,16 +39,17 @@ main() {
     say "installing needs root: going on with sudo"
     exec sudo --preserve-env=ATTESTORE_AUTH_KEY,ATTESTORE_SKIP_PREREQS,ATTESTORE_DOWNLOADS_URL sh "$0" "$@"
   fi
-  service='' ca_file='' auth_key_file='' name=''
+  service='' ca_file='' auth_key_file='' name='' release_key=$RELEASE_KEY
   while [ $# -gt 0 ]; do
     case $1 in
-      --service | --ca-file | --auth-key-file | --name)
+      --service | --ca-file | --auth-key-file | --name | --release-key)
         [ $# -ge 2 ] || fail "$1 needs a value"
         case $1 in
           --service) service=${2%/} ;;
           --ca-file) ca_file=$2 ;;
           --auth-key-file) auth_key_file=$2 ;;
           --name) name=$2 ;;
+          --release-key) release_key=$2 ;;
         esac
         shift 2
         ;;
@@ -64,6 +68,11 @@ main() {
   downloads=${ATTESTORE_DOWNLOADS_URL:-}
   [ -n "$downloads" ] || [ -n "$service" ] || fail "which service? Give --service https://HOST[:PORT]"
   downloads=${downloads:-$service/download}
+  case $release_key in
+    RW??????????????????????????????????????????????????????) ;;
+    '') fail "this is an operator's build and no release of Attestore's. To take it: --release-key KEY, with the key that your operator told you" ;;
+    *) fail "--release-key takes minisign's public key (RW…), not $release_key" ;;
+  esac
   case $(uname -s)-$(uname -m) in
     Linux-x86_64) architecture=amd64 rpm_architecture=x86_64 ;;
     Linux-aarch64) architecture=arm64 rpm_architecture=aarch64 ;;
@@ -78,6 +87,7 @@ main() {
   prerequisites
   fetch_checksums
   install_agent
+  keep_signature
   retire_former
   attach
   start
@@ -146,8 +156,8 @@ fetch_checksums() {
   fetch SHA256SUMS
   fetch SHA256SUMS.minisig
   # The trusted comment names the release; it is signed too.
-  release=$(minisign -V -Q -P "$PUBLIC_KEY" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig") ||
-    fail "SHA256SUMS from $downloads is not signed by this release's key: nothing was installed"
+  release=$(minisign -V -Q -P "$release_key" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig") ||
+    fail "SHA256SUMS from $downloads is not signed by $release_key: nothing was installed"
   version=${release#attestore }
   case $version in
     '' | *[!0-9A-Za-z.~+-]*) fail "the signature names no release: nothing was installed" ;;
@@ -217,6 +227,17 @@ install_files() {
   sh "$work/attestore-migrate.sh"
   put "$work/attestore.service" /etc/systemd/system/attestore.service 0644
   put "$work/attestore-linux-$architecture" /usr/bin/attestore 0755
+}
+
+# For `attestore doctor`, which holds the program against it. Root's, so that the agent cannot change it.
+keep_signature() {
+  listed=$(awk -v name="attestore-linux-$architecture" '$2 == name { print $1 }' "$work/SHA256SUMS")
+  # Another version stays, or another build of this one: the list is not about that.
+  [ "$(sha256sum </usr/bin/attestore | cut -d ' ' -f 1)" = "$listed" ] || return 0
+  put "$work/SHA256SUMS" /usr/lib/attestore/release/SHA256SUMS 0644
+  put "$work/SHA256SUMS.minisig" /usr/lib/attestore/release/SHA256SUMS.minisig 0644
+  printf 'untrusted comment: what install.sh was told to take\n%s\n' "$release_key" >"$work/minisign.pub"
+  put "$work/minisign.pub" /usr/lib/attestore/release/minisign.pub 0644
 }
 
 # Beside it first: a program that runs cannot be written to, and a file that is half there must not be found.

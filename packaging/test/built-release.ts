@@ -9,7 +9,7 @@ import { signingKey } from "../../tools/package/signature.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** A release as `npm run package` builds it, signed with a key of the tests. */
+    /** A release as `npm run package` builds it, signed with a key of the tests that stands for the project's. */
     release: { out: string; version: string; keyFile: string };
   }
 }
@@ -23,8 +23,15 @@ export async function setup(project: TestProject): Promise<() => void> {
     runProgram("minisign", ["-G", "-W", "-p", `${keyFile}.pub`, "-s", keyFile]);
     const out = join(base, "dist");
     const version = versionHere();
-    const release = { version, epoch_s: epochHere(process.env), out, compression: "fast" as const };
-    await buildRelease(release, ["amd64"], signingKey(keyFile), () => undefined);
+    const key = signingKey(keyFile);
+    const release = {
+      version,
+      epoch_s: epochHere(process.env),
+      out,
+      compression: "fast" as const,
+      releaseKey: key.publicKey,
+    };
+    await buildRelease(release, ["amd64"], key, () => undefined);
     project.provide("release", { out, version, keyFile });
   } catch (error) {
     remove();

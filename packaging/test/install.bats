@@ -68,6 +68,47 @@ nothing_installed='
   [[ "$output" == *"nothing was installed"* ]]
 }
 
+@test "takes an operator's own build only when it is told their key, and doctor says whose it is" {
+  clean_root "$spoilt
+    cd /spoilt
+    minisign -G -W -p /tmp/k.pub -s /tmp/k >/dev/null
+    minisign -S -s /tmp/k -m SHA256SUMS -t 'attestore $version'
+    key=\$(tail -n 1 /tmp/k.pub)
+    export ATTESTORE_SKIP_PREREQS=1
+    refused sh /release/install.sh --release-key \"\$key.\"
+    $nothing_installed
+    sh /release/install.sh --release-key \"\$key\"
+    export ATTESTORE_HOME=/tmp/root
+    attestore init --standalone >/dev/null
+    attestore doctor | grep -F \"signed by an operator's own key \$key\"
+    echo --- a program that nobody signed
+    printf x >>/usr/bin/attestore
+    attestore doctor | grep 'is not the program that was signed'"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"RW…), not RW"* ]]
+}
+
+@test "an operator's build that names no release key installs nothing by itself" {
+  clean_root "
+    sed 's/^RELEASE_KEY=.*/RELEASE_KEY=/' /release/install.sh >/tmp/install.sh
+    export ATTESTORE_SKIP_PREREQS=1
+    refused sh /tmp/install.sh
+    $nothing_installed"
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"an operator's build and no release of Attestore's"* ]]
+}
+
+@test "doctor knows a release that Attestore's own key signed, and one that nobody vouches for" {
+  clean_root "
+    export ATTESTORE_SKIP_PREREQS=1 ATTESTORE_HOME=/tmp/root
+    sh /release/install.sh
+    attestore init --standalone >/dev/null
+    attestore doctor | grep \"attestore $version, signed by Attestore's release key\"
+    rm -r /usr/lib/attestore/release
+    attestore doctor | grep 'nothing tells who signed this program'"
+  [ "$status" -eq 0 ]
+}
+
 @test "refuses checksums that were changed, and their absence" {
   clean_root "$spoilt
     sed -i 's/^./0/' /spoilt/SHA256SUMS

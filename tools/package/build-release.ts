@@ -7,6 +7,8 @@ import { makeDeb } from "./deb.ts";
 import { makeExecutable } from "./executable.ts";
 import { nodeBinary } from "./node-binary.ts";
 import { licenceNotices } from "./notices.ts";
+import { writeBillOfMaterials } from "./bill-of-materials.ts";
+import { writeProvenance } from "./provenance.ts";
 import { type Architecture, type Release, REPOSITORY } from "./release.ts";
 import { makeRpm } from "./rpm.ts";
 import { sign, type SigningKey } from "./signature.ts";
@@ -32,8 +34,8 @@ export async function buildRelease(
   // Beside the artefacts, so that finished ones are renamed into place.
   const scratch = mkdtempSync(join(out, ".build-"));
   try {
-    const agent = await bundle(join(REPOSITORY, PROGRAMS.attestore));
-    const verifier = await bundle(join(REPOSITORY, PROGRAMS["attestore-verify"]));
+    const agent = await bundle(join(REPOSITORY, PROGRAMS.attestore), release.releaseKey);
+    const verifier = await bundle(join(REPOSITORY, PROGRAMS["attestore-verify"]), release.releaseKey);
     const notices = licenceNotices([...agent.modules, ...verifier.modules]);
     const names = ["LICENCES.txt"];
     writeFileSync(join(out, "LICENCES.txt"), notices);
@@ -43,17 +45,24 @@ export async function buildRelease(
         ["attestore", agent],
         ["attestore-verify", verifier],
       ];
-      for (const [name, { code }] of programs) {
+      for (const [name, { code, modules }] of programs) {
         const file = `${name}-linux-${architecture}`;
         say(file);
         makeExecutable({ name, code, architecture, node }, join(out, file), scratch);
-        names.push(file);
+        names.push(file, await writeBillOfMaterials(file, { program: name, architecture, modules }, release));
       }
       const executable = join(out, `attestore-linux-${architecture}`);
       for (const make of [makeDeb, makeRpm]) {
         const file = make(executable, notices, architecture, release, scratch);
         say(file);
-        names.push(file);
+        names.push(
+          file,
+          await writeBillOfMaterials(
+            file,
+            { program: "attestore", architecture, modules: agent.modules },
+            release,
+          ),
+        );
       }
     }
     // For hosts with neither dpkg nor rpm.
@@ -67,9 +76,11 @@ export async function buildRelease(
     }
     writeFileSync(
       join(out, "install.sh"),
-      readPackaging("install.sh").replace("@MINISIGN_PUBLIC_KEY@", key.publicKey),
+      readPackaging("install.sh").replace("@RELEASE_KEY@", release.releaseKey ?? ""),
     );
     names.push("install.sh");
+    for (const name of names.filter((each) => !each.endsWith(".cdx.json")))
+      names.push(await writeProvenance(name, release));
     sign(await writeChecksums(out, names), key, `attestore ${release.version}`);
     writeFileSync(join(out, "minisign.pub"), `untrusted comment: attestore releases\n${key.publicKey}\n`);
   } finally {

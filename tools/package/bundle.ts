@@ -9,15 +9,19 @@ export interface Bundle {
   readonly modules: readonly string[];
 }
 
-/** Everything that a program imports, in one file. Its modules run when they are first needed, as they would unbundled. */
-export async function bundle(entry: string): Promise<Bundle> {
+/**
+ * Everything that a program imports, in one file. Its modules run when they are first needed, as they would unbundled.
+ *
+ * @param releaseKey minisign's public key that it takes releases from; null for none
+ */
+export async function bundle(entry: string, releaseKey: string | null): Promise<Bundle> {
   const missing: string[] = [];
   const build = await rolldown({
     input: entry,
     // Paths in it are relative to this.
     cwd: REPOSITORY,
     platform: "node",
-    plugins: [builtinsWhenNeeded],
+    plugins: [builtinsWhenNeeded, withReleaseKey(releaseKey)],
     onLog: (_, log) => missing.push(log.message),
   });
   const { output } = await build.generate({
@@ -48,3 +52,14 @@ const builtinsWhenNeeded: Plugin = {
       ? `module.exports = require(${JSON.stringify(id.slice(MARK.length, -".cjs".length))});`
       : null,
 };
+
+/** The release's key in the place of the source's: tests build releases of a project whose key they have. */
+function withReleaseKey(key: string | null): Plugin {
+  return {
+    name: "release-key",
+    load: (id) =>
+      id.endsWith("/packages/contract/src/release-key.ts")
+        ? `export const RELEASE_KEY = ${JSON.stringify(key)};`
+        : null,
+  };
+}

@@ -7,12 +7,15 @@ import { pipeline } from "node:stream/promises";
 /** Writes SHA256SUMS, as `sha256sum` reads it, over files of a directory, and returns its path. */
 export async function writeChecksums(directory: string, names: readonly string[]): Promise<string> {
   const lines: string[] = [];
-  for (const name of names.toSorted()) {
-    const hash = createHash("sha256");
-    await pipeline(createReadStream(join(directory, name)), hash);
-    lines.push(`${hash.digest("hex")}  ${name}\n`);
-  }
+  for (const name of names.toSorted()) lines.push(`${await sha256Of(join(directory, name))}  ${name}\n`);
   const path = join(directory, "SHA256SUMS");
   await writeFile(path, lines.join(""));
   return path;
+}
+
+/** In hex. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
 }

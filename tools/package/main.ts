@@ -1,8 +1,9 @@
 /**
  * `npm run package`: executables, packages and the installer, with checksums and a signature, into dist/.
  *
- *   npm run package -- [--out DIR] [--arch amd64,arm64] [--minisign-key FILE] [--fast]
+ *   npm run package -- [--out DIR] [--arch amd64,arm64] [--minisign-key FILE] [--release-key KEY] [--fast]
  */
+import { RELEASE_KEY } from "../../packages/contract/src/release-key.ts";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildRelease } from "./build-release.ts";
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     out: { type: "string", default: join(REPOSITORY, "dist") },
     arch: { type: "string", default: "amd64" },
     "minisign-key": { type: "string" },
+    "release-key": { type: "string" },
     fast: { type: "boolean", default: false },
   },
 });
@@ -29,10 +31,11 @@ const release = {
   epoch_s: epochHere(process.env),
   out: resolve(values.out),
   compression: values.fast ? ("fast" as const) : ("best" as const),
+  releaseKey: values["release-key"] ?? RELEASE_KEY,
 };
 await buildRelease(release, architectures, key, (line) => process.stdout.write(`${line}\n`));
 process.stdout.write(`\nattestore ${release.version} in ${release.out}\n`);
-if (key.isLocal)
+if (key.publicKey !== release.releaseKey)
   process.stdout.write(
-    `Signed with ${key.file}, a key of this checkout alone. A release needs --minisign-key FILE.\n`,
+    `Signed with ${key.file}, which is not the project's release key: hosts take it only with\n  sh install.sh --release-key ${key.publicKey}\n`,
   );

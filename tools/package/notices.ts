@@ -23,7 +23,7 @@ export function licenceNotices(modules: readonly string[]): string {
 }
 
 /** The directories of npm packages that modules come from. */
-function libraries(modules: readonly string[]): string[] {
+export function libraries(modules: readonly string[]): string[] {
   const found = new Set<string>();
   for (const module of modules) {
     const [, directory] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(module) ?? [];

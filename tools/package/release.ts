@@ -17,6 +17,8 @@ export interface Release {
   readonly out: string;
   /** Smaller packages, which take two minutes to compress; or quick ones. */
   readonly compression: "best" | "fast";
+  /** minisign's public key of the project, which installers and agents accept without being asked; null before there is one. */
+  readonly releaseKey: string | null;
 }
 
 export function versionHere(): string {
@@ -24,6 +26,11 @@ export function versionHere(): string {
     version: string;
   };
   return version;
+}
+
+/** The commit that is built. */
+export function commitHere(): string {
+  return execFileSync("git", ["rev-parse", "HEAD"], { cwd: REPOSITORY, encoding: "utf8" }).trim();
 }
 
 /** The environment's, else the time of the last commit. */

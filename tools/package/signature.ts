@@ -9,11 +9,9 @@ export interface SigningKey {
   readonly file: string;
   /** minisign's base64 of the public one. */
   readonly publicKey: string;
-  /** Made here, without a password: good for trying things out and for nothing else. */
-  readonly isLocal: boolean;
 }
 
-/** The key that was named, whose public half lies beside it as `<file>.pub`; else one of this checkout's own. */
+/** The key that was named, whose public half lies beside it as `<file>.pub`; else one of this checkout's own, made without a password. */
 export function signingKey(given: string | undefined): SigningKey {
   const file = given ?? join(REPOSITORY, "data/packages/minisign.key");
   if (given === undefined && !existsSync(file)) {
@@ -22,7 +20,7 @@ export function signingKey(given: string | undefined): SigningKey {
   }
   const [, publicKey = ""] = readFileSync(`${file}.pub`, "utf8").split("\n");
   if (!/^RW[A-Za-z0-9+/]{54}$/.test(publicKey)) throw new Error(`${file}.pub holds no minisign public key`);
-  return { file, publicKey, isLocal: given === undefined };
+  return { file, publicKey };
 }
 
 /** Signs a file into `<file>.minisig`. minisign asks for the key's password, if it has one, on the terminal. */

@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const directory = mkdtempSync(join(tmpdir(), "attestore-programs-"));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   const write = async (file: string, source: string): Promise<string> => {
-    const { code } = await bundle(join(REPOSITORY, "packages", source));
+    const { code } = await bundle(join(REPOSITORY, "packages", source), null);
     const path = join(directory, file);
     writeFileSync(path, code);
     return path;

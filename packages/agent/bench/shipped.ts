@@ -13,6 +13,7 @@ export async function buildShipped(directory: string): Promise<{ agent: string; 
     epoch_s: epochHere(process.env),
     out,
     compression: "fast" as const,
+    releaseKey: null,
   };
   await buildRelease(release, ["amd64"], signingKey(undefined), () => undefined);
   return { agent: join(out, "attestore-linux-amd64"), verifier: join(out, "attestore-verify-linux-amd64") };

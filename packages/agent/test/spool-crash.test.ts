@@ -26,7 +26,7 @@ let root: TestRoot;
 let recorded: Set<string>;
 
 beforeAll(async () => {
-  const { code } = await bundle(join(import.meta.dirname, "service/deliver-backups.ts"));
+  const { code } = await bundle(join(import.meta.dirname, "service/deliver-backups.ts"), null);
   child = join(mkdtempSync(join(tmpdir(), "attestore-deliver-")), "deliver-backups.cjs");
   writeFileSync(child, code);
 });

@@ -2,6 +2,7 @@ export * from "./ids.ts";
 export * from "./credentials.ts";
 export * from "./errors.ts";
 export * from "./limits.ts";
+export * from "./release-key.ts";
 export * from "./client/index.ts";
 export * from "./schemas/scalars.ts";
 export * from "./schemas/attach.ts";

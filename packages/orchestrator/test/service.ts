@@ -27,6 +27,7 @@ import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
+import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
@@ -194,6 +195,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         clock: options.clock ?? systemClock,
         publicUrl: url,
         caPem: null,
+        downloads: BUILT_HERE,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         webhookReach: options.webhookReach ?? { networks: [], http: false },
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),

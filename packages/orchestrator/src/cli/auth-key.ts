@@ -4,6 +4,7 @@ import { createAuthKey, DEFAULT_EXPIRY_S } from "../features/auth-keys/create-au
 import { installCommand } from "../features/auth-keys/install-command.ts";
 import { revokeAuthKey } from "../features/auth-keys/revoke-auth-key.ts";
 import { type AuthKey, listActiveKeys, listAllKeys } from "../features/auth-keys/store.ts";
+import { operatorsKey } from "../features/downloads/operators-key.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { countOption, durationOption } from "./duration.ts";
 import { listing } from "./outcome.ts";
@@ -76,7 +77,7 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
       createdBy: "console",
     }),
   }));
-  const command = installCommand(console);
+  const command = installCommand({ ...console, operatorsKey: await operatorsKey(console.downloads) });
   const { publicUrl, caPem } = console;
   const pin = caPem === null ? "" : ` --ca-sha256 ${new X509Certificate(caPem).fingerprint256}`;
   return {

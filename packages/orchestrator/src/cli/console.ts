@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
+import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
@@ -23,6 +24,8 @@ export interface Console {
   publicUrl: string;
   /** Of the service's own authority; null with a certificate of the user's own, or before the service's first start. */
   caPem: string | null;
+  /** The directory of what hosts install. */
+  downloads: string;
   /** By id or slug. Throws `not_found`. */
   org(idOrSlug: string): Promise<Org>;
   /** Does something in one transaction with the audit row of it. */
@@ -67,6 +70,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
       logHost: identity.log_host,
       publicUrl: config.publicUrl,
       caPem: config.tlsCertificate === undefined ? await ownCa(config.data) : null,
+      downloads: config.downloads ?? BUILT_HERE,
       org: async (idOrSlug) => {
         const org = await findOrg(db, idOrSlug);
         if (org === null)

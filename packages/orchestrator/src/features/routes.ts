@@ -47,6 +47,8 @@ export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationD
   clock: Clock;
   /** Of the service's own authority; null with a certificate of the user's own. */
   caPem: string | null;
+  /** The directory of what hosts install. */
+  downloads: string;
 }
 
 /** Every call that the service answers. */

@@ -97,6 +97,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   for (const directory of [keysDirectory, ...(tls.caFile === null ? [] : [tlsSettings.directory])]) {
     await sweepTemporaryFiles(directory);
   }
+  const downloads = config.downloads ?? BUILT_HERE;
   const caPem = tls.caFile === null ? null : await readFile(tls.caFile, "utf8");
   const { objects, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
@@ -137,6 +138,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       clock: systemClock,
       publicUrl: config.publicUrl,
       caPem,
+      downloads,
       webhookReach,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),
@@ -171,7 +173,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   );
   app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
   app.register(tlogTilesRoutes({ db, pool, signer }));
-  app.register(downloadRoutes({ directory: config.downloads ?? BUILT_HERE, caPem }));
+  app.register(downloadRoutes({ directory: downloads, caPem }));
   app.register(dashboardPages());
   if (objectRoutes !== null) app.register(objectRoutes);
 

@@ -6,6 +6,7 @@ import type { Call } from "../command.ts";
 import { examineFiles } from "./files.ts";
 import { examineProxy } from "./proxy.ts";
 import { examineRecovery } from "./recovery.ts";
+import { examineRelease } from "./release.ts";
 import { examineStorage } from "./storage.ts";
 import { examineService } from "./service.ts";
 import { bad, good, type Finding } from "./finding.ts";
@@ -13,7 +14,7 @@ import { examineSpool } from "./spool.ts";
 
 /** Everything that can be looked at, in the order in which it would break. What is broken keeps the rest from nothing. */
 export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
-  const findings = [good("root", `${resolved.path} (chosen by ${resolved.branch})`)];
+  const findings = [good("root", `${resolved.path} (chosen by ${resolved.branch})`), await examineRelease()];
   let config: Config | null = null;
   try {
     config = await readConfig(layout.config, layout.root);

@@ -6,6 +6,7 @@ const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
   publicUrl: "https://localhost:8443",
   heartbeatInterval_s: 60,
   caPem: null,
+  downloads: "",
 };
 
 /**

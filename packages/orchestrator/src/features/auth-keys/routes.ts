@@ -4,6 +4,7 @@ import { notFound } from "../../platform/http/errors.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "./create-auth-key.ts";
+import { operatorsKey } from "../downloads/operators-key.ts";
 import { installCommand, type InstallFrom } from "./install-command.ts";
 import { presentAuthKey } from "./present.ts";
 import { revokeAuthKey } from "./revoke-auth-key.ts";
@@ -12,7 +13,12 @@ import { keyIsOf, listActiveKeyPage } from "./store.ts";
 const ofOrg = Type.Object({ orgID: Id("org") });
 const ofKey = Type.Object({ orgID: Id("org"), id: Id("authKey") });
 
-export function authKeyRoutes(installFrom: InstallFrom): Route[] {
+export interface AuthKeyDeps extends Omit<InstallFrom, "operatorsKey"> {
+  /** Where what hosts install lies. */
+  downloads: string;
+}
+
+export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
   const mint = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auth-keys",
@@ -37,7 +43,7 @@ export function authKeyRoutes(installFrom: InstallFrom): Route[] {
         body: {
           ...presentAuthKey(record),
           auth_key: plaintext,
-          install_command: installCommand(installFrom),
+          install_command: installCommand({ ...service, operatorsKey: await operatorsKey(downloads) }),
         },
       };
     },

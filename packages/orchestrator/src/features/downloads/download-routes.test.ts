@@ -5,6 +5,7 @@ import { join } from "node:path";
 import Fastify, { type FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installCommand } from "../auth-keys/install-command.ts";
+import { operatorsKey } from "./operators-key.ts";
 import { downloadRoutes } from "./download-routes.ts";
 
 let directory: string;
@@ -101,7 +102,7 @@ describe("the install command", () => {
   test("pins the service's own authority before anything of the service is run", () => {
     const caPem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     const sha256 = createHash("sha256").update(caPem).digest("hex");
-    const steps = installCommand({ publicUrl, caPem }).split(" && ");
+    const steps = installCommand({ publicUrl, caPem, operatorsKey: null }).split(" && ");
     expect(steps[1]).toBe(`curl -fsSk ${publicUrl}/ca.pem -o ca.pem`);
     expect(steps[2]).toBe(`echo '${sha256}  ca.pem' | sha256sum -c --quiet`);
     // The only call that trusts whoever answers.
@@ -109,13 +110,23 @@ describe("the install command", () => {
   });
 
   test("trusts the public authorities where they are to be trusted", () => {
-    expect(installCommand({ publicUrl, caPem: null })).toBe(
+    expect(installCommand({ publicUrl, caPem: null, operatorsKey: null })).toBe(
       `(cd "$(mktemp -d)" && curl -fsS ${publicUrl}/install.sh -o install.sh && sh install.sh --service ${publicUrl})`,
     );
   });
 
+  test("names the key of whoever built what is installed, where that is not Attestore's own", async () => {
+    const key = `RW${"A".repeat(54)}`;
+    expect(await operatorsKey(join(directory, "nowhere"))).toBeNull();
+    await writeFile(join(directory, "minisign.pub"), `untrusted comment: ours\n${key}\n`);
+    const command = installCommand({ publicUrl, caPem: null, operatorsKey: await operatorsKey(directory) });
+    expect(command).toContain(`sh install.sh --service ${publicUrl} --release-key ${key})`);
+    await writeFile(join(directory, "minisign.pub"), "untrusted comment: ours\nRW; rm -rf /\n");
+    expect(await operatorsKey(directory)).toBeNull();
+  });
+
   test("is one line of a shell for any address", () => {
-    expect(installCommand({ publicUrl: "https://[::1]:8443", caPem: null })).toContain(
+    expect(installCommand({ publicUrl: "https://[::1]:8443", caPem: null, operatorsKey: null })).toContain(
       "--service 'https://[::1]:8443')",
     );
   });
