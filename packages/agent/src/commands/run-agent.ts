@@ -2,7 +2,7 @@ import { sweepTemporaryFiles } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { lockOrRefuse, tryLock } from "../root/lock.ts";
 import { EngineApiError } from "../sandboxes/container/engine-api.ts";
-import { reapLeftovers, type Leftover } from "../sandboxes/leftovers.ts";
+import { describeLeftover, reapLeftovers, type Leftover } from "../sandboxes/leftovers.ts";
 import { submitWaiting } from "../spool/submit-waiting.ts";
 import type { Run } from "./command.ts";
 import { openAttachedRoot, pacedUpload } from "./open-root.ts";
@@ -44,8 +44,7 @@ export const runAgent: Run = async (call) => {
       await sweepCommands(layout);
       const interrupted = await recoverCommands(attachment);
       if (interrupted > 0) say(`${interrupted} commands were interrupted when the agent last stopped`);
-      for (const { kind, name } of await reap(layout.scratch, say))
-        say(`removed what a killed run had left: ${kind} ${name}`);
+      for (const leftover of await reap(layout.scratch, say)) say(describeLeftover(leftover));
     }
     // A loop that fails takes the others with it: half an agent is worse than one that its supervisor restarts.
     const failed = new AbortController();

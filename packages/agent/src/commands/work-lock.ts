@@ -1,7 +1,8 @@
 import { sweepTemporaryFiles } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { describeHolder, lockOrRefuse, waitForLock, type HeldLock } from "../root/lock.ts";
-import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import { describeLeftover } from "../sandboxes/leftovers.ts";
+import { removeAbandonedDirectories } from "../sandboxes/process/abandoned-directories.ts";
 import { sweepBlobs } from "../spool/pending-backup.ts";
 
 export interface WorkPatience {
@@ -24,7 +25,7 @@ export async function takeWorkLock(layout: Layout, what: string, patience: WorkP
       })
     : await lockOrRefuse(layout, "work", what);
   try {
-    await tidyUp(layout);
+    await tidyUp(layout, say);
     return lock;
   } catch (error) {
     lock.release();
@@ -32,10 +33,10 @@ export async function takeWorkLock(layout: Layout, what: string, patience: WorkP
   }
 }
 
-async function tidyUp(layout: Layout): Promise<void> {
+async function tidyUp(layout: Layout, say: (text: string) => void): Promise<void> {
   // Commands are not only written under this lock: those are swept where an agent starts.
   for (const directory of [layout.receiptsWaiting, layout.blobs]) await sweepTemporaryFiles(directory);
   await sweepBlobs(layout);
-  // Making one removes those of processes that are gone, with the servers that still run in them.
-  await (await makeScratchDirectory(layout.scratch, null)).remove();
+  for (const { path, problem } of await removeAbandonedDirectories(layout.scratch))
+    if (problem !== null) say(describeLeftover({ kind: "directory", name: path, problem }));
 }

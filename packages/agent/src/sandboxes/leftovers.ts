@@ -3,16 +3,18 @@ import { EngineApiError } from "./container/engine-api.ts";
 import { findAbandoned, reapContainers } from "./container/leftovers.ts";
 import { findEngineApi } from "./container/runtime-socket.ts";
 import {
+  type AbandonedDirectory,
   findAbandonedDirectories,
-  placesOfDirectories,
-  removeAbandoned,
-} from "./process/scratch-directory.ts";
+  removeAbandonedDirectories,
+} from "./process/abandoned-directories.ts";
 
 /** What a run that was killed left: it holds restored data. */
 export interface Leftover {
   readonly kind: "directory" | "container" | "volume";
   /** The directory's path, the container's id, the volume's name. */
   readonly name: string;
+  /** Why it could not be removed; null if it is gone, or was only looked for. */
+  readonly problem: string | null;
 }
 
 /**
@@ -21,27 +23,34 @@ export interface Leftover {
  * @throws EngineApiError if a runtime breaks off
  */
 export async function findLeftovers(scratchDir: string): Promise<Leftover[]> {
-  return collect(scratchDir, findAbandonedDirectories, findAbandoned);
+  return collect(await findAbandonedDirectories(scratchDir), findAbandoned);
 }
 
 /** Removes all of that, and says what it was. Two at once do no harm. @throws EngineApiError */
 export async function reapLeftovers(scratchDir: string): Promise<Leftover[]> {
-  return collect(scratchDir, removeAbandoned, reapContainers);
+  return collect(await removeAbandonedDirectories(scratchDir), reapContainers);
 }
 
 async function collect(
-  scratchDir: string,
-  ofDirectory: (parent: string) => Promise<string[]>,
+  directories: readonly AbandonedDirectory[],
   ofRuntime: typeof findAbandoned,
 ): Promise<Leftover[]> {
-  const leftovers: Leftover[] = [];
-  for (const parent of placesOfDirectories(scratchDir)) {
-    const paths = await ofDirectory(parent);
-    leftovers.push(...paths.map((name) => ({ kind: "directory" as const, name })));
-  }
+  const leftovers = directories.map(({ path, problem }): Leftover => ({
+    kind: "directory",
+    name: path,
+    problem,
+  }));
   const api = await findEngineApi().catch((error: unknown) => {
     if (error instanceof CouldNotRun || error instanceof EngineApiError) return null;
     throw error;
   });
-  return api === null ? leftovers : [...leftovers, ...(await ofRuntime(api))];
+  if (api === null) return leftovers;
+  return [...leftovers, ...(await ofRuntime(api)).map((each) => ({ ...each, problem: null }))];
+}
+
+/** For people. */
+export function describeLeftover({ kind, name, problem }: Leftover): string {
+  return problem === null
+    ? `removed what a killed run had left: ${kind} ${name}`
+    : `the ${kind} ${name}, which may hold restored data of an earlier run, stays: ${problem}. Remove it by hand.`;
 }

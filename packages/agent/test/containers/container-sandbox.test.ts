@@ -311,7 +311,7 @@ test("kill -9 of whoever holds it: the container is gone at once, its volume wit
   holder.kill("SIGKILL");
   await once(holder, "exit");
   await expect.poll(() => podman.everything()).toHaveLength(1);
-  const volume = { kind: "volume", name: held[1] };
+  const volume = { kind: "volume", name: held[1], problem: null };
   expect(await findLeftovers(scratch)).toContainEqual(volume);
   expect((await testIn(CONTAINER)).result).toBe("passed");
   expect(await findLeftovers(scratch)).not.toContainEqual(volume);

@@ -8,7 +8,7 @@ import { readSigningKey } from "../../root/signing-key.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
-import { reapLeftovers } from "../../sandboxes/leftovers.ts";
+import { describeLeftover, reapLeftovers } from "../../sandboxes/leftovers.ts";
 import { formatBytes } from "../../terminal/amounts.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
@@ -81,6 +81,9 @@ async function examineScratch(layout: Layout): Promise<Finding> {
     if (!(error instanceof EngineApiError)) throw error;
     return warn("sandboxes", error.message, "does the container runtime work?");
   }
+  const stuck = left.filter(({ problem }) => problem !== null);
+  if (stuck.length > 0)
+    return warn("sandboxes", stuck.map(describeLeftover).join("; "), "look at it as root (lsattr, mount)");
   if (left.length > 0) {
     const named = left.map(({ kind, name }) => `${kind} ${name}`).join(", ");
     return warn(

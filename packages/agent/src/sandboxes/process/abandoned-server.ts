@@ -1,18 +1,21 @@
-import { readFile, readlink, realpath } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { constants } from "node:fs";
+import { lstat, open, readlink, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { realpath } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
  * Stops the PostgreSQL that still runs on `<directory>/data` although whoever started it is gone.
  *
- * The process id in postmaster.pid may long be another process's. So it is killed only if it is a `postgres` whose
- * working directory is that data directory, which no other process has.
+ * What is in the directory a restored dump may have written, and the process id in postmaster.pid may long be another
+ * process's. So it is killed only if it is a `postgres` of the directory's own user whose working directory is that very
+ * data directory, which no other process has: no link leads to another one.
  */
 export async function stopAbandonedServer(directory: string): Promise<void> {
   const data = join(directory, "data");
   const pid = await postmasterId(data);
   if (pid === null) return;
-  for (let attempt = 0; attempt < 100 && (await isPostmasterOf(pid, data)); attempt++) {
+  for (let attempt = 0; attempt < 100 && (await isPostmasterOf(pid, directory)); attempt++) {
     try {
       process.kill(pid, "SIGQUIT");
     } catch {
@@ -23,18 +26,34 @@ export async function stopAbandonedServer(directory: string): Promise<void> {
 }
 
 async function postmasterId(data: string): Promise<number | null> {
-  const text = await readFile(join(data, "postmaster.pid"), "latin1").catch(() => "");
-  const [first = ""] = text.split("\n");
-  return /^[1-9][0-9]{0,9}$/.test(first) ? Number(first) : null;
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(join(data, "postmaster.pid"), flags).catch(() => null);
+  if (file === null) return null;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    const [first = ""] = buffer.toString("latin1", 0, bytesRead).split("\n");
+    return /^[1-9][0-9]{0,9}$/.test(first) ? Number(first) : null;
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
 }
 
-async function isPostmasterOf(pid: number, data: string): Promise<boolean> {
+async function isPostmasterOf(pid: number, directory: string): Promise<boolean> {
   try {
-    const [program, workingDirectory] = await Promise.all([
+    const [program, workingDirectory, process, owner, parent] = await Promise.all([
       readlink(`/proc/${pid}/exe`),
       readlink(`/proc/${pid}/cwd`),
+      stat(`/proc/${pid}`),
+      lstat(directory),
+      realpath(dirname(directory)),
     ]);
-    return basename(program) === "postgres" && workingDirectory === (await realpath(data));
+    return (
+      basename(program) === "postgres" &&
+      workingDirectory === join(parent, basename(directory), "data") &&
+      process.uid === owner.uid
+    );
   } catch {
     return false;
   }

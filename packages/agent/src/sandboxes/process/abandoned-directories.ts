@@ -1,0 +1,130 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, lstat, rename } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isAlive } from "../../processes/process-tag.ts";
+import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
+import { systemCode } from "../../root/system-code.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/directory.ts";
+import { removeTree } from "../../trees/remove-tree.ts";
+import { stopAbandonedServer } from "./abandoned-server.ts";
+import { findOwnParents, openPrivate, ownUid } from "./own-parent.ts";
+
+/** The owner is in the name, so that there is no moment at which a directory exists and its owner is unknown. */
+const NAME = /^(?:attestore-)?([0-9]+-[0-9]+-[0-9a-f]{8}-[0-9]+)-[0-9a-f]{8}$/;
+/** What its own run could not remove. */
+const LEFT = /^leftover-[0-9a-f]{8}$/;
+
+export interface AbandonedDirectory {
+  readonly path: string;
+  /** Why it is still there; null if it is not, or nobody tried. */
+  readonly problem: string | null;
+}
+
+/** Where unix sockets may lie: as short a path as can be, for the socket's is at most 107 bytes. */
+export function socketPlace(): string {
+  return tmpdir().length > 12 ? "/tmp" : tmpdir();
+}
+
+/** Where plaintext may lie that another user's programs have to reach. */
+export const REACHABLE_PLACE = "/var/tmp";
+
+/** Directories of ours whose process is gone, wherever runs make them, if plaintext belongs in `scratchDir`. */
+export function findAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
+  return eachAbandoned(scratchDir, () => Promise.resolve(null));
+}
+
+/**
+ * Removes them, and stops the server that may still run in one. What cannot be removed is said, and keeps nobody from
+ * anything. Two at once do no harm.
+ */
+export function removeAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
+  return eachAbandoned(scratchDir, async (parent, name, path) => {
+    await stopAbandonedServer(path);
+    return tryToRemove(parent, name);
+  });
+}
+
+/** Why not; null if it is gone. */
+export async function tryToRemove(parent: FileHandle, name: Name): Promise<string | null> {
+  try {
+    await removeTree(parent, name);
+    return null;
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Gives it a name by which every later run knows that nobody uses it any more. */
+export async function markAsLeft(parent: FileHandle, name: Name): Promise<void> {
+  const left = `leftover-${randomBytes(4).toString("hex")}`;
+  await rename(nameIn(parent, name), nameIn(parent, left)).catch(() => undefined);
+}
+
+type OfEach = (parent: FileHandle, name: Name, path: string) => Promise<string | null>;
+
+async function eachAbandoned(scratchDir: string, ofEach: OfEach): Promise<AbandonedDirectory[]> {
+  const found: AbandonedDirectory[] = [];
+  const places = new Set([REACHABLE_PLACE, socketPlace()]);
+  const privates = [scratchDir];
+  for (const place of places) privates.push(...(await findOwnParents(place)));
+  for (const path of privates) {
+    const problem = await inDirectory(path, openPrivate, async (parent) => {
+      for (const name of await abandonedIn(parent))
+        found.push({ path: join(path, name), problem: await ofEach(parent, name, join(path, name)) });
+    });
+    if (problem !== null) found.push({ path, problem });
+  }
+  // Older versions made them right in these places, where everybody may make such a name.
+  const former = await formerOwners();
+  for (const path of places) {
+    await inDirectory(path, openToldDirectory, async (parent) => {
+      for (const name of await abandonedIn(parent)) {
+        const stats = await lstat(nameIn(parent, name)).catch(() => null);
+        if (LEFT.test(name) || stats?.isDirectory() !== true || !former.has(stats.uid)) continue;
+        found.push({ path: join(path, name), problem: await ofEach(parent, name, join(path, name)) });
+      }
+    });
+  }
+  return found;
+}
+
+async function abandonedIn(parent: FileHandle): Promise<Name[]> {
+  const names: Name[] = [];
+  for await (const { name } of entriesOf(parent)) {
+    const owner = NAME.exec(name)?.[1];
+    if (owner === undefined ? LEFT.test(name) : !isAlive(owner)) names.push(name);
+  }
+  return names;
+}
+
+/** Why it could not be looked at; null too where there is none. */
+async function inDirectory(
+  path: string,
+  openIt: (path: string) => Promise<FileHandle>,
+  work: (directory: FileHandle) => Promise<void>,
+): Promise<string | null> {
+  let directory;
+  try {
+    directory = await openIt(path);
+  } catch (error) {
+    if (error instanceof CouldNotRun) return error.message;
+    if (systemCode(error) === "ENOENT") return null;
+    if (systemCode(error) !== null) return `it cannot be looked at (${systemCode(error)})`;
+    throw error;
+  }
+  try {
+    await work(directory);
+    return null;
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Whom scratch directories were made for: us, and whom root has run scratch servers as. */
+async function formerOwners(): Promise<Set<number>> {
+  const user = await unprivilegedUser().catch(() => null);
+  return new Set([ownUid(), ...(user === null ? [] : [user.uid])]);
+}

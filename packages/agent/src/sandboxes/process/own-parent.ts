@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import { type FileHandle, lstat, mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { User } from "../../processes/unprivileged-user.ts";
+import { systemCode } from "../../root/system-code.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { openDirectory, openToldDirectory } from "../../trees/directory.ts";
+
+/** `attestore-<uid>-<gid>`, and eight digits more where somebody else had made that name first. */
+const NAME = /^attestore-([0-9]+)-([0-9]+)(?:-x[0-9a-f]{8})?$/;
+
+/**
+ * A directory of ours in a place where everybody may make names, such as /tmp: only we can make anything in it, so that what is
+ * in it is ours. Nobody but `user` can walk through it.
+ * @throws CouldNotRun `sandbox_failed`
+ */
+export async function makeOwnParent(place: string, user: User | null): Promise<string> {
+  await requireSticky(place);
+  const gid = user?.gid ?? process.getgid?.() ?? 0;
+  const mode = user === null ? 0o700 : 0o710;
+  for (const path of await findOwnParents(place)) {
+    const stats = await lstat(path).catch(() => null);
+    if (stats !== null && stats.gid === gid && (stats.mode & 0o7777) === mode) return path;
+  }
+  const name = `attestore-${ownUid()}-${gid}`;
+  // A name that somebody else took is no reason to stay away: another one is as good.
+  for (const path of [join(place, name), join(place, `${name}-x${randomBytes(4).toString("hex")}`)]) {
+    try {
+      await mkdir(path, { mode: 0o700 });
+    } catch (error) {
+      if (systemCode(error) === "EEXIST") continue;
+      throw error;
+    }
+    const directory = await openDirectory(path);
+    try {
+      if (user !== null) await directory.chown(ownUid(), gid);
+      await directory.chmod(mode);
+    } finally {
+      await directory.close();
+    }
+    return path;
+  }
+  throw new CouldNotRun("sandbox_failed", `no directory of our own could be made in ${place}`);
+}
+
+/** Those of ours: a link, or a directory that somebody else may write to, is none. */
+export async function findOwnParents(place: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of (await readdir(place).catch((): string[] => [])).sort()) {
+    if (Number(NAME.exec(name)?.[1] ?? -1) !== ownUid()) continue;
+    const path = join(place, name);
+    const stats = await lstat(path).catch(() => null);
+    if (stats !== null && stats.isDirectory() && stats.uid === ownUid() && (stats.mode & 0o067) === 0)
+      found.push(path);
+  }
+  return found;
+}
+
+/**
+ * Holds a directory that we were told to work in. What is called by a name in it can be trusted only if nobody else could have
+ * made that name.
+ * @throws CouldNotRun `sandbox_failed`; the system's own error if there is none
+ */
+export async function openPrivate(path: string): Promise<FileHandle> {
+  const directory = await openToldDirectory(path);
+  const { uid, mode } = await directory.stat();
+  if (uid === ownUid() && (mode & 0o022) === 0) return directory;
+  await directory.close();
+  const whose = uid === ownUid() ? "can be written to by others" : `belongs to another user (uid ${uid})`;
+  throw new CouldNotRun(
+    "sandbox_failed",
+    `the scratch directory ${path} ${whose}: it has to be this user's own, and nobody else's to write to`,
+  );
+}
+
+export function ownUid(): number {
+  return process.geteuid?.() ?? -1;
+}
+
+/** Where others may write, only the sticky bit keeps them from moving our names away. */
+async function requireSticky(place: string): Promise<void> {
+  const { mode, uid } = await lstat(place);
+  const isOthers = uid !== 0 && uid !== ownUid();
+  if (!isOthers && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)) return;
+  throw new CouldNotRun(
+    "sandbox_failed",
+    `${place} is no place to work in: others can rename what is in it (it needs the sticky bit, and to be root's)`,
+  );
+}

@@ -1,0 +1,56 @@
+import type { Dirent } from "node:fs";
+import { constants } from "node:fs";
+import { chmod, type FileHandle, open, opendir } from "node:fs/promises";
+import { systemCode } from "../root/system-code.ts";
+
+/** A name on Linux is bytes: each character of a name or path in this folder is one byte (latin1). */
+export type Name = string;
+
+/** Opens nothing, and needs no permission on what it names (open(2)); Node does not list it. */
+const O_PATH = 0o10000000;
+const NOT_A_LINK = constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/**
+ * Holds a directory by its descriptor. What is looked up in it stays in it, whoever moves or replaces the path that led here,
+ * and however deep it lies. @throws the system's ENOTDIR for a link or a file
+ */
+export function openDirectory(path: string | Buffer): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | NOT_A_LINK);
+}
+
+/** The same for a place that we were told, which may be reached by links. */
+export function openToldDirectory(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+}
+
+/** One that is to be thrown away: it is made readable if its owner, which we are, may not read it. */
+export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
+  try {
+    return await openDirectory(path);
+  } catch (error) {
+    if (systemCode(error) !== "EACCES") throw error;
+  }
+  await openUp(path);
+  return openDirectory(path);
+}
+
+/** `chmod u=rwx` of a directory of ours, and of nothing that a link leads to. */
+export async function openUp(path: Buffer): Promise<void> {
+  const itself = await open(path, O_PATH | NOT_A_LINK);
+  try {
+    await chmod(`/proc/self/fd/${itself.fd}`, 0o700);
+  } finally {
+    await itself.close();
+  }
+}
+
+/** The name in that directory, for calls that take paths: Node has no openat(2). `name` is one part of a path. */
+export function nameIn({ fd }: FileHandle, name: Name): Buffer {
+  return Buffer.from(`/proc/self/fd/${fd}/${name}`, "latin1");
+}
+
+/** What is in a directory, one after the other: there may be millions. */
+export async function* entriesOf({ fd }: FileHandle): AsyncGenerator<Dirent, void, undefined> {
+  const items = await opendir(`/proc/self/fd/${fd}`, { encoding: "latin1", bufferSize: 1024 });
+  for await (const item of items) yield item;
+}
