@@ -516,6 +516,65 @@ describe("a dump that fails leaves nothing", () => {
   });
 });
 
+describe("nothing that a source's server says is run", () => {
+  const hostileSource = (database: string): SourceConfigOf<"postgresql"> => ({
+    ...server.source,
+    connection: { kind: "url", url: server.url(server.environment["PGUSER"] ?? "", "", database) },
+  });
+  const dumped = async (source: SourceConfigOf<"postgresql">): Promise<SourceMetadata> => {
+    const dump = await postgresql.dump(source, { scratchDir: place.scratch, signal: never });
+    try {
+      for await (const _ of dump.content);
+      return await dump.metadata();
+    } finally {
+      await dump.close();
+    }
+  };
+
+  test("names of tables that hold psql's commands, from an overloaded pg_catalog.format", async () => {
+    server.sql("create database hostile");
+    const ran = join(place.dir, "ran");
+    const psql = (sql: string): string =>
+      execFileSync("psql", ["-XqAt", "-v", "ON_ERROR_STOP=1"], {
+        env: { ...process.env, ...server.environment, PGDATABASE: "hostile" },
+        input: sql,
+        encoding: "utf8",
+      });
+    psql(`
+      create table honest as select 1 as n;
+      create table bait as select 1 as n;
+      create function pg_catalog.format(text, name, name) returns text language sql as $$
+        select case $3 when 'bait' then concat('pg_class limit 0;', chr(10), chr(92), '! touch ${ran}', chr(10), '--')
+          else pg_catalog.format($1, variadic array[$2::text, $3::text]) end $$;`);
+    const metadata = await dumped(hostileSource("hostile"));
+    expect(readdirSync(place.dir)).not.toContain("ran");
+    // The honest table's count is there all the same.
+    expect(metadata["tables"]).toContainEqual(
+      expect.objectContaining({ name: "public.honest", rows: 1 }) as unknown,
+    );
+  });
+
+  test("functions and operators that other users of the source put in the way", async () => {
+    server.sql("create database crowded");
+    const psql = (sql: string): string =>
+      execFileSync("psql", ["-XqAt", "-v", "ON_ERROR_STOP=1"], {
+        env: { ...process.env, ...server.environment, PGDATABASE: "crowded" },
+        input: sql,
+        encoding: "utf8",
+      });
+    // Better matches than the catalogue's own, for names and for comparing them, found wherever the search path has public.
+    psql(`
+      create table honest as select 1 as n;
+      create table called (by text);
+      grant all on called to public;
+      create function public.json_build_array(name) returns json language plpgsql as $$
+        begin insert into public.called values (current_user); return pg_catalog.json_build_array($1); end $$;`);
+    const metadata = await dumped({ ...hostileSource("crowded"), globals: true });
+    expect(metadata["dump_format"]).toBe("pg_dump-set");
+    expect(psql("select count(*) from called").trim()).toBe("0");
+  });
+});
+
 test("the schema's hash follows the schema, not the data", async () => {
   const hash = async (): Promise<string> => {
     const dump = await postgresql.dump(server.source, { scratchDir: place.scratch, signal: never });

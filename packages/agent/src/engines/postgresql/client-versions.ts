@@ -18,7 +18,7 @@ export async function postgresqlVersions(
   const installations = await findInstallations(["pg_dump"]);
   const newest = installations.at(-1);
   if (newest === undefined) throw missing("pg_dump", "postgresql-client");
-  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal);
+  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal, { onlyReads: true });
   try {
     const version = await serverVersion(session);
     const { version: client } = toolsFor(version, installations, newest);

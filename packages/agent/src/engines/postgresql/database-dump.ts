@@ -50,7 +50,10 @@ export class DatabaseDump {
   /** @throws CouldNotRun */
   static async open(database: DatabaseToDump): Promise<DatabaseDump> {
     const { environment, tools, name, what, signal } = database;
-    const session = await PsqlSession.open(programsIn(tools.bin), environment, signal, name);
+    const session = await PsqlSession.open(programsIn(tools.bin), environment, signal, {
+      database: name,
+      onlyReads: true,
+    });
     try {
       await requireIn(session, database);
       return await DatabaseDump.begin(database, session, await serverVersion(session));

@@ -19,7 +19,7 @@ export async function dumpPostgresql(
   const installations = await findInstallations(["pg_dump"]);
   const newest = installations.at(-1);
   if (newest === undefined) throw missing("pg_dump", "postgresql-client");
-  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal);
+  const session = await PsqlSession.open(programsIn(newest.bin), environment, signal, { onlyReads: true });
   try {
     const version = await serverVersion(session);
     const tools = toolsFor(version, installations, newest);

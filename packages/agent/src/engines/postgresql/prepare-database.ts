@@ -19,7 +19,7 @@ export async function prepareDatabase(
   const session = await PsqlSession.open(server.run, {}, signal);
   try {
     await requireExtensions(session, server, metadata);
-    const roles = literal(JSON.stringify(textsOf(metadata["named_roles"], 63)));
+    const roles = `${literal(JSON.stringify(textsOf(metadata["named_roles"], 63)))}::json`;
     outputOf(
       await session.run(
         `do $$ begin execute (select coalesce(string_agg(format('create role %I;', name), ''), '') from json_array_elements_text(${roles}) name

@@ -22,8 +22,25 @@ export class SessionEnded extends Error {
 const MAX_OUTPUT = 64 << 20;
 
 /**
+ * What every session begins with: only the server's own functions and operators are found by their bare names, so that a better match
+ * that another user of the database made is not ours to call.
+ */
+const BEGINNING = "set search_path = pg_catalog, pg_temp;\nset standard_conforming_strings = on;\n";
+const ONLY_READS = "set default_transaction_read_only = on;\n";
+
+export interface SessionOptions {
+  /** One that the environment may not say, see `connectionArguments`. */
+  readonly database?: string | null;
+  /** A session that changes nothing. */
+  readonly onlyReads?: boolean;
+}
+
+/**
  * One connection, through a psql that is kept: statements go in by its stdin, so that they are in no argument list.
  * One at a time.
+ *
+ * psql has commands of its own, and `\!` runs a shell. All of them begin with a backslash. So nothing with a backslash in it is ever given to
+ * psql but our own `\echo`; texts of others, and of servers most of all, go in as hexadecimal digits.
  */
 export class PsqlSession {
   readonly #child: Child;
@@ -31,9 +48,11 @@ export class PsqlSession {
   #arrived: () => void = () => undefined;
   #ended = false;
   #foreign = 0;
+  #beginning: string;
 
-  private constructor(child: Child) {
+  private constructor(child: Child, beginning: string) {
     this.#child = child;
+    this.#beginning = beginning;
     child.stdout.setEncoding("utf8");
     child.stdout.on("data", (text: string) => {
       this.#output += text;
@@ -46,14 +65,13 @@ export class PsqlSession {
   }
 
   /**
-   * `database` is for one that the environment may not say, see `connectionArguments`.
    * @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement.
    */
   static async open(
     run: RunProgram,
     env: Readonly<Record<string, string>>,
     signal: AbortSignal,
-    database: string | null = null,
+    { database = null, onlyReads = false }: SessionOptions = {},
   ): Promise<PsqlSession> {
     const args = [
       "--no-psqlrc",
@@ -64,27 +82,39 @@ export class PsqlSession {
       "--set=VERBOSITY=sqlstate",
       ...connectionArguments(env, database),
     ];
-    return new PsqlSession(await run("psql", { args, env: { PGCLIENTENCODING: "UTF8", ...env }, signal }));
+    const child = await run("psql", { args, env: { PGCLIENTENCODING: "UTF8", ...env }, signal });
+    return new PsqlSession(child, onlyReads ? BEGINNING + ONLY_READS : BEGINNING);
   }
 
   /**
-   * Runs one statement of ours. It must not hold text of others: psql has commands of its own.
+   * Runs one statement of ours. Whatever of others is in it is there by `literal`; one with a backslash is a defect of ours.
    * @throws SessionEnded
    */
   run(sql: string): Promise<Statement> {
+    if (sql.includes("\\")) throw new Error("a statement with a backslash is not given to psql");
     return this.#send(`${sql}\n;\n`);
   }
 
   /**
-   * Runs a query that others wrote. psql only ever sees it as the text of a literal, from which the server itself makes a prepared
-   * statement: `\!` and `:name` in it are nothing special. (`\gexec` would do the same, but psql 18 loses the SQLSTATE of what fails there.)
+   * Runs a query that has texts of others in it, such as names that a server told, or that others wrote. The server itself makes a
+   * prepared statement of it: one statement, whatever is in it.
    * @throws SessionEnded
    */
   async runForeign(query: string): Promise<Statement> {
     const name = `foreign_${++this.#foreign}`;
-    const prepare = `begin execute ${literal(`prepare ${name} as ${query}`)}; end`;
-    const prepared = await this.run(`do ${literal(prepare)}`);
-    return prepared.ok ? this.run(`execute ${name}`) : prepared;
+    const prepared = await this.runDynamic(`prepare ${name} as ${query}`);
+    if (!prepared.ok) return prepared;
+    const executed = await this.run(`execute ${name}`);
+    await this.run(`deallocate ${name}`);
+    return executed;
+  }
+
+  /**
+   * The same for what is no query and gives nothing.
+   * @throws SessionEnded
+   */
+  runDynamic(sql: string): Promise<Statement> {
+    return this.run(`do $attestore$ begin execute ${literal(sql)}; end $attestore$`);
   }
 
   async close(): Promise<void> {
@@ -95,7 +125,11 @@ export class PsqlSession {
   async #send(input: string): Promise<Statement> {
     const mark = `--${randomBytes(12).toString("hex")}--`;
     this.#output = "";
-    this.#child.stdin.write(`${input}\\echo ${mark} :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo ${mark}\n`);
+    const beginning = this.#beginning;
+    this.#beginning = "";
+    this.#child.stdin.write(
+      `${beginning}${input}\\echo ${mark} :ERROR :SQLSTATE :LAST_ERROR_MESSAGE\n\\echo ${mark}\n`,
+    );
     const end = `${mark}\n`;
     while (!this.#output.endsWith(end)) {
       if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
@@ -130,7 +164,7 @@ export function connectionArguments(
   return parameters.length === 0 ? [] : [`--dbname=${parameters.join(" ")}`];
 }
 
-/** A string literal under standard_conforming_strings, which is on since 9.1 and which our sessions rely on. */
+/** A text as an expression of SQL in which there is nothing but digits of it: however psql reads what it is given, and whatever the text is. */
 export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  return `pg_catalog.convert_from(pg_catalog.decode('${Buffer.from(text).toString("hex")}', 'hex'), 'UTF8')`;
 }

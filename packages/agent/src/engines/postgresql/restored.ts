@@ -62,7 +62,7 @@ export class RestoredPostgresql implements Restored {
         ...(of === null ? {} : { of }),
         tables: [...tables.keys()],
         readOne: async (name) =>
-          outcomeOf(await session.run(`select from ${tableOf(name)} limit 1`), 0).kind === "rows",
+          outcomeOf(await session.runForeign(`select from ${tableOf(name)} limit 1`), 0).kind === "rows",
         count: (name) => runQuery(session, countQuery(tableOf(name)), 0),
         countQuery: (name) => countQuery(tableOf(name)),
       });
@@ -112,12 +112,14 @@ function countQuery(table: string): string {
 
 /** In the open transaction: scans that were begun of tables that are not the server's own. */
 const TABLES_READ =
-  "select coalesce(sum(coalesce(seq_scan, 0) + coalesce(idx_scan, 0)), 0) from pg_stat_xact_user_tables";
+  "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
 
 /** At most two rows are computed, and at most one travels. */
 async function runQuery(session: PsqlSession, text: string, timeout_s: number): Promise<QueryOutcome> {
   ownOutput(await session.run(`set statement_timeout = ${timeout_s * 1000}`));
   ownOutput(await session.run("begin"));
+  // The query's own names are found where the restored database has them.
+  ownOutput(await session.run("reset search_path"));
   const inner = text.replace(/[;\s]+$/, "");
   // The line break ends a comment that the query may end in.
   const statement = await session.runForeign(

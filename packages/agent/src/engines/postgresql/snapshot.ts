@@ -87,7 +87,7 @@ async function countRows(
     // A count that is cut off takes back no more than itself: the snapshot lives on.
     await session.run("savepoint counting");
     await session.run(`set local statement_timeout = ${left}`);
-    const counted = await session.run(`select count(*) from ${name}`);
+    const counted = await session.runForeign(`select count(*) from ${name}`);
     await session.run("rollback to savepoint counting");
     if (counted.ok) counts.set(name, countOf(counted.output.trim()));
   }

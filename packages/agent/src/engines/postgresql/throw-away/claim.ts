@@ -61,8 +61,9 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
     await emptied(session, name);
   }
   const say = async (by: PsqlSession, text: string): Promise<void> => {
-    const value = text === "" ? "null" : literal(text);
-    preparation(await by.run(`comment on database ${name} is ${value}`));
+    const value = text === "" ? "'null'" : `quote_literal(${literal(text)})`;
+    const comment = `do $attestore$ begin execute ${literal(`comment on database ${name} is `)} || ${value}; end $attestore$`;
+    preparation(await by.run(comment));
   };
   const kept = comment === OURS ? "" : comment;
   if (!comment.startsWith(MARK)) await say(session, OURS);
