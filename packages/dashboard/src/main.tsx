@@ -11,9 +11,11 @@ import { theme } from "./app/theme.ts";
 
 const root = document.querySelector("#root");
 if (root === null) throw new Error("the page has no #root");
+// Of the page's policy: a browser applies no style element without it. Absent where a development server serves the page.
+const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

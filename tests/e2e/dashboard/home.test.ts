@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type BackupRecord, declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
-import { api } from "../harness/https.ts";
+import { api, exchange } from "../harness/https.ts";
 import { attach, type WireAgent } from "../harness/organisation.ts";
 import { accepted, backupStatement, restoreTestStatement, type Statement } from "../harness/statements.ts";
+import { complaintsOf } from "./complaints.ts";
 import {
   type Dashboard,
   type DashboardOrg,
@@ -45,6 +46,30 @@ test("who is not signed in has to sign in first", async () => {
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   await expectAccessible(page);
   expect(new URL(page.url()).pathname).toBe("/login");
+});
+
+test("markup that somebody gets into a page brings no style of its own", async () => {
+  const page = await dashboard.open(null);
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  const policies: string[] = [];
+  for (const _ of [1, 2]) {
+    const { headers } = await exchange(dashboard.server, { method: "GET", path: "/" });
+    policies.push(String(headers["content-security-policy"]));
+  }
+  expect(policies[0]).toMatch(/style-src 'self' 'nonce-[^']{24}';/);
+  expect(policies[1]).not.toBe(policies[0]);
+  expect(policies.join()).not.toContain("unsafe-inline");
+  const colour = await page.evaluate(() => {
+    document.body.insertAdjacentHTML(
+      "beforeend",
+      '<style>#strange { color: rgb(1, 2, 3) }</style><b id="strange" style="color: rgb(1, 2, 3)">x</b>',
+    );
+    return getComputedStyle(document.querySelector("#strange") ?? document.body).color;
+  });
+  expect(colour).not.toBe("rgb(1, 2, 3)");
+  // What the browser says of it, twice, and of nothing else: the components' own styles are there.
+  expect(complaintsOf(page)).toHaveLength(2);
+  await page.close();
 });
 
 test("an organisation that has nothing is told what to do, step by step, without a reload", async () => {

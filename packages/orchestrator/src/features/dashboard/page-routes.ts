@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import { notFound } from "../../platform/http/errors.ts";
@@ -29,12 +30,12 @@ const PAGES = [
   "shared",
 ];
 
-const policy = (connect: string, form: string): string =>
+/** A content security policy (CSP level 3). Components add style elements of their own, which have to bring the page's nonce. */
+const policy = (styleNonce: string, connect: string, form: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
-    // Components set sizes and colours as style attributes.
-    "style-src 'self' 'unsafe-inline'",
+    `style-src 'self' 'nonce-${styleNonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
     `connect-src ${connect}`,
@@ -44,9 +45,12 @@ const policy = (connect: string, form: string): string =>
   ].join("; ");
 
 /** Of the page that verifies files: it tells its readers that it sends nothing, and the browser sees to that. */
-const SENDS_NOTHING = policy("'none'", "'none'");
+const sendsNothing = (styleNonce: string): string => policy(styleNonce, "'none'", "'none'");
 
-const POLICY = policy("'self'", "'self'");
+const usual = (styleNonce: string): string => policy(styleNonce, "'self'", "'self'");
+
+/** Stands in index.html where the page's nonce belongs. */
+const NONCE_MARK = "@STYLE_NONCE@";
 
 const HEADERS = {
   "referrer-policy": "no-referrer",
@@ -58,16 +62,16 @@ const HEADERS = {
 export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPluginAsync {
   return async (app: FastifyInstance) => {
     const files = await readPages(directory);
-    const page = (request: FastifyRequest, reply: FastifyReply, pagePolicy = POLICY): FastifyReply => {
+    const page = (_request: FastifyRequest, reply: FastifyReply, policyWith = usual): FastifyReply => {
       const index = files.get("/index.html");
-      if (index !== undefined) return send(request, reply, index, pagePolicy);
+      if (index !== undefined) return sendPage(reply, index, policyWith);
       return reply
         .code(503)
         .type("text/plain; charset=utf-8")
         .send("The dashboard is not built. Where the service runs from its sources: npm run dashboard\n");
     };
     app.get("/", (request, reply) => page(request, reply));
-    app.get("/verify", (request, reply) => page(request, reply, SENDS_NOTHING));
+    app.get("/verify", (request, reply) => page(request, reply, sendsNothing));
     for (const name of PAGES) {
       app.get(`/${name}`, (request, reply) => page(request, reply));
       // The log's tiles have their own paths below.
@@ -82,16 +86,26 @@ export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPlug
   };
 }
 
-function send(
-  request: FastifyRequest,
+/** With a nonce that no other answer has: whoever gets markup into a page cannot know it. */
+function sendPage(
   reply: FastifyReply,
-  file: PageFile,
-  pagePolicy = POLICY,
+  index: PageFile,
+  policyWith: (styleNonce: string) => string,
 ): FastifyReply {
+  const nonce = randomBytes(18).toString("base64");
+  return reply
+    .headers(HEADERS)
+    .header("content-security-policy", policyWith(nonce))
+    .header("cache-control", "no-store")
+    .type(index.type)
+    .send(index.bytes.toString().replace(NONCE_MARK, nonce));
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
   const brotli = takesBrotli(request) ? file.brotli : undefined;
   return reply
     .headers(HEADERS)
-    .header("content-security-policy", pagePolicy)
+    .header("content-security-policy", "default-src 'none'; frame-ancestors 'none'")
     .header("cache-control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache")
     .header("vary", "accept-encoding")
     .headers(brotli === undefined ? {} : { "content-encoding": "br" })

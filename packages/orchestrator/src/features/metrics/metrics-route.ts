@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
+import { Registry } from "prom-client";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { errorMessage } from "../../platform/errors/errno.ts";
@@ -8,7 +9,7 @@ import type { Job } from "../../platform/jobs/job.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import { readServiceState, type ServiceState } from "./read-state.ts";
 import type { ServiceMetrics } from "./service-metrics.ts";
-import { stateGauges } from "./state-gauges.ts";
+import { type ShowState, stateGauges } from "./state-gauges.ts";
 
 export interface MetricsOptions {
   metrics: ServiceMetrics;
@@ -26,8 +27,8 @@ export interface MetricsOptions {
 const FRESH_MS = 1000;
 
 /**
- * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a proxy, and for whoever has the token: names of
- * sources are in it.
+ * `GET /metrics` in Prometheus' text format, for programs of this machine that come without a proxy, and for whoever has the token. Without
+ * the token sources have no names in it: any user of the machine can ask.
  */
 export function metricsRoute({
   metrics,
@@ -38,7 +39,7 @@ export function metricsRoute({
   queued,
   token,
 }: MetricsOptions): FastifyPluginAsync {
-  const show = stateGauges(metrics.registry);
+  const views = { named: stateView(true), unnamed: stateView(false) };
   const tokenHash = token === undefined ? null : credentialHash(token);
   let read = { at: Number.NEGATIVE_INFINITY, state: Promise.resolve<ServiceState | null>(null) };
   const state = (): Promise<ServiceState | null> => {
@@ -57,12 +58,19 @@ export function metricsRoute({
   };
   return async (app: FastifyInstance) => {
     app.get("/metrics", async (request, reply) => {
-      if (!isLocal(request) && !hasToken(request, tokenHash)) throw unauthenticated();
-      const found = await state();
-      show(found, queued());
-      return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
+      const isNamed = hasToken(request, tokenHash);
+      if (!isLocal(request) && !isNamed) throw unauthenticated();
+      const { registry, show } = isNamed ? views.named : views.unnamed;
+      show(await state(), queued());
+      const all = Registry.merge([metrics.registry, registry]);
+      return reply.type(all.contentType).send(await all.metrics());
     });
   };
+}
+
+function stateView(names: boolean): { registry: Registry; show: ShowState } {
+  const registry = new Registry();
+  return { registry, show: stateGauges(registry, names) };
 }
 
 /** A connection from this machine that nobody handed on: a reverse proxy beside the service connects from here too. */

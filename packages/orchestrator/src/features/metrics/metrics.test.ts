@@ -54,7 +54,11 @@ test("shows requests, the log, queues, proofs and jobs", async () => {
     "insert into jobs (name, started_at, finished_at, running_since) values ('notify', now(), now() - interval '100 seconds', now())",
   );
   await service.call({ method: "GET", path: "/no/such/path/of/anything" });
-  const { status, headers, body } = await scrape();
+  // Any user of this machine may ask without the token.
+  const unnamed = (await scrape()).body.toString();
+  expect(sample(unnamed, "attestore_source_proven", { source_id: sourceId })).toBe(1);
+  expect(unnamed).not.toContain("orders");
+  const { status, headers, body } = await scrape({ authorization: `Bearer ${TOKEN}` });
   const text = body.toString();
   expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
   const count = "attestore_http_request_duration_seconds_count";

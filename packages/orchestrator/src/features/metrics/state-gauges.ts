@@ -8,7 +8,8 @@ const COMMANDS = ["queued", "delivered"];
 const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
 const AGENTS = ["active", "revoked"];
 
-export function stateGauges(registry: Registry): ShowState {
+/** @param names whether sources are named: their slugs say what an organisation has, which not every program of this machine may know */
+export function stateGauges(registry: Registry, names: boolean): ShowState {
   const gauge = <Label extends string>(
     name: string,
     help: string,
@@ -22,7 +23,7 @@ export function stateGauges(registry: Registry): ShowState {
     [],
   );
   const size = gauge("log_entries", "Entries of an organisation's log.", ["org_id"]);
-  const source = ["org_id", "source_id", "slug"] as const;
+  const source = names ? (["org_id", "source_id", "slug"] as const) : (["org_id", "source_id"] as const);
   const proof = gauge(
     "source_proof_age_seconds",
     "Time since a restore test of the source last passed; absent where none has.",
@@ -66,7 +67,7 @@ export function stateGauges(registry: Registry): ShowState {
     }
     for (const { org_id, tree_size } of state.logs) size.set({ org_id }, tree_size);
     for (const { org_id, source_id, slug, proof_age_s, backup_age_s } of state.sources) {
-      const labels = { org_id, source_id, slug };
+      const labels = names ? { org_id, source_id, slug } : { org_id, source_id };
       proven.set(labels, proof_age_s === null ? 0 : 1);
       if (proof_age_s !== null) proof.set(labels, proof_age_s);
       if (backup_age_s !== null) backup.set(labels, backup_age_s);

@@ -19,6 +19,7 @@ import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
+import { strictTransport } from "./strict-transport.ts";
 import { KnownPaths } from "./unknown-path.ts";
 
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -82,6 +83,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     shutdown: options.shutdown,
   };
 
+  const transport = strictTransport(options.publicUrl);
   const paths = new KnownPaths();
   app.addHook("onRoute", (route) => paths.add(route));
   acceptJsonOnly(app);
@@ -93,6 +95,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       "x-request-id": request.id,
       "cache-control": "no-store",
       "x-content-type-options": "nosniff",
+      ...transport,
     });
     if (request.is404 || request.state.route !== null) limitBodyTime(request.raw);
     // Nobody reads the body of a GET: what follows on the connection could be taken for it.
