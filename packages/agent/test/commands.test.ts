@@ -282,7 +282,7 @@ it("takes flags from the command line, then the environment, then defaults, then
   expect((await cli(["backup"], { env: { ATTESTORE_JSON: "perhaps" } })).code).toBe(2);
 });
 
-it("tests another agent's backup by what the service says of it", async () => {
+it("tests a backup whose receipt this host has lost by that receipt, as the log has it", async () => {
   const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   rmSync(join(root.layout.receipts, "00000001-backup.json"));
   expect(await json(["restore-test", "--source", "invoices"], 2)).toMatchObject({ error: "backup_unknown" });

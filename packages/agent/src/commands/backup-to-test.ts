@@ -1,7 +1,8 @@
-import type { DownloadUrl } from "@attestore/contract";
+import type { BackupStatement } from "@attestore/proof";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
+import { fetchMakersStatement, requireSameRecord } from "../receipts/makers-receipt.ts";
 import { backupById, newestBackup } from "../receipts/receipt-history.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { resolveSourceId } from "../service/resolve-source.ts";
@@ -9,9 +10,9 @@ import type { StoredBackup } from "./home.ts";
 
 /**
  * The backup that a restore is to be made of: the one that is named, or the newest of the source that this agent made.
- * What it must be comes from this agent's own signed receipt; only of a backup that another agent made is the service
- * asked, and the receipt of the test then says of which digest it speaks.
- * @throws UserError backup_unknown; ServiceError
+ * What it must be comes from what its maker signed alone: this agent's own receipt, or the one that the log has of another agent which
+ * config.yaml names under `test_for`. What the service's record says is compared with that, and never used.
+ * @throws UserError backup_unknown; CouldNotRun maker_not_trusted, receipt_missing, receipt_invalid, record_mismatch; ServiceError
  */
 export async function findStoredBackup(
   attachment: Attachment,
@@ -20,21 +21,25 @@ export async function findStoredBackup(
   { backupId, signal }: { backupId: string | undefined; signal: AbortSignal },
 ): Promise<StoredBackup> {
   const { layout, service } = attachment;
-  const sourceId = await resolveSourceId(attachment, config, source.slug, { signal });
+  const { slug } = source;
+  const sourceId = await resolveSourceId(attachment, config, slug, { signal });
   const own =
     backupId === undefined ? await newestBackup(layout, sourceId) : await backupById(layout, backupId);
   const id = own?.statement.predicate.backup_id ?? backupId;
   if (id === undefined) {
     throw new UserError(
       "backup_unknown",
-      `this agent has no registered backup of ${source.slug} yet. Make one with \`attestore backup --source ${source.slug}\`, ` +
+      `this agent has no registered backup of ${slug} yet. Make one with \`attestore backup --source ${slug}\`, ` +
         "or name one of another agent with --backup.",
     );
   }
-  const answer = await service.downloadUrl(id, { signal });
-  const found = own === null ? fromService(id, answer) : { ...ownRecord(own.statement), id };
+  const wanted = { id, slug, sourceId, trusted: config.testFor.get(slug) };
+  const signed = own?.statement ?? (await fetchMakersStatement(attachment, wanted, signal));
+  const found = saidOf(signed);
   if (found.sourceId !== sourceId)
-    throw new UserError("backup_unknown", `${id} is a backup of another source than ${source.slug}`);
+    throw new UserError("backup_unknown", `${id} is a backup of another source than ${slug}`);
+  const answer = await service.downloadUrl(id, { signal });
+  if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
   return {
     ...found,
     download: (file, options) =>
@@ -49,27 +54,12 @@ export async function findStoredBackup(
   };
 }
 
-type Known = Omit<StoredBackup, "download">;
-
-function ownRecord({
-  subject,
-  predicate,
-}: NonNullable<Awaited<ReturnType<typeof backupById>>>["statement"]): Omit<Known, "id"> {
+function saidOf({ subject, predicate }: BackupStatement): Omit<StoredBackup, "download"> {
   return {
+    id: predicate.backup_id,
     sourceId: predicate.source_id,
     sha256: subject[0].digest.sha256,
     sizeBytes: predicate.size_bytes,
     sourceMetadata: predicate.source_metadata,
   };
-}
-
-function fromService(id: string, { backup }: DownloadUrl): Known {
-  if (backup?.id !== id) {
-    throw new UserError(
-      "backup_unknown",
-      `${id} was made by another agent, and the service does not say what its digest is`,
-    );
-  }
-  const { source_id: sourceId, sha256, size_bytes: sizeBytes, source_metadata: sourceMetadata } = backup;
-  return { id, sourceId, sha256, sizeBytes, sourceMetadata };
 }

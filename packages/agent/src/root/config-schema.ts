@@ -115,6 +115,19 @@ export const ConfigFile = Type.Object(
         strict,
       ),
     ),
+    /** Whose backups this host tests and restores besides its own, by the source's name. */
+    test_for: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object(
+          {
+            keys: Type.Array(Type.String(), { minItems: 1, maxItems: 32 }),
+            source_id: Type.Optional(Type.String({ pattern: "^src_[0-9a-z]{26}$" })),
+          },
+          strict,
+        ),
+      ),
+    ),
     defaults: Type.Optional(Defaults),
     sources: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },

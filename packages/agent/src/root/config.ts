@@ -13,6 +13,9 @@ import { standaloneConfig, type StandaloneConfig } from "../standalone/storage-c
 import { uploadConfig, type UploadConfig } from "./upload-config.ts";
 import { UserError } from "./user-error.ts";
 
+/** Of a key, as `ssh-keygen -lf` prints it. */
+const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
 /** config.yaml, validated; paths are absolute. */
 export interface Config {
   /** Null until the host is attached. */
@@ -25,6 +28,16 @@ export interface Config {
   readonly identityFiles: readonly string[];
   readonly defaults: Defaults;
   readonly sources: ReadonlyMap<string, SourceConfig>;
+  /** By the source's name: whose backups of it this host tests and restores besides its own. */
+  readonly testFor: ReadonlyMap<string, TrustedMakers>;
+}
+
+/** The agents of other hosts whose signed receipts say here what a backup is. */
+export interface TrustedMakers {
+  /** Fingerprints of signing keys, as `ssh-keygen -lf` prints them. */
+  readonly keys: readonly string[];
+  /** Which source of theirs it is; null where the name that they sign tells. */
+  readonly sourceId: string | null;
 }
 
 export interface ConfigIssue {
@@ -95,6 +108,18 @@ export function parseConfig(text: string, file: string, root: string): Config {
       for (const issue of error.issues) report(sourcePath(slug, issue.path), issue.message);
     }
   }
+  for (const [slug, { keys }] of Object.entries(value.test_for ?? {})) {
+    if (!Object.hasOwn(value.sources ?? {}, slug)) {
+      const near = nearestName(slug, Object.keys(value.sources ?? {}));
+      report(
+        ["test_for", slug],
+        `is no source under sources:, which says how it is tested${suggestion(near)}`,
+      );
+    }
+    for (const [at, key] of keys.entries())
+      if (!FINGERPRINT.test(key))
+        report(["test_for", slug, "keys", at], "must be the fingerprint of a signing key, SHA256:…");
+  }
   const chosen = value.defaults?.source;
   if (typeof chosen === "string" && !Object.hasOwn(value.sources ?? {}, chosen)) {
     const near = nearestName(chosen, Object.keys(value.sources ?? {}));
@@ -136,6 +161,12 @@ export function parseConfig(text: string, file: string, root: string): Config {
     identityFiles: (encryption?.identity_files ?? []).map((path) => identityFile(path, root)),
     defaults: value.defaults ?? {},
     sources,
+    testFor: new Map(
+      Object.entries(value.test_for ?? {}).map(([slug, { keys, source_id }]) => [
+        slug,
+        { keys, sourceId: source_id ?? null },
+      ]),
+    ),
   };
 }
 

@@ -37,6 +37,16 @@ export type CouldNotRunCode =
   | "identity_invalid"
   /** The ciphertext is not encrypted to any identity at hand. */
   | "identity_missing"
+  /** Another agent made the backup, and config.yaml here does not say that this one tests for it. */
+  | "maker_not_trusted"
+  /** What its maker signed of the backup could not be had, so that nobody knows what the backup is. */
+  | "receipt_missing"
+  /** What the service gave as the maker's receipt is not one of this backup, in this log, by a key that is trusted here. */
+  | "receipt_invalid"
+  /** The service says something else of the backup than its maker signed. */
+  | "record_mismatch"
+  /** The backup is of another database than the one that is pinned under its source's name. */
+  | "identity_changed"
   /** The ciphertext could not be read or downloaded. */
   | "ciphertext_unavailable"
   /** The output of a restore could not be written. */

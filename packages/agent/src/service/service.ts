@@ -10,6 +10,7 @@ import {
   EventAccepted,
   LogHead,
   LogProof,
+  MakersReceipt,
   MAX_BODY_BYTES,
   POLL_HOLD_S,
   ReceiptAccepted,
@@ -34,6 +35,9 @@ import { uploadObject, type UploadRequest } from "./upload-object.ts";
 
 /** A URL for each of a thousand parts, with a session token in each. */
 const MAX_URLS_BYTES = 4 * 1024 * 1024;
+
+/** The largest bundle, and a key's rotations. */
+const MAX_RECEIPT_ANSWER_BYTES = 8 * 1024 * 1024;
 
 export interface ServiceOptions {
   readonly url: URL;
@@ -64,6 +68,8 @@ export interface Service {
   uploadUrl(body: UploadUrlRequest, options: CallOptions): Promise<UploadUrl>;
   registerBackup(body: RegisterBackupRequest, options: CallOptions): Promise<BackupRecord>;
   downloadUrl(backupId: string, options: CallOptions): Promise<DownloadUrl>;
+  /** What the agent that made a backup signed of it; nothing of it is verified here. */
+  makersReceipt(backupId: string, options: CallOptions): Promise<MakersReceipt>;
   submitReceipt(envelope: EnvelopeRequest, options: CallOptions): Promise<ReceiptAccepted>;
   /** Another signing key; the same rotation again gets the same answer. */
   rotateKey(rotation: RotateAgentKeyRequest, options: CallOptions): Promise<AgentKeyRecord>;
@@ -167,6 +173,11 @@ export function openService(options: ServiceOptions): Service {
       const reading = { expected: { 200: DownloadUrl, 201: DownloadUrl } };
       const path = { id };
       return (await api(reading, options).call("post", "/v1/backups/{id}/download-url", { path })).body;
+    },
+    makersReceipt: async (id, options) => {
+      const reading = { expected: { 200: MakersReceipt }, maxResponseBytes: MAX_RECEIPT_ANSWER_BYTES };
+      const path = { id };
+      return (await api(reading, options).call("get", "/v1/backups/{id}/receipt", { path })).body;
     },
     submitReceipt: async (body, options) => {
       const reading = { expected: { 201: ReceiptAccepted } };

@@ -256,6 +256,13 @@ export class TestService {
         backup: { id, source_id, sha256: digest, size_bytes, cipher, source_metadata },
       });
     }
+    const receiptOf = /^\/v1\/backups\/(bkp_\w+)\/receipt$/.exec(path)?.[1];
+    if (receiptOf !== undefined) {
+      const receipt = this.#receiptOf.get(receiptOf);
+      return receipt === undefined
+        ? failure(404, "not_found", "no such receipt")
+        : json(200, { receipt, rotations: [] });
+    }
     if (method === "POST" && path === "/v1/receipts") return this.#receipt(body() as EnvelopeRequest);
     if (method === "POST" && path === "/v1/agent/key") return this.#rotate(body() as KeyRotationJson);
     if (method === "POST" && path === "/v1/events") return this.#event(body() as EventRequest);
@@ -273,6 +280,8 @@ export class TestService {
   }
 
   readonly #objectOf = new Map<string, string>();
+  /** Bundles of backups' receipts, by the backup. */
+  readonly #receiptOf = new Map<string, object>();
 
   #attached(): unknown {
     return {
@@ -358,7 +367,17 @@ export class TestService {
       body_sha256: toHex(sha256(envelope.payload)),
       signature: Buffer.from(envelope.signature).toString("base64"),
     };
-    return json(201, { receipt_id: receiptId, ...this.#place(leaf) });
+    const placed = this.place(leaf);
+    if (leaf.kind === "backup")
+      this.#receiptOf.set(parsed.statement.predicate.backup_id, {
+        envelope: json_,
+        public_key: formatPublicKeyWire(isOld?.publicKey ?? this.publicKey),
+        leaf,
+        inclusion_proof: placed.inclusion_proof,
+        checkpoint: placed.checkpoint,
+        log: { origin: this.log.verifier.name, verifier_key: this.log.verifierKey },
+      });
+    return json(201, { receipt_id: receiptId, ...placed });
   }
 
   async #rotate(json_: KeyRotationJson): Promise<{ status: number; body: string }> {
@@ -391,10 +410,10 @@ export class TestService {
       recorded_at: new Date().toISOString(),
       body_sha256: toHex(sha256(utf8(canonicalJson(event)))),
     };
-    return json(201, { event_id: eventId, ...this.#place(leaf) });
+    return json(201, { event_id: eventId, ...this.place(leaf) });
   }
 
-  #place(leaf: Leaf): Record<string, unknown> {
+  place(leaf: Leaf) {
     const index = this.log.append(leaf);
     const proof = this.log.inclusion(index);
     return {

@@ -556,6 +556,10 @@ export interface Schemas {
   LoginRequest: {
     email: string;
   };
+  MakersReceipt: {
+    receipt: Schemas["ReceiptBundle"];
+    rotations: Schemas["RotateAgentKeyRequest"][];
+  };
   Me: {
     user: {
       id: string;
@@ -1235,6 +1239,14 @@ export interface Paths {
       query: { leaf: string; tree_size: string; from?: string };
       body: undefined;
       answers: { 200: Schemas["LogProof"] };
+    };
+  };
+  "/v1/backups/{id}/receipt": {
+    get: {
+      path: { id: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["MakersReceipt"] };
     };
   };
   "/api/orgs/{orgID}/receipts": {

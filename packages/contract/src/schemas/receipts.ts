@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { RotateAgentKeyRequest } from "./agent-keys.ts";
 import { InclusionProof, Leaf } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
@@ -54,3 +55,13 @@ export const ReceiptBundle = Type.Object(
   strict,
 );
 export type ReceiptBundle = Static<typeof ReceiptBundle>;
+
+/**
+ * 200 of `GET /v1/backups/{id}/receipt`: what the agent that made a backup signed of it, with its proof, and how that agent's signing
+ * keys took each other's place, the oldest first. Whoever restores the backup goes by this, under keys from elsewhere.
+ */
+export const MakersReceipt = Type.Object(
+  { receipt: ReceiptBundle, rotations: Type.Array(RotateAgentKeyRequest) },
+  strict,
+);
+export type MakersReceipt = Static<typeof MakersReceipt>;

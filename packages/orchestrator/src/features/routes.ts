@@ -26,6 +26,7 @@ import { logRoutes } from "./log/routes.ts";
 import { notificationRoutes } from "./notifications/routes.ts";
 import type { NotificationDeps } from "./notifications/settings.ts";
 import { receiptReadingRoutes } from "./receipts/dashboard-routes.ts";
+import { makersReceiptRoutes } from "./receipts/makers-receipt-routes.ts";
 import { orgRoutes } from "./orgs/routes.ts";
 import { receiptRoutes } from "./receipts/routes.ts";
 import { retentionRoutes } from "./retention/routes.ts";
@@ -72,6 +73,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...receiptRoutes(deps),
       ...eventRoutes(deps),
       ...logRoutes(deps),
+      ...makersReceiptRoutes(deps),
       ...receiptReadingRoutes(deps),
       ...backupReadingRoutes(deps),
       ...eventReadingRoutes(),

@@ -88,3 +88,23 @@ export async function findReceipt(db: Database, orgId: string, id: string): Prom
   const signedWith = await findSigningKey(db, receipt.agent_id, keyid);
   return signedWith === null ? receipt : { ...receipt, public_key: signedWith.public_key };
 }
+
+/** The receipt of the agent that made a backup; null until that agent has submitted it. */
+export async function findMakersReceipt(
+  db: Database,
+  orgId: string,
+  backupId: string,
+): Promise<StoredReceipt | null> {
+  const row = await db
+    .selectFrom("receipts")
+    .innerJoin("backups", "backups.id", "receipts.backup_id")
+    .select("receipts.id")
+    .where("receipts.backup_id", "=", backupId)
+    .where("receipts.org_id", "=", orgId)
+    .where("receipts.kind", "=", "backup")
+    .whereRef("receipts.agent_id", "=", "backups.agent_id")
+    .orderBy("receipts.id")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : findReceipt(db, orgId, row.id);
+}

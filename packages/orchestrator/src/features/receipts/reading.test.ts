@@ -1,4 +1,4 @@
-import { ReceiptBundle, ReceiptDetail, ReceiptRecord } from "@attestore/contract";
+import { MakersReceipt, newId, ReceiptBundle, ReceiptDetail, ReceiptRecord } from "@attestore/contract";
 import {
   formatTlogProof,
   leafHash,
@@ -17,7 +17,13 @@ import { toSignedEntity, toTrustMaterial, Verifier } from "@sigstore/verify";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type History, makeHistory } from "../../../test/history.ts";
-import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
+import {
+  startTestService,
+  type TestAgent,
+  type TestOrg,
+  type TestService,
+  type TestUser,
+} from "../../../test/service.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -207,3 +213,38 @@ test("another organisation's are not there, and operators read them as nobody", 
 function leafBytes(leaf: object): string {
   return JSON.stringify(Object.fromEntries(Object.entries(leaf).toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
+
+describe("for the agent that restores a backup which another one made", () => {
+  const of = (id: string, by: TestAgent) => by.get(`/v1/backups/${id}/receipt`);
+
+  test("its maker's receipt comes with its proof, and is true under the maker's key and the log's", async () => {
+    const [made] = history.backups;
+    const tester = await service.attach(org);
+    expect((await of(made?.id ?? "", tester)).status).toBe(403);
+    await service.pool.query("update sources set test_agent_id = $2 where id = $1", [
+      history.sourceId,
+      tester.id,
+    ]);
+    const answer = await of(made?.id ?? "", tester);
+    expect(answer.status, answer.body.toString()).toBe(200);
+    expect([...Value.Errors(MakersReceipt, answer.json)]).toEqual([]);
+    const { receipt, rotations } = answer.json as unknown as MakersReceipt;
+    expect(rotations).toEqual([]);
+    const bundle = parseBundle(JSON.stringify(receipt));
+    const verified = await verifyReceipt({
+      bundle,
+      publicKey: parsePublicKeyWire(history.agent.publicKeyWire),
+      logKey: parseVerifierKey(bundle.log.verifier_key),
+    });
+    expect(verified.verdict).toBe("true");
+    expect(verified.statement?.predicate.backup_id).toBe(made?.id);
+    expect(bundle.leaf.id).toBe(made?.receipts.backup);
+    await service.pool.query("update sources set test_agent_id = null where id = $1", [history.sourceId]);
+  });
+
+  test("there is none of a backup that nobody made, and none for another organisation", async () => {
+    const outsider = await service.attach(await service.addOrg());
+    expect((await of(history.backups[0]?.id ?? "", outsider)).status).toBe(404);
+    expect((await of(newId("backup"), history.agent)).status).toBe(404);
+  });
+});
