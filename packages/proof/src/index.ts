@@ -97,6 +97,7 @@ export {
   type ReceiptBundle,
 } from "./receipts/bundle.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
+export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";
 export { verifyReceipt, type ReceiptVerdict, type VerifyReceiptInput } from "./receipts/verify-receipt.ts";
 
 export {
@@ -118,6 +119,7 @@ export {
   eventFile,
   manifestNoteText,
   PACK_FILES,
+  predecessorFile,
   receiptFile,
   RUNS_IN_FILE,
   runsFile,
@@ -134,6 +136,7 @@ export {
 } from "./evidence/manifest.ts";
 export { parseLogRange, type LogRange, type TimedCheckpoint } from "./evidence/log-range.ts";
 export { parseEventBundle, type EventBundle, type LoggedEvent } from "./evidence/event-bundle.ts";
+export { parsePredecessor, type Predecessor } from "./evidence/predecessor.ts";
 export {
   parseAgents,
   parsePolicy,

@@ -4,8 +4,12 @@ import { CannotTell } from "./cannot-tell.ts";
 export interface Options {
   /** Files, `-`, or with `prove` receipt ids. */
   receipts: string[];
-  /** One for receipts; for packs any number. */
+  /** Agents' keys, a file each. */
   keys: string[];
+  /** A file of agents' keys, a line each. */
+  keyList: string | undefined;
+  /** Signs the list of keys. */
+  ownerKey: string | undefined;
   /** Files, each of a change of the agent's signing key. */
   rotations: string[];
   logKey: string | undefined;
@@ -25,6 +29,8 @@ export interface Options {
 
 const OPTIONS = {
   key: { type: "string", multiple: true },
+  keys: { type: "string", multiple: true },
+  "owner-key": { type: "string", multiple: true },
   rotation: { type: "string", multiple: true },
   "log-key": { type: "string", multiple: true },
   "witness-key": { type: "string", multiple: true },
@@ -45,6 +51,8 @@ export function parseOptions(args: string[]): Options {
   const options: Options = {
     receipts: positionals,
     keys: values.key ?? [],
+    keyList: once("keys", values.keys),
+    ownerKey: once("owner-key", values["owner-key"]),
     rotations: values.rotation ?? [],
     logKey: once("log-key", values["log-key"]),
     witnessKeys: values["witness-key"] ?? [],
@@ -63,8 +71,12 @@ export function parseOptions(args: string[]): Options {
   const { keys, rotations, witnessKeys, witnesses } = options;
   if (keys.includes("")) throw usage("--key is empty");
   if (rotations.includes("")) throw usage("--rotation is empty");
-  if (rotations.length > 0 && keys.length === 0)
-    throw usage("--rotation leads from a key that you trust to another: it needs --key");
+  if (rotations.length > 0 && keys.length === 0 && options.keyList === undefined)
+    throw usage("--rotation leads from a key that you trust to another: it needs --key or --keys");
+  if (options.ownerKey !== undefined && options.keyList === undefined)
+    throw usage("--owner-key is the key that signed a list of keys: it needs --keys");
+  if (options.ownerKey !== undefined && options.keyList === "-")
+    throw usage("the signature of a list lies beside it: --keys takes a file with --owner-key");
   if (witnessKeys.includes("")) throw usage("--witness-key is empty");
   if (witnesses !== undefined && witnesses > witnessKeys.length)
     throw usage(
@@ -74,6 +86,8 @@ export function parseOptions(args: string[]): Options {
     ...positionals,
     ...options.keys,
     ...options.rotations,
+    options.keyList,
+    options.ownerKey,
     options.logKey,
     options.ciphertext,
     options.ca,
@@ -109,11 +123,6 @@ function wholeNumber(name: string, text: string | undefined): number | undefined
   return Number(text);
 }
 
-/** The one key of receipts. */
-export function onlyKey({ keys }: Options): string | undefined {
-  return once("key", keys);
-}
-
 const NOT_OF_PACKS = {
   ciphertext: "--ciphertext",
   prove: "--prove",
@@ -122,7 +131,6 @@ const NOT_OF_PACKS = {
 
 /** Throws for options that say nothing about packs: one that silently did nothing would be believed. */
 export function requireOptionsOfPacks(options: Options): void {
-  if (options.witnessKeys.length > 0) throw usage("--witness-key is for receipts, not for evidence packs");
   if (options.rotations.length > 0)
     throw usage("--rotation is for receipts: an evidence pack has its agents' rotations in its log");
   for (const [name, option] of Object.entries(NOT_OF_PACKS))

@@ -1,3 +1,4 @@
+import type { Basis } from "./basis.ts";
 import type { Statement } from "@attestore/proof";
 
 export type Verdict = "true" | "false" | "cannot_tell";
@@ -19,6 +20,8 @@ export interface Outcome {
   /** Only when the agent's signature over it holds. */
   statement: Statement | null;
   checks: CheckedLine[];
+  /** What the verdict rests on; null where nothing could be checked. */
+  basis: Basis | null;
   /** Why nothing could be checked, or what the file is not. */
   error: { code: string; message: string } | null;
 }

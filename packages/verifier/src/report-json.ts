@@ -4,13 +4,14 @@ import { visibleJson } from "./visible.ts";
 
 /** The answer for programs; docs/verify.md describes it. */
 export function reportJson(answer: Answer): string {
-  const receipts = answer.outcomes.map(({ receipt, verdict, statement, checks, error }) => ({
+  const receipts = answer.outcomes.map(({ receipt, verdict, statement, checks, basis, error }) => ({
     receipt,
     verdict,
     kind: statement && receiptKind(statement),
     result: statement && "result" in statement.predicate ? statement.predicate.result : null,
     statement,
     checks,
+    basis,
     error,
   }));
   const { verdict, expectPassed } = answer;

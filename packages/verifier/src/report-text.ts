@@ -1,4 +1,5 @@
 import type { styleText } from "node:util";
+import { basisText } from "./basis.ts";
 import { describe, saysFailed } from "./describe.ts";
 import type { Answer, CheckedLine, Outcome, Verdict } from "./outcome.ts";
 import { visible } from "./visible.ts";
@@ -40,6 +41,7 @@ function paragraph(outcome: Outcome, paint: Paint): string {
       lines.push(`  ${paint("red", "The receipt is true. It says that the restore test FAILED.")}`);
   }
   lines.push(...checks.map((check) => line(check, paint)));
+  if (outcome.basis !== null) lines.push(...basisText(outcome.basis));
   return lines.join("\n");
 }
 

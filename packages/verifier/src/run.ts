@@ -3,14 +3,14 @@ import manifest from "../package.json" with { type: "json" };
 import { CannotTell } from "./cannot-tell.ts";
 import { fileSha256, readSmallFile } from "./files.ts";
 import { HELP } from "./help.ts";
-import { onlyKey, type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
+import { type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
 import { answerOfPacks, packsJson, packsText } from "./pack/report-packs.ts";
 import { isPack, type PackEvidence, type PackOutcome, verifyPack } from "./pack/verify-pack.ts";
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
 import type { Service } from "./service.ts";
-import { readLogKey, readPublicKey, readRotation, readWitnessKey } from "./trusted-keys.ts";
+import { readLogKey, readPinnedKeys, readRotation, readWitnessKey } from "./trusted-keys.ts";
 import { type Evidence, verifyOne } from "./verify-one.ts";
 import { visible } from "./visible.ts";
 
@@ -36,9 +36,13 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
 async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 | 1 | 2> {
   if (packs.includes(false)) throw usage("evidence packs and receipts are asked about one at a time");
   requireOptionsOfPacks(options);
+  const pinned = await readPinnedKeys(options);
   const evidence: PackEvidence = {
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
-    keys: await Promise.all(options.keys.map(readPublicKey)),
+    keys: pinned.keys,
+    keysOfOrg: pinned.orgId,
+    witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
+    requireWitnesses: options.witnesses,
   };
   const outcomes: PackOutcome[] = [];
   for (const pack of options.receipts) outcomes.push(await verifyPack(pack, evidence));
@@ -48,9 +52,8 @@ async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 
 }
 
 async function ask(options: Options): Promise<Answer> {
-  const key = onlyKey(options);
   const evidence: Evidence = {
-    publicKey: key === undefined ? undefined : await readPublicKey(key),
+    pinned: await readPinnedKeys(options),
     rotations: await Promise.all(options.rotations.map(readRotation)),
     logKey: options.logKey === undefined ? undefined : await readLogKey(options.logKey),
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),

@@ -6,17 +6,56 @@ import {
   parsePublicKeyFile,
   parseVerifierKey,
   ProofError,
+  sshFingerprint,
   verifyKeyRotation,
   type NoteVerifier,
   type PublicKey,
 } from "@attestore/proof";
 import { CannotTell } from "./cannot-tell.ts";
 import { readSmallFile } from "./files.ts";
+import { type KeyList, parseKeyList } from "./key-list.ts";
+import type { Options } from "./options.ts";
+import type { PinnedKey } from "./pinned-key.ts";
+import { requireSshSignature } from "./ssh-signature.ts";
 
 const MAX_KEY_FILE = 16 * 1024;
 
+const MAX_KEY_LIST = 16 * 1024 * 1024;
+
+/** All agents' keys that were given, and the organisation that their list is of. Throws CannotTell. */
+export async function readPinnedKeys({
+  keys,
+  keyList,
+  ownerKey,
+}: Pick<Options, "keys" | "keyList" | "ownerKey">): Promise<KeyList> {
+  const single = await Promise.all(
+    keys.map(async (path): Promise<PinnedKey> => {
+      const publicKey = await readPublicKey(path);
+      const source = { kind: "file", where: path } as const;
+      return { publicKey, fingerprint: sshFingerprint(publicKey), agentId: null, since: null, source };
+    }),
+  );
+  if (keyList === undefined) return { orgId: null, keys: single };
+  const bytes = await readSmallFile(keyList, MAX_KEY_LIST);
+  if (ownerKey !== undefined) {
+    const signature = `${keyList}.sig`;
+    const armored = Buffer.from(await readSmallFile(signature, MAX_KEY_FILE)).toString("latin1");
+    await requireSshSignature(signature, armored, bytes, await readPublicKey(ownerKey));
+  }
+  const list = parseKeyList(keyList, bytes, {
+    kind: ownerKey === undefined ? "list" : "signed_list",
+    where: keyList,
+  });
+  if (ownerKey !== undefined && list.orgId === null)
+    throw new CannotTell(
+      "key_unreadable",
+      `${keyList}: a signed list names its organisation: a line \`org org_…\``,
+    );
+  return { orgId: list.orgId, keys: [...single, ...list.keys] };
+}
+
 /** The agent's key from a file. Throws CannotTell. */
-export async function readPublicKey(path: string): Promise<PublicKey> {
+async function readPublicKey(path: string): Promise<PublicKey> {
   const bytes = await readSmallFile(path, MAX_KEY_FILE);
   return asKey(path, () => parsePublicKeyFile(fromUtf8(bytes)));
 }

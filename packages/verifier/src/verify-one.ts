@@ -3,24 +3,29 @@ import {
   MAX_BUNDLE_SIZE,
   parseReceipt,
   ProofError,
+  formatVerifierKey,
+  readCosignatures,
   verifyReceipt,
   type CheckId,
   type KeyRotation,
   type NoteVerifier,
-  type PublicKey,
   type Receipt,
   type ReceiptCheck,
+  type Statement,
 } from "@attestore/proof";
+import { type Basis, clockOf } from "./basis.ts";
 import { CannotTell } from "./cannot-tell.ts";
 import { readSmallFile } from "./files.ts";
+import type { KeyList } from "./key-list.ts";
 import type { CheckedLine, Outcome } from "./outcome.ts";
 import { notProven, proveCurrent } from "./prove-current.ts";
-import { keyFor, rotationLine } from "./rotated-key.ts";
+import { agentLine, type ChosenKey, keyFor, rotationLine } from "./rotated-key.ts";
 import { get, type Service } from "./service.ts";
 
 /** What the asker trusts and has. */
 export interface Evidence {
-  publicKey: PublicKey | undefined;
+  /** Agents' keys, and the organisation that a list of them is of. */
+  pinned: KeyList;
   /** Each verified, none trusted by itself. */
   rotations: readonly KeyRotation[];
   logKey: NoteVerifier | undefined;
@@ -42,6 +47,7 @@ export async function verifyOne(name: string, evidence: Evidence): Promise<Outco
         verdict: isUnreadable(error) ? "cannot_tell" : "false",
         statement: null,
         checks: [],
+        basis: null,
         error: { code: error.code, message: error.message },
       };
     throw error;
@@ -56,7 +62,7 @@ function isUnreadable(error: CannotTell | ProofError): boolean {
 }
 
 async function verify(name: string, evidence: Evidence): Promise<Outcome> {
-  const { service, logKey, publicKey: trusted, rotations } = evidence;
+  const { service, logKey, pinned, rotations } = evidence;
   const byId = service !== undefined && isTypeId(name, "rcpt");
   const bytes = byId
     ? await get(service, `/api/receipts/${name}/bundle`)
@@ -65,7 +71,7 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
   requireAskedFor(name, receipt, byId);
 
   const requireLog = evidence.requireLog ?? (service ? true : undefined);
-  const key = trusted === undefined ? null : keyFor(receipt, trusted, rotations);
+  const key = keyFor(receipt, pinned.keys, rotations);
   const publicKey = key?.publicKey;
   const { statement, checks, ...told } = await verifyReceipt({
     ...receipt,
@@ -78,12 +84,20 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
     verdict: told.verdict,
     statement: statement ?? null,
     checks: checks.map((check) => withHint(check, receipt, evidence)),
+    basis: await basisOf(receipt, key, evidence),
     error: null,
   };
   const outcome =
-    key === null || statement === undefined || rotations.length === 0
+    key === null || statement === undefined
       ? asked
-      : addLines(asked, [rotationLine(key, rotations, statement)]);
+      : addLines(
+          asked,
+          [
+            rotations.length === 0 ? null : rotationLine(key, rotations, statement),
+            agentLine(key, statement),
+            orgLine(pinned, statement),
+          ].filter((line) => line !== null),
+        );
   const { verdict } = outcome;
   if (service === undefined || byId || !("bundle" in receipt)) return outcome;
 
@@ -97,6 +111,57 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
     if (error instanceof CannotTell) return addLines(outcome, [notProven(error.message)]);
     throw error;
   }
+}
+
+/** A list of one organisation's keys says nothing of another's receipts. */
+function orgLine({ orgId }: KeyList, { predicate }: Statement): CheckedLine | null {
+  if (orgId === null || orgId === predicate.org_id) return null;
+  const detail = `the list of keys is of ${orgId}, the receipt of ${predicate.org_id}`;
+  return { id: "org", title: "organisation that the keys are of", result: "not_checked", detail, hint: null };
+}
+
+async function basisOf(
+  receipt: Receipt,
+  key: ChosenKey | null,
+  { logKey, witnessKeys, requireWitnesses }: Evidence,
+): Promise<Basis> {
+  const { seen } =
+    "bundle" in receipt && witnessKeys.length > 0
+      ? await readCosignatures(receipt.bundle.checkpoint, witnessKeys).catch(ignoreMalformed)
+      : { seen: [] };
+  const isLed = key !== null && key.fingerprint !== key.pinned.fingerprint;
+  return {
+    agent_keys:
+      key === null
+        ? []
+        : [
+            {
+              fingerprint: key.fingerprint,
+              agent_id: key.pinned.agentId,
+              from: isLed ? "rotation" : key.pinned.source.kind,
+              where: isLed ? key.pinned.fingerprint : key.pinned.source.where,
+              receipts: 1,
+            },
+          ],
+    log_key: {
+      verifier_key:
+        logKey !== undefined
+          ? formatVerifierKey(logKey)
+          : "bundle" in receipt
+            ? receipt.bundle.log.verifier_key
+            : null,
+      from: logKey === undefined ? "claimed" : "given",
+    },
+    clock: clockOf(seen),
+    witnesses: seen,
+    witnesses_required: requireWitnesses ?? witnessKeys.length,
+  };
+}
+
+/** The checklist says what is wrong with the note. */
+function ignoreMalformed(error: unknown): { seen: [] } {
+  if (error instanceof ProofError && error.code !== "malformed_key") return { seen: [] };
+  throw error;
 }
 
 /** A true receipt is not an answer to a question about another. */
@@ -125,7 +190,7 @@ function withHint(check: ReceiptCheck, receipt: Receipt, evidence: Evidence): Ch
 
 function hint(id: CheckId, receipt: Receipt, evidence: Evidence): string | null {
   if (id === "ciphertext" && evidence.ciphertextSha256 === undefined) return "--ciphertext FILE";
-  if (NEEDS_KEY.includes(id) && evidence.publicKey === undefined) return "--key FILE";
+  if (NEEDS_KEY.includes(id) && evidence.pinned.keys.length === 0) return "--key FILE";
   if ((id === "inclusion" || id === "cosignatures") && "envelope" in receipt)
     return "name its bundle, or its id with --prove URL";
   if (NEEDS_LOG_KEY.includes(id) && evidence.logKey === undefined) return "--log-key VKEY";

@@ -5,11 +5,13 @@ import { fileURLToPath } from "node:url";
 import { formatSshLine } from "@attestore/proof";
 import { afterAll, describe, expect, it } from "vitest";
 import manifest from "../package.json" with { type: "json" };
+import { ids } from "../../proof/test/receipt-fixture.ts";
 import { attestoreVerify } from "./cli.ts";
 import { agent, usualEvidence, vkey } from "./evidence.ts";
 
 const { files, passed, key } = await usualEvidence();
 const sshLine = formatSshLine(agent.publicKey);
+const list = files.write("hosts.keys", `${sshLine} host-1\n`);
 afterAll(() => {
   files.remove();
 });
@@ -37,7 +39,21 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["no receipt", [], "no receipt was named"],
     ["an unknown option", [passed, "--trust-me"], "--trust-me"],
     ["an option without its value", [passed, "--key"], "--key"],
-    ["two keys", [passed, "--key", key, "--key", key], "--key was given 2 times"],
+    ["two lists of keys", [passed, "--keys", key, "--keys", key], "--keys was given 2 times"],
+    ["an owner and no list", [passed, "--owner-key", key], "it needs --keys"],
+    ["a PEM file as a list of keys", [passed, "--keys", key], "agent.pub, line 1: "],
+    ["a list without a key", [passed, "--keys", files.write("none.keys", "# none\n\n")], "has no key in it"],
+    [
+      "a list with a date that is none",
+      [passed, "--keys", files.write("date.keys", `${sshLine} since=2026-02-30\n`)],
+      "date.keys, line 1: since=",
+    ],
+    [
+      "a list of two organisations",
+      [passed, "--keys", files.write("two.keys", `org ${ids.org}\norg ${ids.org}\n${sshLine}\n`)],
+      "two.keys, line 2: ",
+    ],
+    ["a list without the owner's signature", [passed, "--keys", list, "--owner-key", key], "hosts.keys.sig"],
     ["standard input twice", ["-", "--key", "-"], "only once"],
     ["an empty key", [passed, "--key", ""], "--key is empty"],
     ["a key that is not there", [passed, "--key", join(files.directory, "none")], "no such file"],

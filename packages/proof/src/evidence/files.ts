@@ -24,6 +24,8 @@ export const eventFile = (id: string): string => `events/${id}.json`;
 export const agentKeyFile = (id: string): string => `keys/${id}.pub`;
 /** Of the keys that an agent signed with before; `number` counts from 1, the oldest. */
 export const earlierKeyFile = (id: string, number: number): string => `keys/${id}.${number}.pub`;
+/** The leaf of the receipt from before the pack that an agent's first one in it follows on, with its proof. */
+export const predecessorFile = (id: string): string => `predecessors/${id}.json`;
 /** Scheduled runs, at most RUNS_IN_FILE to a file; `number` counts from 0. */
 export const runsFile = (number: number): string => `runs/${String(number).padStart(6, "0")}.jsonl`;
 export const RUNS_IN_FILE = 1000;

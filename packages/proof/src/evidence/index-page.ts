@@ -30,8 +30,8 @@ export function indexPage(summary: EvidenceSummary, generator: string): string {
 <section>
 <h2>In short</h2>
 ${shortly(totals)}
-<p class="check">This page is a reading aid. Check the pack before you rely on it: <code>attestore-verify PACK.zip --log-key log.vkey</code>, with
-the log's key from one of the hosts. <code>${PACK_FILES.readme}</code> says how to do it without our tools.</p>
+<p class="check">This page is a reading aid. Check the pack before you rely on it: <code>attestore-verify PACK.zip --log-key log.vkey --keys hosts.keys</code>, with
+the log's key and the agents' keys from the hosts: the keys in the pack are a claim. <code>${PACK_FILES.readme}</code> says how to do it without our tools.</p>
 </section>
 <section>
 <h2>Sources</h2>

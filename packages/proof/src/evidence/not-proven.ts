@@ -52,11 +52,11 @@ export function notProven(
 const ALWAYS: readonly string[] = [
   "A restore test shows what its checks looked at, and no more. Which checks run is decided on the host; a receipt has each one's expectation and what was observed.",
   "A receipt is what an agent on the customer's host signed. Whoever controls that host and its key can sign what did not happen. A second host that tests restores (test_agent_id) makes that harder.",
-  "The log shows that nothing which was in it was left out or changed. What an agent never reported is not in it; the agents' receipts form chains, and attestore-verify tells where a link is missing. An agent's first receipt here may follow on one from before the pack.",
+  "The log shows that nothing which was in it was left out or changed. What an agent never reported is not in it; the agents' receipts form chains, and attestore-verify tells where a link is missing, also where an agent's first receipt here follows on one from before the pack. A receipt at the very end of a chain that is left out does not show until the agent's next one.",
   "Times of entries are the service's clock; times in receipts are the hosts' clocks. A receipt counts for a scheduled run unless, by its host's clock, it finished more than five minutes before the run was due.",
   "Schedules, objectives and names of sources are the service's word, as is since when there is a source, which backup before the period was the last, how long a scheduled run had, and what became of one that no receipt or event tells of.",
   "Where the period reaches up to the export, that the checkpoint was then the newest one is the service's word, unless agents cosigned it.",
   "That everybody is shown the same log is what agents check with every heartbeat. A pack cannot show it; compare its checkpoint with what an agent holds (attestore status).",
-  "Keys of agents are bound to them by the log's entries agent_attached. Compare fingerprints with the hosts where it matters, and take the log's key from a host, not from the pack.",
+  "Whose keys sign here is the service's word: the log's entries agent_attached and keys/ are written by it. attestore-verify calls a pack TRUE only by agents' keys that you give it, from the hosts or from a list that the organisation's owner signed, and by the log's key from a host.",
   "That a backup was kept until now, and can be downloaded, is not shown: only that it restored when it was tested.",
 ];

@@ -11,13 +11,13 @@ import {
   parsePublicKeyFile,
   parsePublicKeyWire,
   ProofError,
-  type PublicKey,
   sshFingerprint,
   type TrustedKey,
   verifyKeyRotation,
 } from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
+import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_AGENTS = 64 * 1024 * 1024;
@@ -76,13 +76,13 @@ export interface AgentTimes {
 
 /**
  * That keys and times are those which the log tells of: `agent_attached` has the first key's fingerprint, in each `agent_key_rotated`
- * the key before vouches for the next, `agent_revoked` ends the last. `given` are keys that whoever asks has from the hosts.
+ * the key before vouches for the next, `agent_revoked` ends the last.
  */
 export async function checkAgents(
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
-  { receipts, events }: CheckedEntries,
-  given: readonly PublicKey[],
+  { events }: CheckedEntries,
+  givenKeys: GivenKeys,
 ): Promise<AgentTimes> {
   const times: AgentTimes = { attachedAt: new Map(), revokedAt: new Map(), inUseFrom: new Map() };
   for (const { leaf, event, inclusion_proof } of events.values()) {
@@ -98,11 +98,9 @@ export async function checkAgents(
     if (leaf.kind === "agent_key_rotated" && !namesRotation(agents.get(id), leaf.id))
       findings.fail("agents", `${leaf.id} gave ${id} another key, and agents.json does not say so`);
   }
-  const fingerprints = new Set(given.map(sshFingerprint));
-  requireGiven(findings, agents, fingerprints);
   let unbound = 0;
   for (const agent of agents.values()) {
-    const isGiven = agent.keys.some(({ fingerprint }) => fingerprints.has(fingerprint));
+    const isGiven = agent.keys.some(({ fingerprint }) => givenKeys.has(agent.id, fingerprint));
     if (agent.attached_event_id === null) unbound += isGiven ? 0 : 1;
     else requireTold(findings, agent, "attached", events.get(agent.attached_event_id));
     if (agent.revoked_event_id !== null)
@@ -117,12 +115,8 @@ export async function checkAgents(
       `of ${unbound} agents the log does not tell whose key it is`,
       "--key FILE of each",
     );
-  const signed = receipts.filter(({ keyFingerprint }) => fingerprints.has(keyFingerprint)).length;
-  const confirmed = `${fingerprints.size} compared with keys that you gave`;
-  findings.hold(
-    "agents",
-    `${[...agents.values()].flatMap(({ keys }) => keys).length} keys, each bound to its agent by an entry of the log; ${confirmed}${fingerprints.size > 0 ? `, which signed ${signed} of ${receipts.length} receipts` : ""}`,
-  );
+  const count = [...agents.values()].flatMap(({ keys }) => keys).length;
+  findings.hold("agents", `${count} keys, each bound to its agent by an entry of the log`);
   return times;
 }
 
@@ -198,15 +192,4 @@ async function rotationProblem(
     if (error instanceof ProofError) return error.message;
     throw error;
   }
-}
-
-function requireGiven(
-  findings: Findings,
-  agents: ReadonlyMap<string, KnownAgent>,
-  given: ReadonlySet<string>,
-): void {
-  const known = new Set([...agents.values()].flatMap(({ keys }) => keys.map((key) => key.fingerprint)));
-  for (const fingerprint of given)
-    if (!known.has(fingerprint))
-      findings.fail("agents", `no agent in the pack has the key ${fingerprint} that you gave`);
 }

@@ -1,24 +1,73 @@
+import {
+  formatLeaf,
+  formatVerifierKey,
+  hashFromHex,
+  leafHash,
+  parsePredecessor,
+  ProofError,
+  verifyInclusion,
+} from "@attestore/proof";
 import type { AgentTimes } from "./check-agents.ts";
 import type { CheckedReceipt } from "./check-entries.ts";
+import type { PackLog } from "./check-log.ts";
 import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+const MAX_PREDECESSOR = 128 * 1024;
+const FILE = /^predecessors\/(rcpt_[0-9a-z]+)\.json$/;
+
+/** What the leaves in predecessors/ cover: receipts from before the pack, of which it shows only that the log has them. */
+export async function readPredecessors(files: PackFiles, log: PackLog): Promise<Set<string>> {
+  const bodies = new Set<string>();
+  for (const path of files.paths()) {
+    const id = FILE.exec(path)?.[1];
+    if (id === undefined) continue;
+    const body = await files.parsed("chains", path, MAX_PREDECESSOR, (bytes) => {
+      const { leaf, inclusion_proof, checkpoint, log: named } = parsePredecessor(bytes);
+      if (leaf.id !== id) refuse(`it is of ${leaf.id}`);
+      if (checkpoint !== log.checkpoint || inclusion_proof.tree_size !== log.size)
+        refuse("its checkpoint is not the pack's");
+      if (named.verifier_key !== formatVerifierKey(log.key) || named.origin !== log.key.name)
+        refuse("it names another log");
+      if (!log.key.name.endsWith(`/${leaf.org_id}`)) refuse(`it is of ${leaf.org_id}`);
+      verifyInclusion({
+        leafIndex: BigInt(inclusion_proof.log_index),
+        treeSize: BigInt(log.size),
+        leafHash: leafHash(formatLeaf(leaf)),
+        rootHash: log.rootHash,
+        hashes: inclusion_proof.hashes.map(hashFromHex),
+      });
+      return leaf.body_sha256;
+    });
+    if (body !== null) bodies.add(body);
+  }
+  return bodies;
+}
+
+function refuse(why: string): never {
+  throw new ProofError("malformed_evidence", why);
+}
+
+/** A receipt that follows on one which neither the pack nor another one beside it has. */
+export interface ChainGap {
+  id: string;
+  agentId: string;
+}
 
 /**
- * Each receipt names the one that its agent signed before. One that was signed and never reached the log shows as a predecessor that
- * nobody has: the service may have dropped it, or the agent lost it. Only an agent's first receipt here may follow on one from
- * before, and it is told of how many that is. Also that nobody signed before they came or after they were revoked.
+ * Each receipt names the one that its agent signed before, by its SHA-256; `known` are those that the log is shown to have. One that was
+ * signed and never reached the log shows as a predecessor that nobody has: the service may have refused it, or the agent lost it. Also
+ * that nobody signed before they came or after they were revoked.
  */
 export function checkChains(
   findings: Findings,
   receipts: readonly CheckedReceipt[],
-  otherBodies: ReadonlySet<string>,
+  known: ReadonlySet<string>,
   { attachedAt, revokedAt, inUseFrom }: AgentTimes,
 ): void {
-  const known = new Set(receipts.map(({ bodySha256 }) => bodySha256));
   const seen = new Set<string>();
-  let gaps = 0;
-  let firstGap = "";
+  const gaps: ChainGap[] = [];
   let restarts = 0;
-  let fromBefore = 0;
   for (const { id, logIndex, statement, keyFingerprint, isEarlier } of receipts) {
     const { agent_id, previous_receipt_sha256: previous } = statement.predicate;
     const from = inUseFrom.get(keyFingerprint) ?? attachedAt.get(agent_id) ?? -1;
@@ -27,24 +76,15 @@ export function checkChains(
     if (isEarlier) continue;
     const isFirst = !seen.has(agent_id);
     seen.add(agent_id);
-    const isKnown = previous === null || known.has(previous) || otherBodies.has(previous);
-    if (isFirst) {
-      if (!isKnown) fromBefore += 1;
-    } else if (previous === null) restarts += 1;
-    else if (!isKnown) {
-      gaps += 1;
-      firstGap ||= `${id} of ${agent_id}`;
-    }
+    if (previous === null) restarts += isFirst ? 0 : 1;
+    else if (!known.has(previous)) gaps.push({ id, agentId: agent_id });
   }
-  if (gaps > 0)
+  const [first] = gaps;
+  if (first !== undefined)
     findings.leaveOpen(
       "chains",
-      `${gaps} receipts follow on one that is not in the log, the first is ${firstGap}: ask the host for its receipts/`,
+      `${gaps.length} receipts follow on one that is not in the log, the first is ${first.id} of ${first.agentId}: ask the host for its receipts/`,
     );
   const restarted = `; ${restarts} receipts begin a chain anew, as after a host was set up again`;
-  const begun = `; of ${fromBefore} agents from their first receipt here on, which follows on one that is not in the pack`;
-  findings.hold(
-    "chains",
-    `of ${seen.size} agents${fromBefore > 0 ? begun : ""}${restarts > 0 ? restarted : ""}`,
-  );
+  findings.hold("chains", `of ${seen.size} agents${restarts > 0 ? restarted : ""}`);
 }

@@ -1,4 +1,5 @@
 import {
+  checkCosignatures,
   formatVerifierKey,
   fromUtf8,
   type Manifest,
@@ -10,10 +11,12 @@ import {
   PACK_FILES,
   parseVerifierKey,
   ProofError,
+  readCosignatures,
   toHex,
 } from "@attestore/proof";
 import type { KnownAgent } from "./check-agents.ts";
 import type { Findings } from "./findings.ts";
+import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_SMALL = 64 * 1024;
@@ -26,6 +29,14 @@ export interface PackLog {
   checkpoint: string;
   size: number;
   rootHash: Uint8Array;
+  /** Who of the agents whose keys were given cosigned the checkpoint, and of the witnesses that were asked for. */
+  witnesses: { name: string; at: string }[];
+}
+
+/** Witnesses that whoever asks knows, and how many of them have to have seen the checkpoint. */
+export interface AskedWitnesses {
+  keys: readonly NoteVerifier[];
+  required: number;
 }
 
 /** Whose log it is, what its key signed of the pack, and its checkpoint. Null where there is no checkpoint to lead to. */
@@ -33,7 +44,15 @@ export async function checkLog(
   files: PackFiles,
   findings: Findings,
   given: NoteVerifier | undefined,
-  agents: ReadonlyMap<string, KnownAgent>,
+  {
+    agents,
+    givenKeys,
+    asked,
+  }: {
+    agents: ReadonlyMap<string, KnownAgent>;
+    givenKeys: GivenKeys;
+    asked: AskedWitnesses;
+  },
 ): Promise<PackLog | null> {
   const claimed = await files.parsed("log_key", PACK_FILES.logKey, MAX_SMALL, (bytes) =>
     parseKey(bytes, "ed25519"),
@@ -46,15 +65,24 @@ export async function checkLog(
   if (key === null) return null;
   await checkManifestNote(files, findings, key);
   return files.parsed("checkpoint", PACK_FILES.checkpoint, MAX_SMALL, async (bytes) => {
-    const opened = await openCheckpoint(bytes, key, witnesses(agents));
+    const ofAgents = witnesses(agents);
+    const opened = await openCheckpoint(bytes, key, ofAgents);
     requireOfManifest(files.manifest, opened.origin, Number(opened.size), opened.rootHash);
     // One witness is one, however often its line stands there.
     const seen = new Set(opened.cosignatures.map(({ verifier }) => verifier.name)).size;
+    const known = ofAgents.filter(({ name }) => {
+      const agent = agents.get(name);
+      return agent !== undefined && givenKeys.has(name, agent.inUse.fingerprint);
+    });
+    const byAgents = (await readCosignatures(fromUtf8(bytes), known)).seen;
     findings.hold(
       "checkpoint",
-      `signed by ${key.name} at ${opened.size} leaves${seen > 0 ? `; ${seen} agents cosigned it` : ""}`,
+      `signed by ${key.name} at ${opened.size} leaves${seen > 0 ? `; ${seen} agents cosigned it, ${byAgents.length} of them with keys that you gave` : ""}`,
     );
+    const asWitnesses = await checkWitnesses(findings, fromUtf8(bytes), asked);
+    const names = new Set(asWitnesses.map(({ name }) => name));
     return {
+      witnesses: [...asWitnesses, ...byAgents.filter(({ name }) => !names.has(name))],
       key,
       timeKey,
       checkpoint: fromUtf8(bytes),
@@ -62,6 +90,19 @@ export async function checkLog(
       rootHash: opened.rootHash,
     };
   });
+}
+
+async function checkWitnesses(
+  findings: Findings,
+  checkpoint: string,
+  { keys, required }: AskedWitnesses,
+): Promise<{ name: string; at: string }[]> {
+  if (keys.length === 0) return [];
+  const check = await checkCosignatures({ checkpoint }, keys, required);
+  if (check.result === "failed") findings.fail("witnesses", check.detail);
+  else if (check.result === "not_checked" && required > 0) findings.leaveOpen("witnesses", check.detail);
+  else findings.hold("witnesses", check.detail);
+  return (await readCosignatures(checkpoint, keys)).seen;
 }
 
 /** Agents cosign what they were shown, under their ids. */

@@ -6,12 +6,14 @@ const TITLES = {
   log_key: "log's key in the pack, against the one given",
   manifest_signature: "manifest signed by the log's key",
   checkpoint: "checkpoint signed by the log",
+  witnesses: "witnesses who saw the checkpoint",
   range: "every leaf of the range, up to the checkpoint",
   period: "range around the whole period",
   receipts: "receipts signed by their agents and in the log",
   events: "events in the log",
   complete: "all that was recorded in the period",
   agents: "agents' keys as the log tells of them",
+  agent_keys: "keys that signed here, against those given",
   chains: "agents' chains of receipts without a gap",
   runs: "scheduled runs as receipts and events decide them",
   schedules: "policy as the log tells of it, no scheduled time left out",
@@ -20,6 +22,9 @@ const TITLES = {
 } as const;
 
 export type PackCheckId = keyof typeof TITLES;
+
+/** Of what is only checked where it is asked for there is no line else. */
+const IF_ASKED: readonly PackCheckId[] = ["witnesses"];
 
 /** Of one check more are counted and not named. */
 const MAX_NAMED = 10;
@@ -52,11 +57,9 @@ export class Findings {
   }
 
   lines(): CheckedLine[] {
-    return (Object.keys(TITLES) as PackCheckId[]).map((id) => ({
-      id,
-      title: TITLES[id],
-      ...this.#result(id),
-    }));
+    return (Object.keys(TITLES) as PackCheckId[])
+      .filter((id) => !IF_ASKED.includes(id) || this.#isLooked(id))
+      .map((id) => ({ id, title: TITLES[id], ...this.#result(id) }));
   }
 
   verdict(): Verdict {
@@ -64,6 +67,10 @@ export class Findings {
     if (lines.some(({ result }) => result === "failed")) return "false";
     const isDecided = lines.every(({ id, result }) => result === "held" || this.#isAside(id));
     return isDecided ? "true" : "cannot_tell";
+  }
+
+  #isLooked(id: PackCheckId): boolean {
+    return this.#failed.has(id) || this.#open.has(id) || this.#held.has(id);
   }
 
   #isAside(id: string): boolean {

@@ -1,4 +1,5 @@
 import type { EvidenceSummary, RunCount } from "@attestore/proof";
+import { basisText } from "../basis.ts";
 import { type Expectation, exitCode, type Verdict, worst } from "../outcome.ts";
 import { line, type Paint, VERDICTS } from "../report-text.ts";
 import { visible, visibleJson } from "../visible.ts";
@@ -37,7 +38,7 @@ function expectation(outcomes: readonly PackOutcome[]): Expectation {
 
 /** The answer for programs. */
 export function packsJson(answer: PacksAnswer): string {
-  const packs = answer.outcomes.map(({ pack, verdict, manifest, summary, checks, error }) => ({
+  const packs = answer.outcomes.map(({ pack, verdict, manifest, summary, checks, basis, error }) => ({
     pack,
     verdict,
     org_id: manifest?.org_id ?? null,
@@ -46,6 +47,7 @@ export function packsJson(answer: PacksAnswer): string {
     totals: summary?.totals ?? null,
     not_proven: summary?.not_proven ?? null,
     checks,
+    basis,
     error,
   }));
   const { verdict, expectPassed } = answer;
@@ -58,12 +60,13 @@ const WIDTH = 18;
 /** The answer for people. Everything in it that came out of a pack is made visible. */
 export function packsText(answer: PacksAnswer, paint: Paint): string {
   const paragraphs = answer.outcomes.map((outcome) => {
-    const { pack, verdict, summary, checks } = outcome;
+    const { pack, verdict, summary, checks, basis } = outcome;
     const [word, style] = VERDICTS[verdict];
     return [
       `${paint(style, word)}  ${visible(pack)}`,
       ...(summary === null ? [] : counted(summary, verdict)),
       ...checks.map((check) => line(check, paint, WIDTH)),
+      ...(basis === null ? [] : basisText(basis)),
       ...(summary === null
         ? []
         : ["  not proven:", ...summary.not_proven.map((text) => `    - ${visible(text)}`)]),

@@ -1,19 +1,21 @@
 import { open } from "node:fs/promises";
 import {
   type EvidenceSummary,
+  formatVerifierKey,
   type Manifest,
   type NoteVerifier,
   PACK_FILES,
   type PackPolicy,
   parsePolicy,
-  type PublicKey,
 } from "@attestore/proof";
+import { type Basis, clockOf } from "../basis.ts";
 import { CannotTell } from "../cannot-tell.ts";
 import type { CheckedLine, Verdict } from "../outcome.ts";
+import type { PinnedKey } from "../pinned-key.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
 import { checkAgents, readAgents } from "./check-agents.ts";
-import { checkChains } from "./check-chains.ts";
+import { checkChains, readPredecessors } from "./check-chains.ts";
 import { checkEntries } from "./check-entries.ts";
 import { checkLog } from "./check-log.ts";
 import { checkRange } from "./check-range.ts";
@@ -22,13 +24,19 @@ import { checkSchedules } from "./check-schedules.ts";
 import { checkSources } from "./check-sources.ts";
 import { checkSummary } from "./check-summary.ts";
 import { Findings } from "./findings.ts";
+import { GivenKeys } from "./given-keys.ts";
 import { PackFiles } from "./pack-files.ts";
 
 /** What whoever asks has from elsewhere. */
 export interface PackEvidence {
   logKey: NoteVerifier | undefined;
-  /** Of agents, from their hosts. */
-  keys: readonly PublicKey[];
+  /** Of agents, from their hosts or the organisation's owner. Without that of each that signed in it no pack is true. */
+  keys: readonly PinnedKey[];
+  /** Null, or the one organisation that a list of keys is of. */
+  keysOfOrg?: string | null;
+  witnessKeys?: readonly NoteVerifier[];
+  /** How many of them have to have cosigned the checkpoint; all unless told. */
+  requireWitnesses?: number | undefined;
 }
 
 /** The answer about one pack. */
@@ -40,6 +48,8 @@ export interface PackOutcome {
   /** As it was counted, not as the pack says; null where it could not be counted. */
   summary: EvidenceSummary | null;
   checks: CheckedLine[];
+  /** What the verdict rests on; null where nothing could be checked. */
+  basis: Basis | null;
   /** Why nothing could be checked. */
   error: { code: string; message: string } | null;
 }
@@ -72,6 +82,7 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     manifest: null,
     summary: null,
     checks: [],
+    basis: null,
     error: null,
   };
   let zip: ZipReader;
@@ -86,12 +97,13 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
   try {
     findings.hold("zip", `${zip.paths().length} files`);
     const files = await PackFiles.open(zip, findings);
-    const summary = files === null ? null : await checkAll(files, findings, evidence);
+    const { summary = null, basis = null } = files === null ? {} : await checkAll(files, findings, evidence);
     return {
       ...outcome,
       verdict: findings.verdict(),
       manifest: files?.manifest ?? null,
       summary,
+      basis,
       checks: findings.lines(),
     };
   } finally {
@@ -102,21 +114,53 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
 async function checkAll(
   files: PackFiles,
   findings: Findings,
-  { logKey, keys }: PackEvidence,
-): Promise<EvidenceSummary | null> {
+  { logKey, keys, keysOfOrg = null, witnessKeys = [], requireWitnesses = witnessKeys.length }: PackEvidence,
+): Promise<{ summary: EvidenceSummary | null; basis: Basis | null }> {
   const agents = await readAgents(files, findings);
+  const isOfOrg = keysOfOrg === null || keysOfOrg === files.manifest.org_id;
+  if (!isOfOrg)
+    findings.leaveOpen(
+      "agent_keys",
+      `the list of keys is of ${keysOfOrg}, the pack of ${files.manifest.org_id}`,
+    );
+  const givenKeys = new GivenKeys(agents, isOfOrg ? keys : []);
   const policy = await files.parsed("summary", PACK_FILES.policy, MAX_POLICY, parsePolicy);
-  const log = await checkLog(files, findings, logKey, agents);
+  const log = await checkLog(files, findings, logKey, {
+    agents,
+    givenKeys,
+    asked: { keys: witnessKeys, required: requireWitnesses },
+  });
   const range = log === null ? null : await checkRange(files, findings, log);
   let summary: EvidenceSummary | null = null;
+  let basis: Basis | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    const times = await checkAgents(findings, agents, entries, keys);
-    checkChains(findings, entries.receipts, range.otherBodies, times);
+    const times = await checkAgents(findings, agents, entries, givenKeys);
+    const agentKeys = givenKeys.basis(entries.receipts);
+    givenKeys.check(findings, agentKeys, {
+      periodTo: files.manifest.period.to,
+      isWitnessed: log.witnesses.length > 0,
+    });
+    basis = {
+      agent_keys: agentKeys,
+      log_key: {
+        verifier_key: formatVerifierKey(log.key),
+        from: logKey === undefined ? "claimed" : "given",
+      },
+      clock: clockOf(log.witnesses),
+      witnesses: log.witnesses,
+      witnesses_required: requireWitnesses,
+    };
+    const known = new Set([
+      ...entries.receipts.map(({ bodySha256 }) => bodySha256),
+      ...range.otherBodies,
+      ...(await readPredecessors(files, log)),
+    ]);
+    checkChains(findings, entries.receipts, known, times);
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
   await files.compareRest();
-  return summary;
+  return { summary, basis };
 }
 
 async function count(

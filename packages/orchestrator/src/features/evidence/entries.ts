@@ -6,6 +6,7 @@ import {
   parseEnvelope,
   parseLeaf,
   parseStatement,
+  type Predecessor,
   receiptFile,
   toHex,
   type EvidenceTally,
@@ -77,29 +78,40 @@ export function tallyEntry(tally: EvidenceTally, entry: Entry): void {
   else tally.addEvent({ id, recordedAt, actorId, event: entry.event });
 }
 
-/** An entry as a file: its bundle, with its proof in the pack's checkpoint. */
-export async function bundleFile(
+/** A leaf with its proof in the pack's checkpoint. */
+export async function proofInPack(
   tx: DatabaseTransaction,
   signer: HeadSigner,
   tree: TreeReader,
-  { head, signingKeys }: Snapshot,
-  entry: Entry,
-): Promise<PackFile> {
-  const hashes = await tree.inclusion(transactionSession(tx), entry.logIndex);
-  const proof = {
-    leaf: entry.leaf,
-    inclusion_proof: { log_index: entry.logIndex, tree_size: head.size, hashes: hashes.map(toHex) },
+  { head }: Snapshot,
+  { logIndex, leaf }: Pick<Entry, "logIndex" | "leaf">,
+): Promise<Predecessor> {
+  const hashes = await tree.inclusion(transactionSession(tx), logIndex);
+  return {
+    leaf,
+    inclusion_proof: { log_index: logIndex, tree_size: head.size, hashes: hashes.map(toHex) },
     checkpoint: head.checkpoint,
     log: {
       origin: head.origin,
       verifier_key: formatVerifierKey(logVerifier(signer.identity, head.origin)),
     },
   };
+}
+
+/** An entry as a file: its bundle, with its proof in the pack's checkpoint. */
+export async function bundleFile(
+  tx: DatabaseTransaction,
+  signer: HeadSigner,
+  tree: TreeReader,
+  snapshot: Snapshot,
+  entry: Entry,
+): Promise<PackFile> {
+  const proof = await proofInPack(tx, signer, tree, snapshot, entry);
   if ("event" in entry) {
     const bundle: EventBundle = { event: entry.event, ...proof };
     return jsonFile(eventFile(entry.leaf.id), bundle);
   }
-  const publicKey = signingKeys.get(entry.keyid);
+  const publicKey = snapshot.signingKeys.get(entry.keyid);
   if (publicKey === undefined)
     throw new LogDefect(
       "log_incomplete",

@@ -15,6 +15,8 @@ import {
   PACK_FILES,
   type PackHeader,
   parsePublicKeyWire,
+  type Predecessor,
+  predecessorFile,
   runsFile,
   TILE_WIDTH,
   toHex,
@@ -26,7 +28,7 @@ import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
-import { bundleFile, jsonFile, placed, readEntries, tallyEntry } from "./entries.ts";
+import { bundleFile, jsonFile, placed, proofInPack, readEntries, tallyEntry } from "./entries.ts";
 import { readme } from "./readme.ts";
 import { readRuns, type RunPosition } from "./runs.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -75,6 +77,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
   yield textFile(PACK_FILES.checkpoint, head.checkpoint);
   yield jsonFile(PACK_FILES.range, await read((tx) => logRange(tx, tree, snapshot)));
 
+  yield* predecessorLeaves(read, { signer, tree }, snapshot);
   yield* earlierEntries(read, { signer, tree, tally }, snapshot);
   for (let from = snapshot.range.from; from < snapshot.range.to; from += TILE_WIDTH)
     yield* await read((tx) => logPage(tx, { signer, tree, tally }, snapshot, from));
@@ -122,6 +125,25 @@ async function* earlierEntries(
       return files;
     });
   }
+}
+
+/** The leaves that agents' first receipts here follow on, without the receipts. */
+async function* predecessorLeaves(
+  read: <T>(of: (tx: DatabaseTransaction) => Promise<T>) => Promise<T>,
+  { signer, tree }: Pick<Making, "signer" | "tree">,
+  snapshot: Snapshot,
+): AsyncGenerator<PackFile> {
+  const indexes = snapshot.predecessors.toSorted((a, b) => a - b);
+  for (let at = 0; at < indexes.length; at += EARLIER_PAGE)
+    yield* await read(async (tx) => {
+      const files: PackFile[] = [];
+      for (const row of await readLeavesAt(tx, snapshot.orgId, indexes.slice(at, at + EARLIER_PAGE))) {
+        const { logIndex, leaf } = placed(row);
+        const proof: Predecessor = await proofInPack(tx, signer, tree, snapshot, { logIndex, leaf });
+        files.push(jsonFile(predecessorFile(leaf.id), proof));
+      }
+      return files;
+    });
 }
 
 /** 256 leaves of the log, and in full what was recorded in the period. */

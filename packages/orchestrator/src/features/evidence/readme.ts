@@ -24,6 +24,7 @@ ${PACK_FILES.policy}             schedules, retention and objectives as they wer
 runs/                   every time that a schedule named, and whether it passed, failed or was missed;
                         one JSON object a line
 receipts/               what agents signed: each backup and each restore test, with its proof
+predecessors/           the leaves of receipts from before that an agent's first one here follows on
 events/                 other entries of the log: missed runs, failures, agents that came and went,
                         changes of the policy, each with its proof
 keys/                   the agents' public keys and since when until when they count (agents.json), also
@@ -40,11 +41,14 @@ How to check it
 ---------------
 
 With the verifier, offline. Get the log's key from a host that has an agent (keys/log.vkey in the
-agent's directory), not from this pack:
+agent's directory), and each agent's key from its own host (keys/agent.pub), not from this pack:
 
-    attestore-verify PACK.zip --log-key log.vkey
+    attestore-verify PACK.zip --log-key log.vkey --key agent-1.pub --key agent-2.pub
 
-It exits with 0 when everything holds, 1 when something is false, 2 when it cannot tell.
+Many keys fit into one file (--keys FILE), which the organisation's owner may have signed (--owner-key).
+Without the agents' keys the answer is CANNOT TELL: whoever runs the service could have made those in
+here. It exits with 0 when everything holds, 1 when something is false, 2 when it cannot tell. Packs
+of several periods that are named together are checked as one chain, too.
 
 
 With nothing of ours, in the unpacked directory:

@@ -16,6 +16,7 @@ import {
   listBackupsBefore,
   listChangesBefore,
   listPolicySources,
+  listPredecessors,
   readOrgName,
 } from "./store.ts";
 
@@ -41,6 +42,8 @@ export interface Snapshot {
   signingKeys: ReadonlyMap<string, string>;
   /** Entries from before the period that what is in it refers to. */
   earlier: { backups: number[]; events: number[] };
+  /** Receipts from before, of which only the leaves are in the pack: agents' first ones in it follow on them. */
+  predecessors: number[];
 }
 
 /** The newest one, with what agents said of it as its witnesses. */
@@ -53,6 +56,9 @@ async function readHead(tx: DatabaseTransaction, signer: HeadSigner, orgId: stri
 
 /** After a run's deadline it is noticed that it was missed, and the log tells of it. */
 const NOTICED_MS = 3_600_000;
+
+/** Checkpoints are an hour apart. */
+const NEAR_MS = 2 * 3_600_000;
 
 const earliest = (a: Date, b: Date): Date => (a < b ? a : b);
 
@@ -82,15 +88,22 @@ export async function readSnapshot(
   const outside = agentEvents
     .filter(({ createdAt }) => createdAt < period.from || createdAt >= bodiesUntil)
     .map(({ logIndex }) => logIndex);
+  const range = {
+    from: start === null ? 0 : Math.floor(start.size / TILE_WIDTH) * TILE_WIDTH,
+    to: end === null ? head.size : Math.min(head.size, Math.ceil(end.size / TILE_WIDTH) * TILE_WIDTH),
+  };
+  const predecessors = await listPredecessors(tx, orgId, {
+    from: firstIdAt("receipt", period.from.getTime()),
+    until: firstIdAt("receipt", bodiesUntil.getTime()),
+    near: firstIdAt("receipt", period.from.getTime() - NEAR_MS),
+    range,
+  });
   return {
     orgId,
     period,
     exportedAt: now,
     head,
-    range: {
-      from: start === null ? 0 : Math.floor(start.size / TILE_WIDTH) * TILE_WIDTH,
-      to: end === null ? head.size : Math.min(head.size, Math.ceil(end.size / TILE_WIDTH) * TILE_WIDTH),
-    },
+    range,
     start,
     end,
     bodiesUntil,
@@ -98,5 +111,6 @@ export async function readSnapshot(
     agents,
     signingKeys: keysByFingerprint(agents),
     earlier: { backups, events: [...outside, ...changes] },
+    predecessors,
   };
 }

@@ -114,6 +114,46 @@ export async function listBackupsBefore(
   return found.map(({ log_index }) => log_index);
 }
 
+/** How far back the receipt that an agent's one follows on is looked for, in receipts of that agent. */
+const FOLLOWS_WITHIN = 1000;
+
+/**
+ * Index in the log of each receipt in front of the range that one in the period follows on (`previous_receipt_sha256`), so that a pack can
+ * show that nothing was left out between them. `near` is an id somewhat older than the range: what lies in it need not be looked up.
+ */
+export async function listPredecessors(
+  db: Database,
+  orgId: string,
+  {
+    from,
+    until,
+    near,
+    range,
+  }: { from: string; until: string; near: string; range: { from: number; to: number } },
+): Promise<number[]> {
+  const found = await rows<{ log_index: number }>(
+    db,
+    sql`with follows as materialized (
+        select distinct agent_id, previous_receipt_sha256 as previous from receipts
+        where org_id = ${orgId} and id >= ${from} and id < ${until} and log_index < ${range.to}
+          and previous_receipt_sha256 is not null),
+      near as materialized (
+        select payload_sha256 from receipts
+        where org_id = ${orgId} and id >= ${near} and id < ${until} and log_index >= ${range.from}
+          and log_index < ${range.to}),
+      open as materialized (
+        select agent_id, previous from follows
+        where not exists (select 1 from near where payload_sha256 = previous))
+      select distinct before.log_index from open
+      cross join lateral (
+        select log_index, payload_sha256 from receipts
+        where agent_id = open.agent_id and org_id = ${orgId} and id < ${from} and log_index < ${range.from}
+        order by id desc limit ${FOLLOWS_WITHIN}) as before
+      where before.payload_sha256 = open.previous`,
+  );
+  return found.map(({ log_index }) => log_index);
+}
+
 /** Index in the log of each source's last change before that moment, and of its removal. */
 export async function listChangesBefore(
   db: Database,

@@ -1,0 +1,63 @@
+import type { KeySource } from "./pinned-key.ts";
+import { visible } from "./visible.ts";
+
+/** What a verdict rests on: whose keys, whose clock, who else saw the log. */
+export interface Basis {
+  agent_keys: BasisKey[];
+  /** `null`: nobody gave it, and the one in the file is a claim. */
+  log_key: { verifier_key: string | null; from: "given" | "claimed" };
+  clock: BasisClock;
+  witnesses: { name: string; at: string }[];
+  /** How many witnesses `true` needs. */
+  witnesses_required: number;
+}
+
+export interface BasisKey {
+  fingerprint: string;
+  agent_id: string | null;
+  /** `rotation`: a key that was given leads to it. `operator`: nobody gave it, so it is the operator's word. */
+  from: KeySource["kind"] | "rotation" | "operator";
+  /** As it was named; of a rotation the key that leads to it. */
+  where: string | null;
+  /** How many of the receipts here it signed. */
+  receipts: number;
+}
+
+/** Times of entries are always the service's word; witnesses say that the log was so by their own clocks. */
+export interface BasisClock {
+  entries: "service";
+  /** RFC 3339: the earliest time by which a witness that was asked for saw the checkpoint. */
+  witnessed_by: string | null;
+}
+
+const FROM: Record<BasisKey["from"], (where: string) => string> = {
+  file: (where) => `given by you (--key ${where})`,
+  list: (where) => `given by you (--keys ${where})`,
+  signed_list: (where) => `in the owner's signed list (--keys ${where})`,
+  rotation: (where) => `by a rotation from ${where}`,
+  operator: () => "the operator's word only: not given",
+};
+
+export function clockOf(witnesses: Basis["witnesses"]): BasisClock {
+  return { entries: "service", witnessed_by: witnesses.map(({ at }) => at).toSorted()[0] ?? null };
+}
+
+/** The basis for people. */
+export function basisText({ agent_keys, log_key, clock, witnesses, witnesses_required }: Basis): string[] {
+  const keys = agent_keys.map(
+    ({ fingerprint, agent_id, from, where, receipts }) =>
+      `agent key  ${visible(fingerprint)}${agent_id === null ? "" : ` of ${visible(agent_id)}`}: ${FROM[from](visible(where ?? ""))}, signed ${receipts}`,
+  );
+  const log =
+    log_key.verifier_key === null
+      ? "none"
+      : `${visible(log_key.verifier_key)}: ${log_key.from === "given" ? "given by you" : "the operator's word only: not given"}`;
+  const seen = witnesses.map(({ name, at }) => `${visible(name)} at ${at}`).join(", ");
+  return [
+    "  rests on:",
+    ...(keys.length === 0 ? ["agent key  none"] : keys).map((each) => `    ${each}`),
+    `    log key    ${log}`,
+    `    clock      the service's, for the times of entries${clock.witnessed_by === null ? "" : `; a witness saw the checkpoint at ${clock.witnessed_by}`}`,
+    `    witnesses  ${seen || "none"}${witnesses_required > 0 ? `; ${witnesses_required} needed` : ""}`,
+  ];
+}

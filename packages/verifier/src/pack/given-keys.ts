@@ -1,0 +1,118 @@
+import type { BasisKey } from "../basis.ts";
+import type { PinnedKey } from "../pinned-key.ts";
+import type { KnownAgent } from "./check-agents.ts";
+import type { CheckedReceipt } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+
+/**
+ * Which of a pack's keys do not rest on the operator's word: those that were given, and those that an agent's rotations lead to from one
+ * of them (each link is checked with the agents). Whoever runs the service can make an agent, with a key of their own, and sign
+ * anything with it.
+ */
+export class GivenKeys {
+  readonly #accepted = new Map<string, Omit<BasisKey, "receipts">>();
+  readonly #agents: ReadonlyMap<string, KnownAgent>;
+  readonly #pinned: readonly PinnedKey[];
+
+  constructor(agents: ReadonlyMap<string, KnownAgent>, pinned: readonly PinnedKey[]) {
+    this.#agents = agents;
+    this.#pinned = pinned;
+    for (const agent of agents.values()) {
+      const own = agent.keys.flatMap(
+        ({ fingerprint }) =>
+          pinned.find(
+            (each) =>
+              each.fingerprint === fingerprint && (each.agentId === null || each.agentId === agent.id),
+          ) ?? [],
+      );
+      const [first] = own;
+      if (first === undefined) continue;
+      for (const { fingerprint } of agent.keys) {
+        const given = own.find((each) => each.fingerprint === fingerprint);
+        this.#accepted.set(`${agent.id} ${fingerprint}`, {
+          fingerprint,
+          agent_id: agent.id,
+          from: given?.source.kind ?? "rotation",
+          where: given?.source.where ?? first.fingerprint,
+        });
+      }
+    }
+  }
+
+  has(agentId: string, fingerprint: string): boolean {
+    return this.#accepted.has(`${agentId} ${fingerprint}`);
+  }
+
+  /** The keys that signed something here, those that were given first. */
+  basis(receipts: readonly CheckedReceipt[]): BasisKey[] {
+    const counted = new Map<string, BasisKey>();
+    for (const { statement, keyFingerprint: fingerprint } of receipts) {
+      const { agent_id } = statement.predicate;
+      const id = `${agent_id} ${fingerprint}`;
+      const known = counted.get(id) ?? {
+        ...(this.#accepted.get(id) ?? { fingerprint, agent_id, from: "operator" as const, where: null }),
+        receipts: 0,
+      };
+      counted.set(id, { ...known, receipts: known.receipts + 1 });
+    }
+    return [...counted.values()].toSorted(
+      (a, b) => Number(a.from === "operator") - Number(b.from === "operator"),
+    );
+  }
+
+  /** That every key which signed something here was given; and that none which was given is missing here. */
+  check(
+    findings: Findings,
+    basis: readonly BasisKey[],
+    { periodTo, isWitnessed }: { periodTo: string; isWitnessed: boolean },
+  ): void {
+    const open = basis.filter(({ from }) => from === "operator");
+    const hint = "--key FILE of each, or --keys FILE, from the hosts or the organisation's owner";
+    const total = basis.reduce((sum, { receipts }) => sum + receipts, 0);
+    if (open.length > 0) {
+      const signed = open.reduce((sum, { receipts }) => sum + receipts, 0);
+      const named = open.slice(0, 10).map(({ fingerprint, agent_id }) => `${fingerprint} of ${agent_id}`);
+      const more = open.length > named.length ? `, and ${open.length - named.length} more` : "";
+      findings.leaveOpen(
+        "agent_keys",
+        `${signed} of ${total} receipts are signed with keys that you did not give, which the operator could have made: ${named.join(", ")}${more}`,
+        hint,
+      );
+    } else if (basis.length === 0 && !isWitnessed)
+      findings.leaveOpen(
+        "agent_keys",
+        "no receipt is in the pack, so all of it is the operator's word; nobody whose key you gave cosigned its checkpoint",
+        "--witness-key VKEY, or --key FILE of an agent that cosigned",
+      );
+    this.#requireKnown(findings, periodTo);
+    findings.hold(
+      "agent_keys",
+      basis.length === 0
+        ? "no receipts; the checkpoint is cosigned by keys that you gave"
+        : `${total} receipts, all signed with the ${basis.length} keys that you gave or that these lead to`,
+    );
+  }
+
+  #requireKnown(findings: Findings, periodTo: string): void {
+    const agentOf = new Map(
+      [...this.#agents.values()].flatMap(({ id, keys }) => keys.map((key) => [key.fingerprint, id] as const)),
+    );
+    for (const { fingerprint, agentId, since, source } of this.#pinned) {
+      const owner = agentOf.get(fingerprint);
+      if (owner !== undefined && agentId !== null && owner !== agentId)
+        findings.fail(
+          "agent_keys",
+          `${fingerprint} is of ${agentId} by ${source.where}, here it is of ${owner}`,
+        );
+      if (owner !== undefined || (since !== null && since >= periodTo)) continue;
+      if (source.kind === "file")
+        findings.fail("agent_keys", `no agent in the pack has the key ${fingerprint} that you gave`);
+      else
+        findings.leaveOpen(
+          "agent_keys",
+          `no agent in the pack has the key ${fingerprint} of ${source.where}: an agent may have been left out`,
+          "since=DATE behind a key that is younger than the pack",
+        );
+    }
+  }
+}
