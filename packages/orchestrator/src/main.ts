@@ -3,6 +3,7 @@ import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { agentCommand } from "./cli/agent.ts";
 import { authKeyCommand } from "./cli/auth-key.ts";
+import { backupCommand } from "./cli/backup.ts";
 import { bootstrapCommand } from "./cli/bootstrap.ts";
 import { commandCommand } from "./cli/command.ts";
 import { configCommand } from "./cli/config.ts";
@@ -11,6 +12,7 @@ import { fsckCommand } from "./cli/fsck.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { operatorCommand } from "./cli/operator.ts";
 import { orgCommand } from "./cli/org.ts";
+import { retentionCommand } from "./cli/retention.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
@@ -33,6 +35,8 @@ for (const command of [
   agentCommand(),
   bootstrapCommand(),
   commandCommand(),
+  backupCommand(),
+  retentionCommand(),
   operatorCommand(),
 ]) {
   program.addCommand(command);

@@ -14,6 +14,8 @@ export interface RecordedBackup {
   objectKey?: string;
   cipher?: { name: "age-v1"; recipients: string[] };
   metadata?: Record<string, unknown>;
+  /** 1000 unless told. */
+  sizeBytes?: number;
 }
 
 /** A backup as it is registered, at whatever time a test likes. */
@@ -26,7 +28,7 @@ export async function recordBackup(db: Database, backup: RecordedBackup): Promis
     agent_id: agentId,
     object_key: backup.objectKey ?? `${orgId}/${sourceId}/${uploadId}.age`,
     sha256: randomBytes(32),
-    size_bytes: 1000,
+    size_bytes: backup.sizeBytes ?? 1000,
     created_at: at,
   };
   await db

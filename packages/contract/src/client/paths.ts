@@ -170,6 +170,7 @@ export interface Schemas {
     failed_at?: string;
     failed_receipt_id?: string;
     expires_at: string | null;
+    kept_at?: string;
   };
   BootstrapRecord: {
     id: string;
@@ -583,7 +584,7 @@ export interface Schemas {
     source_id?: string;
     agent_id?: string;
   };
-  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "incident.ended" | "notification.test" | "evidence.weekly";
+  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "incident.ended" | "notification.test" | "evidence.weekly";
   Objectives: {
     rpo_s?: number;
     rto_s?: number;
@@ -722,6 +723,7 @@ export interface Schemas {
     proven_at: string | null;
     keep: boolean;
     reasons: Schemas["RetentionReason"][];
+    expires_at: string | null;
   };
   RetentionPreview: {
     retention: Schemas["Retention"] | null;
@@ -729,11 +731,23 @@ export interface Schemas {
     keep_count: number;
     remove_count: number;
     remove_bytes: number;
+    held: {
+      since: string;
+      hold: {
+        reason: "count_rose";
+        last_day: number;
+        usual_a_day: number;
+      } | {
+        reason: "size_fell";
+        newest_bytes: number;
+        removed_bytes: number;
+      };
+    } | null;
     items: Schemas["RetentionDecision"][];
     next_cursor: string | null;
   };
   RetentionReason: {
-    rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "running_command";
+    rule: "keep_last" | "keep_days" | "keep_daily" | "keep_weekly" | "keep_monthly" | "keep_yearly" | "no_rule" | "newest_proven" | "running_command" | "kept";
     period?: string;
   };
   RotateAgentKeyRequest: {
@@ -838,7 +852,7 @@ export interface Schemas {
     next_restore_test_at: string | null;
   };
   SourceState: "failed" | "missed" | "none" | "backed_up" | "proven";
-  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "incident.ended";
+  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "incident.ended";
   TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
   TriggerAccepted: {
     command_id: string;
@@ -1508,6 +1522,30 @@ export interface Paths {
       query: { limit?: string; cursor?: string; backup_id?: string; keep_last?: string; keep_days?: string; keep_daily?: string; keep_weekly?: string; keep_monthly?: string; keep_yearly?: string };
       body: undefined;
       answers: { 200: Schemas["RetentionPreview"] };
+    };
+  };
+  "/api/orgs/{orgID}/backups/{backupID}/keep": {
+    post: {
+      path: { orgID: string; backupID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BackupRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/backups/{backupID}/release": {
+    post: {
+      path: { orgID: string; backupID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["BackupRecord"] };
+    };
+  };
+  "/api/orgs/{orgID}/sources/{sourceID}/retention-resume": {
+    post: {
+      path: { orgID: string; sourceID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SourceRecord"] };
     };
   };
   "/api/orgs/{orgID}/commands": {

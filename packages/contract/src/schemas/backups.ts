@@ -94,7 +94,10 @@ export const BackupRecord = Type.Object(
     /** When it last failed one, and the receipt that says so; of one that never did, there is neither. */
     failed_at: Type.Optional(Timestamp),
     failed_receipt_id: Type.Optional(Id("receipt")),
+    /** Of an available one when it is announced to be removed, of an expired one when it expired. */
     expires_at: Type.Union([Timestamp, Type.Null()]),
+    /** Since when somebody keeps it, whatever the retention rules say. */
+    kept_at: Type.Optional(Timestamp),
   },
   strict,
 );

@@ -23,6 +23,8 @@ export const SUBSCRIBABLE_TYPES = [
   "attestation.failed",
   "attestation.recovered",
   "drift.detected",
+  "retention.announced",
+  "retention.held",
   "incident.ended",
 ] as const;
 

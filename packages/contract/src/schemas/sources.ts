@@ -209,6 +209,7 @@ export const RetentionReason = Type.Object(
       Type.Literal("no_rule"),
       Type.Literal("newest_proven"),
       Type.Literal("running_command"),
+      Type.Literal("kept"),
     ]),
     /** The day, ISO week, month or year that it is kept for. */
     period: Type.Optional(Type.String()),
@@ -216,6 +217,19 @@ export const RetentionReason = Type.Object(
   strict,
 );
 export type RetentionReason = Static<typeof RetentionReason>;
+
+/**
+ * What stops the retention of a source until somebody has looked: many more backups in the last day than is usual, or newest ones of
+ * less than half the size of one that would go.
+ */
+export const RetentionHold = Type.Union([
+  Type.Object({ reason: Type.Literal("count_rose"), last_day: Count, usual_a_day: Count }, strict),
+  Type.Object(
+    { reason: Type.Literal("size_fell"), newest_bytes: SizeBytes, removed_bytes: SizeBytes },
+    strict,
+  ),
+]);
+export type RetentionHold = Static<typeof RetentionHold>;
 
 /** A backup as the rules see it: why it stays, or, without a reason, that it goes. */
 export const RetentionDecision = Type.Object(
@@ -226,6 +240,8 @@ export const RetentionDecision = Type.Object(
     proven_at: OrNull(Timestamp),
     keep: Type.Boolean(),
     reasons: Type.Array(RetentionReason),
+    /** When it goes, where that was announced. */
+    expires_at: OrNull(Timestamp),
   },
   strict,
 );
@@ -239,6 +255,8 @@ export const RetentionPreview = Type.Object(
     keep_count: Count,
     remove_count: Count,
     remove_bytes: Count,
+    /** While it is there nothing goes. */
+    held: OrNull(Type.Object({ since: Timestamp, hold: RetentionHold }, strict)),
     items: Type.Array(RetentionDecision),
     next_cursor: OrNull(Type.String()),
   },

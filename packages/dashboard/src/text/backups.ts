@@ -45,7 +45,7 @@ export const backups = {
   retention: {
     title: "Retention",
     kept: "It is kept now:",
-    goes: "No rule keeps it: it goes with the next round, within ten minutes.",
+    goes: "No rule keeps it: its removal is announced within ten minutes, and comes a week later unless the operator chose another time.",
     gone: "It has expired, and its ciphertext is removed from the store.",
     unknownSource: "Its source was removed. No rules apply to it any more: it stays.",
     forbidden: "Why it is kept is shown to members of the organisation.",
@@ -60,9 +60,17 @@ export const backups = {
       no_rule: "the source has no retention rules, so everything is kept",
       newest_proven: "it is the newest that passed a restore test, which is never removed",
       running_command: "a command that has not come to its end needs it",
+      kept: "somebody keeps it",
     },
     totals: (keep: number, remove: number) =>
       `Of this source, ${plural(keep, "backup")} ${keep === 1 ? "is" : "are"} kept and ${remove} ${remove === 1 ? "goes" : "go"}.`,
+  },
+  keep: {
+    announced: (at: string) => `It will be removed on ${at}.`,
+    since: (at: string) => `Kept since ${at}, whatever the rules say.`,
+    keep: "Keep this backup",
+    release: "Let the rules decide",
+    readOnly: "Your role only reads: an owner or admin can keep a backup.",
   },
   download: {
     title: "Download and recover",

@@ -17,6 +17,8 @@ export const TYPE_WORDS: Readonly<Record<Type, string>> = {
   "attestation.failed": "a receipt could not be recorded",
   "attestation.recovered": "receipts are recorded again",
   "drift.detected": "schema or environment changed",
+  "retention.announced": "backups are to be removed by the retention rules",
+  "retention.held": "the retention of a source has stopped",
   "incident.ended": "an incident ended without recovering",
   "notification.test": "a test",
   "evidence.weekly": "the weekly evidence",

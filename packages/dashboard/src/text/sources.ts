@@ -145,7 +145,13 @@ export const sourceText = {
       attestation_failed: "A receipt could not be made",
       backup_missed: "Backup missed",
       restore_test_missed: "Restore test missed",
+      backup_expiring: "Removal of a backup announced",
+      backup_removal_withdrawn: "Announced removal withdrawn",
       backup_expired: "Backup removed by the retention rules",
+      backup_kept: "Backup kept, whatever the rules say",
+      backup_released: "The rules decide about the backup again",
+      retention_held: "Retention stopped: the backups changed suddenly",
+      retention_resumed: "Retention goes on",
       source_configured: "Configuration changed",
       source_removed: "Source removed",
     } as Readonly<Record<string, string>>,
@@ -325,7 +331,8 @@ export const sourceText = {
         ? `All ${plural(keep, "backup")} stay.`
         : `${plural(remove, "backup")} would go (${size}), ${plural(keep, "backup")} would stay.`,
     nothingYet: "There is no backup yet that the rules could apply to.",
-    irreversible: "What goes cannot be had back. It goes within ten minutes after saving.",
+    irreversible:
+      "What goes is announced within ten minutes after saving, and removed a week later unless the operator chose another time. Until then it can be kept.",
     zone: (zone: string) => `Days, weeks, months and years as in ${zone}.`,
     onlyGoing: "Only what goes",
     columns: { backup: "Backup of", size: "Size", proven: "Proven", outcome: "What becomes of it" },
@@ -333,6 +340,18 @@ export const sourceText = {
     provenWord: "proven",
     notProven: "not proven",
     goes: "goes",
+    goesAt: (at: string) => `goes on ${at}`,
+    held: {
+      since: (at: string) =>
+        `Nothing has been removed since ${at}: the backups of this source changed suddenly.`,
+      count: (last: number, usual: number) =>
+        `${plural(last, "backup")} came in one day, ${usual} a day are usual.`,
+      size: (newest: string, removed: string) =>
+        `The newest have ${newest}, one that would go has ${removed}.`,
+      look: "Look at the newest backups and test one before you let it go on.",
+      resume: "Go on with the retention",
+      readOnly: "Your role only reads: an owner or admin can let it go on.",
+    },
     stays: "stays",
     reasons: {
       keep_last: "among the newest",
@@ -343,6 +362,7 @@ export const sourceText = {
       keep_yearly: "newest of the year",
       no_rule: "there is no rule",
       newest_proven: "the newest proven one",
+      kept: "somebody keeps it",
       running_command: "a command is using it",
     } as Readonly<Record<string, string>>,
     notPreviewed: "What would go is still being worked out.",

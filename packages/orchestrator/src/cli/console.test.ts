@@ -1,6 +1,8 @@
+import { newId } from "@attestore/contract";
 import { generateKeyPairSync } from "node:crypto";
 import { userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { recordBackup } from "../../test/recorded.ts";
 import { openConsole } from "./console.ts";
 import { answerTo, TestServer, type Finished } from "../service/test-server.ts";
 
@@ -161,6 +163,53 @@ describe("an interactive attach", () => {
     const { code, poll_token } = await startAttach();
     expect(await json("bootstrap", "deny", code, "--org", orgId)).toMatchObject({ status: "denied" });
     expect(await poll(poll_token)).toMatchObject({ status: 403, json: { error: "attach_denied" } });
+  });
+});
+
+describe("a backup", () => {
+  test("that is to go is listed, kept and left to the rules again; an unknown one is refused", async () => {
+    const console = await openConsole({
+      ...process.env,
+      ATTESTORE_DATA: server.data,
+      ATTESTORE_LISTEN: `127.0.0.1:${server.port}`,
+    });
+    let id: string;
+    try {
+      const agentId = newId("agent");
+      const { db } = console;
+      const key = {
+        public_key: Buffer.alloc(32),
+        key_fingerprint: "SHA256:x",
+        token_sha256: Buffer.from(agentId),
+      };
+      const host = { name: "h", hostname: "h", platform: "linux-x64", agent_version: "0" };
+      await db
+        .insertInto("agents")
+        .values({ id: agentId, org_id: orgId, ...host, ...key })
+        .execute();
+      const sourceId = newId("source");
+      const source = { slug: "kept", name: "kept", engine: "sqlite", agent_id: agentId };
+      await db
+        .insertInto("sources")
+        .values({ id: sourceId, org_id: orgId, ...source })
+        .execute();
+      id = await recordBackup(db, { orgId, sourceId, agentId, at: new Date() });
+      await db.updateTable("backups").set({ expires_at: new Date() }).where("id", "=", id).execute();
+    } finally {
+      await console.close();
+    }
+    const going = () => list("backup", "list", "--org", orgId, "--going");
+    expect(await going()).toMatchObject([{ id }]);
+    expect(await json("backup", "keep", id)).toMatchObject({
+      id,
+      expires_at: null,
+      kept_at: expect.any(String),
+    });
+    expect(await going()).toEqual([]);
+    expect(await json("backup", "release", id)).not.toHaveProperty("kept_at");
+    expect((await run("backup", "keep", newId("backup"))).exitCode).toBe(1);
+    const refused = await run("retention", "resume", "--org", orgId, "--source", "kept");
+    expect([refused.exitCode, refused.stderr]).toEqual([1, "The retention of this source is not stopped.\n"]);
   });
 });
 

@@ -156,6 +156,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     clock: systemClock,
     logger: log,
     scheduleGrace_s: config.scheduleGrace_s,
+    retentionDelay_s: config.retentionDelayDays * 86_400,
     heartbeatInterval_s: config.heartbeatInterval_s,
     silentAfterIntervals: config.silentAfterIntervals,
   });

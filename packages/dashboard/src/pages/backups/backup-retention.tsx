@@ -5,6 +5,7 @@ import { useMe, useOrgId } from "../../api/session.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Section } from "../../parts/section.tsx";
 import { backups } from "../../text/backups.ts";
+import { KeepSection } from "./keep-section.tsx";
 import { type Backup, retentionQuery } from "./queries.ts";
 
 const text = backups.retention;
@@ -37,6 +38,7 @@ function Decision({ backup }: { backup: Backup }) {
         return (
           <Stack gap="xs">
             {decision.keep ? <Reasons reasons={decision.reasons} /> : <Text>{text.goes}</Text>}
+            <KeepSection backup={backup} />
             <Text size="sm" c="dimmed">
               {text.totals(known.keep_count, known.remove_count)}
             </Text>

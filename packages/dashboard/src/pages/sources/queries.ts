@@ -79,7 +79,7 @@ export function recentCommandsQuery(orgID: string, sourceID: string) {
   });
 }
 
-export function retentionPreviewQuery(orgID: string, sourceID: string, rules: Required<Retention>) {
+export function retentionPreviewQuery(orgID: string, sourceID: string, rules: Retention) {
   return pagedQuery([...keyOf(orgID, sourceID), "retention-preview", rules], async (cursor) => {
     const query = Object.fromEntries(Object.entries(rules).map(([rule, count]) => [rule, String(count)]));
     const path = { orgID, sourceID };

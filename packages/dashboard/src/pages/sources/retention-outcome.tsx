@@ -7,7 +7,7 @@ import { MoreButton } from "../../parts/more-button.tsx";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { RecordTable } from "../../parts/record-table.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { formatBytes } from "../../text/format.ts";
+import { formatBytes, formatMoment } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
 
 const text = sourceText.retention;
@@ -105,11 +105,11 @@ export function RetentionOutcome({
   );
 }
 
-function Outcome({ decision: { keep, reasons } }: { decision: Decision }) {
+function Outcome({ decision: { keep, reasons, expires_at } }: { decision: Decision }) {
   if (!keep)
     return (
       <Text size="sm" fw={700} component="span" c="var(--status-failed)">
-        {text.goes}
+        {expires_at === null ? text.goes : text.goesAt(formatMoment(new Date(expires_at)))}
       </Text>
     );
   const why = reasons.map(({ rule, period }) =>

@@ -3,6 +3,7 @@ import { sourceText } from "../../text/sources.ts";
 import { ruleWords } from "./keep-rules.ts";
 import type { SourceDetail } from "./queries.ts";
 import { RetentionEditor } from "./retention-editor.tsx";
+import { RetentionHeld } from "./retention-held.tsx";
 import { SettingSection } from "./setting-section.tsx";
 
 const text = sourceText.retention;
@@ -16,6 +17,7 @@ export function RetentionSection({ source }: { source: SourceDetail }) {
       editLabel={text.edit}
       editor={(close) => <RetentionEditor source={source} onClose={close} />}
     >
+      {words.length > 0 && <RetentionHeld source={source} />}
       {words.length === 0 ? (
         <Text>{text.none}</Text>
       ) : (

@@ -6,6 +6,7 @@ import type { Config } from "../../platform/config/read-config.ts";
 import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { S3Store } from "../../platform/objects/s3-store.ts";
 import { openObjects } from "../../service/open-objects.ts";
 import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
@@ -51,7 +52,8 @@ async function examineBucket(config: Config): Promise<Finding> {
   const where = `S3 bucket ${config.s3Bucket ?? ""}`;
   try {
     const { objects } = await openObjects(config, Buffer.alloc(32), silentLogger);
-    return await tryBucket(objects, where);
+    const tried = await tryBucket(objects, where);
+    return tried.level === "ok" ? await proposeLock(config, objects, where, tried) : tried;
   } catch (error) {
     return failed(
       "objects",
@@ -59,6 +61,26 @@ async function examineBucket(config: Config): Promise<Finding> {
       "Check ATTESTORE_S3_… and the policy in docs/operate.md.",
     );
   }
+}
+
+/** Whoever holds the service, its database or its credentials cannot remove what the bucket has locked. */
+async function proposeLock(
+  { s3ObjectLockDays }: Config,
+  objects: ObjectStore,
+  where: string,
+  tried: Finding,
+): Promise<Finding> {
+  if (
+    s3ObjectLockDays !== undefined ||
+    !(objects instanceof S3Store) ||
+    (await objects.locksObjects()) !== true
+  )
+    return tried;
+  return warning(
+    "objects",
+    `${where}: written, read and removed. The bucket can lock objects, and backups are not locked.`,
+    "Set ATTESTORE_S3_OBJECT_LOCK_DAYS, to 30 for example: then nobody can remove a backup before its time. See docs/operate.md, Object lock.",
+  );
 }
 
 async function tryBucket(objects: ObjectStore, where: string): Promise<Finding> {

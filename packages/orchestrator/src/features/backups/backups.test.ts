@@ -73,7 +73,7 @@ describe("registering a backup", () => {
   test("gives its record, and tells the source and the command", async () => {
     const upload = await service.upload(agent, sourceId, bytes);
     const command = await service.queueCommand(sourceId, "backup");
-    const created_at = "2026-11-20T23:59:59.123Z";
+    const created_at = new Date(Date.now() - 86_400_000).toISOString();
     const answer = await register(upload, { created_at, command_id: command });
     expect(answer.status, answer.body.toString()).toBe(201);
     expect(answer.json).toMatchObject({
@@ -97,13 +97,15 @@ describe("registering a backup", () => {
 
   test("never moves a source's last backup back", async () => {
     const source = await declare(agent, "out-of-order");
-    for (const day of ["12", "10"]) {
+    const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+    const newest = daysAgo(10);
+    for (const day of [newest, daysAgo(12)]) {
       const upload = await service.upload(agent, source, bytes);
-      const made = await register(upload, { source_id: source, created_at: `2026-11-${day}T00:00:00.000Z` });
+      const made = await register(upload, { source_id: source, created_at: day.toISOString() });
       expect(made.status).toBe(201);
     }
     const { rows } = await service.pool.query("select last_backup_at from sources where id = $1", [source]);
-    expect(rows).toEqual([{ last_backup_at: new Date("2026-11-12T00:00:00.000Z") }]);
+    expect(rows).toEqual([{ last_backup_at: newest }]);
   });
 
   test("by an agent whose clock is ahead makes no source look backed up later than now", async () => {
@@ -199,13 +201,22 @@ describe("registering a backup", () => {
     expect(answer.json["details"]).toMatchObject({ issues: [{ path: "/created_at" }] });
   });
 
-  test.each(["0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
-    "takes the ends of time: %s",
-    async (created_at) => {
-      const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
-      expect([answer.status, answer.json["created_at"]]).toEqual([201, created_at]);
-    },
-  );
+  test.each([
+    ["0001-01-01T00:00:00.000Z", 30],
+    ["9999-12-31T23:59:59.999Z", 0],
+  ])("brings a time within the service's clock and 30 days before: %s", async (created_at, days) => {
+    const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
+    expect(answer.status).toBe(201);
+    const age_ms = Date.now() - Date.parse(answer.json["created_at"] as string);
+    expect(age_ms).toBeGreaterThanOrEqual(days * 86_400_000);
+    expect(age_ms).toBeLessThan(days * 86_400_000 + 60_000);
+  });
+
+  test("takes what waited on its host while the service was away as it was made", async () => {
+    const created_at = new Date(Date.now() - 29 * 86_400_000).toISOString();
+    const answer = await register(await service.upload(agent, sourceId, bytes), { created_at });
+    expect([answer.status, answer.json["created_at"]]).toEqual([201, created_at]);
+  });
 });
 
 describe("an upload over the limit of one PUT", () => {

@@ -19,6 +19,7 @@ export function backupRecord(backup: Backup): BackupRecord {
       ? {}
       : { failed_at: backup.failed_at.toISOString(), failed_receipt_id: backup.failed_receipt_id }),
     expires_at: backup.expires_at?.toISOString() ?? null,
+    ...(backup.kept_at === null ? {} : { kept_at: backup.kept_at.toISOString() }),
   };
 }
 

@@ -43,6 +43,19 @@ export async function findRegistrable(
   return upload;
 }
 
+/** So long may a backup have waited on its host before it is registered. One that waited longer is recorded as if it had waited so long. */
+const WAITED_AT_MOST_MS = 30 * 86_400_000;
+
+/**
+ * When a backup was made, as its agent says and as far as the service's clock allows: not later than now, nor long ago. It is not refused,
+ * as a host whose clock is wrong, or that was cut off, would lose its backups; and nothing is removed by it (see features/retention).
+ */
+function bounded(stated: Date, now: Date): Date {
+  const earliest = new Date(now.getTime() - WAITED_AT_MOST_MS);
+  if (stated > now) return now;
+  return stated < earliest ? earliest : stated;
+}
+
 /** Records a backup whose ciphertext was seen in the store. Of two registrations of one upload the second gets `already_exists`. */
 export async function registerBackup(
   tx: DatabaseTransaction,
@@ -50,7 +63,7 @@ export async function registerBackup(
   upload: Upload,
   request: RegisterBackupRequest,
 ): Promise<Backup> {
-  const madeAt = readTimestamp(request.created_at, "/created_at");
+  const madeAt = bounded(readTimestamp(request.created_at, "/created_at"), new Date());
   if (!(await holdUpload(tx, upload.id))) throw notFound("upload");
   const backupId = newId("backup");
   const { source_id: sourceId } = upload;

@@ -35,6 +35,7 @@ export interface Backup {
   failed_at: Date | null;
   failed_receipt_id: string | null;
   expires_at: Date | null;
+  kept_at: Date | null;
 }
 
 export const BACKUP_COLUMNS = [
@@ -53,6 +54,7 @@ export const BACKUP_COLUMNS = [
   "failed_at",
   "failed_receipt_id",
   "expires_at",
+  "kept_at",
 ] as const;
 
 export async function insertUpload(tx: DatabaseTransaction, upload: Insertable<UploadsTable>): Promise<void> {
@@ -137,6 +139,12 @@ export async function findBackup(db: Database, orgId: string, id: string): Promi
     .where("id", "=", id)
     .where("org_id", "=", orgId)
     .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Whatever organisation it is of: for the service's own console. */
+export async function findBackupAnywhere(db: Database, id: string): Promise<Backup | null> {
+  const row = await db.selectFrom("backups").select(BACKUP_COLUMNS).where("id", "=", id).executeTakeFirst();
   return row ?? null;
 }
 

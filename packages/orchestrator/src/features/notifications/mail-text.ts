@@ -70,6 +70,20 @@ If the reason is about the log not extending what the agent has seen before, tre
 ${indicators(said)}
 If you know of the change, nothing is to be done.`,
   ],
+  "retention.announced": (said) => [
+    `${said.text("removals", "backups")} backups are to be removed`,
+    `The retention rules keep ${said.text("removals", "backups")} backups no longer. The first goes at ${said.text("removals", "first_at")}:
+
+${removals(said)}
+To keep one, open it in the dashboard, or run on the service's host: attestore-server backup keep ID
+If so many should not go, look at the sources' rules, and at who registers their backups.`,
+  ],
+  "retention.held": (said) => [
+    `retention of ${said.source} has stopped`,
+    `No backup of ${said.source} is removed any more, because its backups have changed suddenly: ${held(said)}.
+Somebody who has taken over its host could do this to get the good backups removed. Look at the source's newest backups and test one.
+If they are what they should be, let the retention go on: in the source's settings, or attestore-server retention resume --source ${said.text("source", "id")}`,
+  ],
   "incident.ended": (said) => [
     `${said.text("incident", "kind").replaceAll("_", " ")} of ${said.source || said.agent} is over`,
     said.text("incident", "resolution") === "failed"
@@ -125,6 +139,20 @@ function checks(said: Said): string {
     .list("failed_checks")
     .map((check) => `  ${check.text("id")}: expected ${check.text("expectation")}`);
   return lines.length === 0 ? "" : `\nChecks that did not hold:\n\n${lines.join("\n")}\n`;
+}
+
+function removals(said: Said): string {
+  const lines = said
+    .list("sources")
+    .map((of) => `  ${of.source}: ${of.text("backups")} backups, the first at ${of.text("first_at")}`);
+  const more = Number(said.text("source_count")) - lines.length;
+  return `${lines.join("\n")}\n${more > 0 ? `  and those of ${more} more sources\n` : ""}`;
+}
+
+function held(said: Said): string {
+  return said.text("hold", "reason") === "count_rose"
+    ? `${said.text("hold", "last_day")} came in the last day, and ${said.text("hold", "usual_a_day")} a day are usual`
+    : `the newest have ${said.text("hold", "newest_bytes")} bytes, and one that would go has ${said.text("hold", "removed_bytes")}`;
 }
 
 function indicators(said: Said): string {

@@ -33,7 +33,14 @@ export function readSaid(data: Data): Said {
     source: text("source", "name") || text("source", "slug") || sourceId,
     agent: named(text("agent", "name") || agentId, text("agent", "hostname")),
     began: text("incident", "began_at"),
-    page: sourceId !== "" ? `/sources/${sourceId}` : agentId !== "" ? `/agents/${agentId}` : "/notifications",
+    page:
+      sourceId !== ""
+        ? `/sources/${sourceId}`
+        : agentId !== ""
+          ? `/agents/${agentId}`
+          : isRecord(data["removals"])
+            ? "/backups"
+            : "/notifications",
     text,
     texts: (...path) => items(path).map((value) => oneLine(String(value))),
     json: (name) => oneLine(JSON.stringify(at([name]) ?? null)),

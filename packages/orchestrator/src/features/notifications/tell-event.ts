@@ -39,6 +39,8 @@ export async function tellEvent(tx: DatabaseTransaction, orgId: string, event: L
       if (agentId === null) return;
       await noticeEndOf(tx, { agentId }, event.kind);
       return begin(event.kind, { agentId });
+    case "retention_held":
+      return ofSource === null ? undefined : tellHeld(tx, orgId, event, ofSource.sourceId);
     case "agent_attached":
       return agentId === null ? undefined : tellAttached(tx, orgId, event, agentId);
     case "agent_revoked":
@@ -72,6 +74,21 @@ async function tellAttached(
       key_fingerprint: shortText(key_fingerprint),
       let_in_by: event.actor_id,
     },
+  });
+}
+
+async function tellHeld(
+  tx: DatabaseTransaction,
+  orgId: string,
+  { id, occurred_at, detail }: LoggedEvent,
+  sourceId: string,
+): Promise<void> {
+  await announce(tx, {
+    orgId,
+    key: id,
+    type: "retention.held",
+    occurredAt: occurred_at,
+    data: { ...(await describeSubjects(tx, orgId, { sourceId })), event_id: id, hold: detail },
   });
 }
 

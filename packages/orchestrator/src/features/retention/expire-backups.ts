@@ -5,32 +5,50 @@ import type { JobContext } from "../../platform/jobs/job.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
 import { findConfigured } from "../sources/configured.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
-import { planRetention } from "./plan.ts";
+import { readHold, setHeld } from "./hold-store.ts";
+import { type Candidate, planRetention } from "./plan.ts";
 import { byTime } from "./rules.ts";
 import type { RetentionDeps } from "./settings.ts";
-import { listAvailable, listNeeded, listRetained, setExpired } from "./store.ts";
+import {
+  clearAnnounced,
+  listAvailable,
+  listNeeded,
+  listRetained,
+  setAnnounced,
+  setExpired,
+} from "./store.ts";
+import { suddenChange } from "./sudden-change.ts";
+import { tellRemovals } from "./tell-removals.ts";
 
 const PAGE = 200;
 /** Backups in one transaction, which holds the organisation's log. */
 const MAX_AT_ONCE = 100;
 
 /**
- * Expires what the rules let go of, oldest first. The row and the log's entry commit together, and only then is the object touched (see
- * remove-objects.ts): after a crash in between the object is still there, and the row says that it goes.
+ * Announces what the rules let go of, and expires what was announced long enough ago and told, oldest first. The row and the log's entry
+ * commit together, and only then is the object touched (see remove-objects.ts): after a crash in between the object is still
+ * there, and the row says that it goes.
  */
 export async function expireBackups(
   deps: RetentionDeps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
   await eachOf(retained(deps.db), signal, async ({ id, org_id }) => {
-    let expired = MAX_AT_ONCE;
-    while (expired === MAX_AT_ONCE && !signal.aborted) {
-      expired = await deps.db
+    let done: Done = { isMore: true };
+    while (done.isMore && !signal.aborted) {
+      done = await deps.db
         .transaction()
-        .execute((tx) => expireSome(tx, { orgId: org_id, sourceId: id }, now));
-      if (expired > 0) deps.logger.info({ source_id: id, expired }, "backups expired by their retention");
+        .execute((tx) => passOver(tx, { orgId: org_id, sourceId: id }, now, deps.retentionDelay_s));
+      if (done.told !== undefined)
+        deps.logger[done.told.level]({ source_id: id, ...done.told.fields }, done.told.text);
     }
   });
+  await tellRemovals(deps.db, { now, signal });
+}
+
+interface Done {
+  isMore: boolean;
+  told?: { level: "info" | "warn"; fields: object; text: string };
 }
 
 /** Every source that has rules, a page at a time. */
@@ -45,49 +63,105 @@ async function* retained(db: Database): AsyncGenerator<{ id: string; org_id: str
 }
 
 /**
- * Everything is read after the two locks: no command for one of these backups can be queued meanwhile, and no receipt that proves one can be
- * appended.
+ * Everything is read after the two locks: no command for one of these backups can be queued meanwhile, nobody can keep one, and no receipt
+ * that proves one can be appended.
  */
-async function expireSome(
+async function passOver(
   tx: DatabaseTransaction,
   { orgId, sourceId }: { orgId: string; sourceId: string },
   now: Date,
-): Promise<number> {
+  delay_s: number,
+): Promise<Done> {
   await lockSourceAndLog(tx, { orgId, sourceId });
   const source = await findConfigured(tx, orgId, sourceId);
-  if (source === null) return 0;
+  if (source === null) return { isMore: false };
+  const { held, accepted } = await readHold(tx, sourceId);
+  if (held !== null) return { isMore: false };
+  const backups = await listAvailable(tx, sourceId);
   const decisions = planRetention({
-    backups: await listAvailable(tx, sourceId),
+    backups,
     rules: source.retention,
     zone: timeZoneOf(source.schedule),
     needed: await listNeeded(tx, sourceId, now),
   });
-  const going = decisions
-    .filter(({ reasons }) => reasons.length === 0)
-    .map(({ backup }) => backup)
+  const going = decisions.filter(({ reasons }) => reasons.length === 0).map(({ backup }) => backup);
+  const log = (kind: string, of: readonly Candidate[], detail: (backup: Candidate) => object) =>
+    appendInTransaction(
+      tx,
+      of.map((backup) => ({
+        orgId,
+        kind,
+        sourceId,
+        backupId: backup.id,
+        actorId: "service",
+        occurredAt: now,
+        detail: {
+          sha256: backup.sha256.toString("hex"),
+          created_at: backup.madeAt.toISOString(),
+          ...detail(backup),
+        },
+      })),
+    );
+
+  const hold = suddenChange({ backups, going }, accepted, now);
+  if (hold !== null) {
+    await setHeld(tx, sourceId, hold, now);
+    await appendInTransaction(tx, [
+      {
+        orgId,
+        kind: "retention_held",
+        sourceId,
+        actorId: "service",
+        occurredAt: now,
+        detail: { ...hold, backups: going.length },
+      },
+    ]);
+    return {
+      isMore: false,
+      told: {
+        level: "warn",
+        fields: hold,
+        text: "retention has stopped: the source's backups changed suddenly",
+      },
+    };
+  }
+
+  const goingIds = new Set(going.map(({ id }) => id));
+  const spared = backups
+    .filter(({ id, expiresAt }) => expiresAt !== null && !goingIds.has(id))
+    .slice(0, MAX_AT_ONCE);
+  if (spared.length > 0) {
+    await clearAnnounced(tx, idsOf(spared));
+    await log("backup_removal_withdrawn", spared, () => ({}));
+    return { isMore: true };
+  }
+  const due = going
+    .filter(({ expiresAt, toldAt }) => expiresAt !== null && expiresAt <= now && toldAt !== null)
     .toSorted(byTime)
     .slice(0, MAX_AT_ONCE);
-  if (going.length === 0) return 0;
-  const expired = await setExpired(
-    tx,
-    going.map(({ id }) => id),
-    now,
-  );
-  await appendInTransaction(
-    tx,
-    expired.map(({ id, sha256, made_at }) => ({
-      orgId,
-      kind: "backup_expired",
-      sourceId,
-      backupId: id,
-      actorId: "service",
-      occurredAt: now,
-      detail: {
-        sha256: sha256.toString("hex"),
-        created_at: made_at.toISOString(),
-        retention: source.retention ?? {},
-      },
-    })),
-  );
-  return expired.length;
+  if (due.length > 0) {
+    await setExpired(tx, idsOf(due), now);
+    await log("backup_expired", due, () => ({ retention: source.retention ?? {} }));
+    return {
+      isMore: true,
+      told: { level: "info", fields: { expired: due.length }, text: "backups expired by their retention" },
+    };
+  }
+  const fresh = going
+    .filter(({ expiresAt }) => expiresAt === null)
+    .toSorted(byTime)
+    .slice(0, MAX_AT_ONCE);
+  if (fresh.length === 0) return { isMore: false };
+  const expiresAt = new Date(now.getTime() + delay_s * 1000);
+  await setAnnounced(tx, idsOf(fresh), expiresAt);
+  await log("backup_expiring", fresh, () => ({
+    expires_at: expiresAt.toISOString(),
+    retention: source.retention ?? {},
+  }));
+  return {
+    isMore: true,
+    told: { level: "info", fields: { announced: fresh.length }, text: "removal of backups announced" },
+  };
 }
+
+const idsOf = (backups: readonly Candidate[]): string[] => backups.map(({ id }) => id);

@@ -6,6 +6,14 @@ export interface Candidate extends Kept {
   /** When it last failed a restore test. */
   failedAt: Date | null;
   sizeBytes: number;
+  /** As its agent says, and nothing here goes by it. */
+  madeAt: Date;
+  sha256: Buffer;
+  /** Somebody said that it stays. */
+  keptAt: Date | null;
+  /** When it goes, where that was announced; and when the organisation was told so. */
+  expiresAt: Date | null;
+  toldAt: Date | null;
 }
 
 export interface Decision {
@@ -25,8 +33,8 @@ export interface PlanInput {
 
 /**
  * What becomes of a source's backups, in the order that they are given in. Whatever the rules say, the newest backup that ever passed a
- * restore test stays, the newest whose last one passed (the other may rot, and must not be what this one goes for), and what a running
- * command needs; without a rule everything does.
+ * restore test stays, the newest whose last one passed (the other may rot, and must not be what this one goes for), what somebody keeps
+ * and what a running command needs; without a rule everything does.
  */
 export function planRetention({ backups, rules, zone, needed }: PlanInput): Decision[] {
   if (!hasRules(rules)) return backups.map((backup) => ({ backup, reasons: [{ rule: "no_rule" }] }));
@@ -36,6 +44,7 @@ export function planRetention({ backups, rules, zone, needed }: PlanInput): Deci
   return backups.map((backup) => {
     const reasons = [...(kept.get(backup.id) ?? [])];
     if (newestProven.has(backup.id)) reasons.push({ rule: "newest_proven" });
+    if (backup.keptAt !== null) reasons.push({ rule: "kept" });
     if (needed.has(backup.id)) reasons.push({ rule: "running_command" });
     return { backup, reasons };
   });

@@ -15,6 +15,7 @@ import { removeExpiredObjects } from "./remove-objects.ts";
 import { sweepObjects } from "./sweep-objects.ts";
 
 const DAY_MS = 86_400_000;
+const DELAY_S = 7 * 86_400;
 let service: TestService;
 let org: TestOrg;
 let agent: TestAgent;
@@ -29,7 +30,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const deps = () => ({ db: service.database, objects: service.objects, logger: service.logger });
+const deps = () => ({
+  db: service.database,
+  objects: service.objects,
+  logger: service.logger,
+  retentionDelay_s: DELAY_S,
+});
+/** Announces, and removes when the delay is over. */
+async function expire(): Promise<void> {
+  await expireBackups(deps(), { now, signal });
+  await expireBackups(deps(), { now: new Date(now.getTime() + DELAY_S * 1000), signal });
+}
 const path = (id: string, call: string): string => `/api/orgs/${org.id}/sources/${id}/${call}`;
 
 async function source(retention: object | null): Promise<string> {
@@ -95,20 +106,20 @@ describe("expiring", () => {
     expect(items.map(({ backup_id }) => backup_id)).toEqual(ids);
     expect(items[3]?.reasons).toEqual([{ rule: "newest_proven" }]);
     expect(await available(id)).toEqual(ids);
-    await Promise.all(Array.from({ length: 4 }, () => expireBackups(deps(), { now, signal })));
+    await Promise.all(Array.from({ length: 4 }, () => expire()));
     const kept = items.filter(({ keep }) => keep).map(({ backup_id }) => backup_id);
     expect(await available(id)).toEqual(kept);
     const events = await owner.get(`/api/orgs/${org.id}/events?kind=backup_expired&source_id=${id}`);
     const named = (events.json["items"] as { backup_id: string }[]).map(({ backup_id }) => backup_id);
     expect(named.toSorted()).toEqual(ids.filter((known) => !kept.includes(known)).toSorted());
-    await expireBackups(deps(), { now, signal });
+    await expire();
     expect(await available(id)).toEqual(kept);
   });
 
   test("of more than fit into one transaction takes several", async () => {
     const id = await source({ keep_last: 1 });
     const ids = await backups(id, 130);
-    await expireBackups(deps(), { now, signal });
+    await expire();
     expect(await available(id)).toEqual(ids.slice(0, 1));
   });
 
@@ -133,13 +144,13 @@ describe("expiring", () => {
     for (const retention of [null, {}, { keep_last: 0 }]) {
       const id = await source(retention);
       const ids = await backups(id, 3);
-      await expireBackups(deps(), { now, signal });
+      await expire();
       expect(await available(id)).toEqual(ids);
     }
     const removed = await source({ keep_last: 1 });
     const ids = await backups(removed, 3);
     await owner.delete(`/api/orgs/${org.id}/sources/${removed}`);
-    await expireBackups(deps(), { now, signal });
+    await expire();
     expect(await available(removed)).toEqual(ids);
   });
 
@@ -150,13 +161,13 @@ describe("expiring", () => {
       Promise.all(
         ids.slice(1).map((backup_id) => owner.post(path(id, "trigger"), { kind: "restore_test", backup_id })),
       ),
-      expireBackups(deps(), { now, signal }),
+      expire(),
     ]);
     const asked = ids.slice(1).filter((_, index) => triggers[index]?.status === 202);
     expect(triggers.every(({ status }) => status === 202 || status === 404)).toBe(true);
     expect(await available(id)).toEqual([ids[0], ...asked]);
     await service.pool.query(`update commands set outcome = '{"event_id":"x"}' where source_id = $1`, [id]);
-    await expireBackups(deps(), { now, signal });
+    await expire();
     expect(await available(id)).toEqual([ids[0]]);
   });
 });
@@ -167,12 +178,12 @@ describe("objects", () => {
     const [old, kept] = [await uploaded(id, "old"), await uploaded(id, "kept")];
     await removeExpiredObjects(deps(), { now, signal });
     expect(await service.objects.head(old.key)).not.toBeNull();
-    await expireBackups(deps(), { now: new Date(), signal });
+    await expire();
     expect(await service.objects.head(old.key)).not.toBeNull();
     const failing = Object.create(service.objects, {
       remove: { value: () => Promise.reject(new Error("the store is away")) },
     }) as ObjectStore;
-    const at = new Date();
+    const at = new Date(now.getTime() + DELAY_S * 1000);
     await removeExpiredObjects({ ...deps(), objects: failing }, { now: at, signal });
     // As if killed after the store removed it and before the row was written.
     await service.objects.remove(old.key);
@@ -190,8 +201,8 @@ describe("objects", () => {
     const id = await source({ keep_last: 1 });
     const locked = await uploaded(id, "locked");
     await uploaded(id, "newer");
-    const at = new Date();
-    await expireBackups(deps(), { now: at, signal });
+    const at = new Date(now.getTime() + DELAY_S * 1000);
+    await expire();
     const asked: string[] = [];
     const holding = Object.create(service.objects, {
       remove: {

@@ -1,12 +1,17 @@
-import { Id, type Retention, RetentionPreview } from "@attestore/contract";
+import { BackupRecord, Id, type Retention, RetentionPreview, SourceRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
 import { notFound } from "../../platform/http/errors.ts";
 import { listQuery, paged, pageOf } from "../../platform/http/listing.ts";
-import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
 import { findConfigured } from "../sources/configured.ts";
+import { backupRecord } from "../backups/present.ts";
+import { sourceRecord } from "../sources/present.ts";
+import { readHold } from "./hold-store.ts";
+import { keepBackup, releaseBackup } from "./keep-backup.ts";
 import { planRetention } from "./plan.ts";
+import { resumeRetention } from "./resume-retention.ts";
 import { listAvailable, listNeeded } from "./store.ts";
 
 const Keep = Type.Optional(
@@ -18,7 +23,7 @@ const Keep = Type.Optional(
 );
 const RULES = ["keep_last", "keep_days", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly"] as const;
 
-/** What the retention rules would do, without doing it. */
+/** What the retention rules would do, without doing it; and what somebody may say about it. */
 export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
   const preview = orgReadRoute({
     method: "GET",
@@ -49,6 +54,7 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
         zone,
         needed: await listNeeded(tx, source.id, clock()),
       });
+      const { held } = await readHold(tx, source.id);
       const going = decisions.filter(({ reasons }) => reasons.length === 0);
       const after = decisions
         .filter(({ backup }) => page.before === null || backup.id < page.before)
@@ -60,19 +66,58 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
         keep_count: decisions.length - going.length,
         remove_count: going.length,
         remove_bytes: going.reduce((sum, { backup }) => sum + backup.sizeBytes, 0),
+        held: held === null ? null : { since: held.since.toISOString(), hold: held.hold },
         ...paged(after, page, ({ backup, reasons }) => ({
           backup_id: backup.id,
-          created_at: backup.at.toISOString(),
+          created_at: backup.madeAt.toISOString(),
           size_bytes: backup.sizeBytes,
           proven_at: backup.provenAt?.toISOString() ?? null,
           keep: reasons.length > 0,
           reasons,
+          expires_at: backup.expiresAt?.toISOString() ?? null,
         })),
       };
       return { status: 200, body };
     },
   });
-  return [preview];
+  const ofBackup = (verb: "keep" | "release", summary: string, work: typeof keepBackup): Route =>
+    writeRoute({
+      method: "POST",
+      path: `/api/orgs/:orgID/backups/:backupID/${verb}`,
+      summary,
+      action: "backups.keep",
+      credential: "user",
+      params: Type.Object({ orgID: Id("org"), backupID: Id("backup") }),
+      answers: { 200: BackupRecord },
+      errors: ["conflict"],
+      rateLimits: ["default"],
+      async handle({ params, principal }, tx) {
+        const asked = { orgId: params.orgID, backupId: params.backupID, actorId: principal.id };
+        return { status: 200, body: backupRecord(await work(tx, asked, clock())) };
+      },
+    });
+  const resume = writeRoute({
+    method: "POST",
+    path: "/api/orgs/:orgID/sources/:sourceID/retention-resume",
+    summary: "Go on with a source's retention that a sudden change of its backups has stopped",
+    action: "sources.manage",
+    credential: "user",
+    params: Type.Object({ orgID: Id("org"), sourceID: Id("source") }),
+    answers: { 200: SourceRecord },
+    errors: ["conflict"],
+    rateLimits: ["default"],
+    async handle({ params, principal }, tx) {
+      const { orgID: orgId, sourceID: sourceId } = params;
+      const source = await resumeRetention(tx, { orgId, sourceId, actorId: principal.id }, clock());
+      return { status: 200, body: sourceRecord(source) };
+    },
+  });
+  return [
+    preview,
+    ofBackup("keep", "Keep a backup, whatever the retention rules say", keepBackup),
+    ofBackup("release", "Let the retention rules decide about a backup again", releaseBackup),
+    resume,
+  ];
 }
 
 function rulesIn(query: Partial<Record<(typeof RULES)[number], string>>): Retention | null {

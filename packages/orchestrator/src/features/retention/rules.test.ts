@@ -86,6 +86,11 @@ const candidates = fc
         provenAt: proof === "none" ? null : at,
         failedAt: proof === "failed since" ? new Date(at.getTime() + 1) : null,
         sizeBytes: 1,
+        madeAt: at,
+        sha256: Buffer.alloc(32),
+        keptAt: null,
+        expiresAt: null,
+        toldAt: null,
       };
     }),
   );

@@ -4,7 +4,7 @@ import { wallClock } from "../schedules/time-zone.ts";
 /** A backup as the rules see it. */
 export interface Kept {
   id: string;
-  /** When it was made. */
+  /** When the service took it, by the service's own clock: what an agent says of the time decides about nothing. */
   at: Date;
 }
 
@@ -64,7 +64,7 @@ export function keepReasons(
   return reasons;
 }
 
-/** Of two that were made at the same moment the one that was registered later is the newer. */
+/** Oldest first; of two of the same moment the one with the greater id is the newer. */
 export function byTime(a: Kept, b: Kept): number {
   return a.at.getTime() - b.at.getTime() || (a.id < b.id ? -1 : 1);
 }

@@ -6,4 +6,6 @@ export interface RetentionDeps {
   db: Database;
   objects: ObjectStore;
   logger: Logger;
+  /** How long before a backup goes that is announced. */
+  retentionDelay_s: number;
 }

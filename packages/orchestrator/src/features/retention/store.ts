@@ -5,21 +5,27 @@ import type { Candidate } from "./plan.ts";
 /** How long after an agent took a command, and never said what came of it, its backup is still kept for it. */
 const LOST_AFTER_MS = 7 * 86_400_000;
 
-/** The source's available backups, newest first. An agent's clock that is ahead makes none of them look younger than it is. */
+/** The source's available backups, newest first by the service's clock, whichever agents made them. */
 export async function listAvailable(db: Database, sourceId: string): Promise<Candidate[]> {
   const rows = await db
     .selectFrom("backups")
-    .select(["id", "made_at", "created_at", "proven_at", "failed_at", "size_bytes"])
+    .select(["id", "sha256", "made_at", "created_at", "proven_at", "failed_at", "size_bytes"])
+    .select(["kept_at", "expires_at", "removal_told_at"])
     .where("source_id", "=", sourceId)
     .where("status", "=", "available")
     .orderBy("id", "desc")
     .execute();
   return rows.map((row) => ({
     id: row.id,
-    at: row.made_at < row.created_at ? row.made_at : row.created_at,
+    at: row.created_at,
+    madeAt: row.made_at,
+    sha256: row.sha256,
     provenAt: row.proven_at,
     failedAt: row.failed_at,
     sizeBytes: row.size_bytes,
+    keptAt: row.kept_at,
+    expiresAt: row.expires_at,
+    toldAt: row.removal_told_at,
   }));
 }
 
@@ -50,24 +56,35 @@ export async function listRetained(
     .execute();
 }
 
-export interface ExpiredBackup {
-  id: string;
-  sha256: Buffer;
-  made_at: Date;
+/** Says that these go at that moment. */
+export async function setAnnounced(
+  tx: DatabaseTransaction,
+  ids: readonly string[],
+  expiresAt: Date,
+): Promise<void> {
+  await tx
+    .updateTable("backups")
+    .set({ expires_at: expiresAt, removal_told_at: null })
+    .where("id", "in", ids)
+    .execute();
+}
+
+/** These stay after all. */
+export async function clearAnnounced(tx: DatabaseTransaction, ids: readonly string[]): Promise<void> {
+  await tx
+    .updateTable("backups")
+    .set({ expires_at: null, removal_told_at: null })
+    .where("id", "in", ids)
+    .execute();
 }
 
 /** Says that these have expired. Their objects are removed after it. */
-export async function setExpired(
-  tx: DatabaseTransaction,
-  ids: readonly string[],
-  at: Date,
-): Promise<ExpiredBackup[]> {
-  return tx
+export async function setExpired(tx: DatabaseTransaction, ids: readonly string[], at: Date): Promise<void> {
+  await tx
     .updateTable("backups")
     .set({ status: "expired", expires_at: at, removal_due_at: at })
     .where("id", "in", ids)
     .where("status", "=", "available")
-    .returning(["id", "sha256", "made_at"])
     .execute();
 }
 

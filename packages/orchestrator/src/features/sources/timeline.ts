@@ -40,7 +40,15 @@ interface Selection {
 
 const TOPICS: Record<TimelineTopic, Selection> = {
   backups: {
-    events: ["backup_failed", "backup_missed", "backup_expired"],
+    events: [
+      "backup_failed",
+      "backup_missed",
+      "backup_expiring",
+      "backup_removal_withdrawn",
+      "backup_expired",
+      "backup_kept",
+      "backup_released",
+    ],
     receipts: { kind: "backup" },
     backups: true,
     commands: false,
@@ -52,7 +60,14 @@ const TOPICS: Record<TimelineTopic, Selection> = {
     commands: false,
   },
   trouble: {
-    events: ["backup_failed", "restore_failed", "attestation_failed", "backup_missed", "restore_test_missed"],
+    events: [
+      "backup_failed",
+      "restore_failed",
+      "attestation_failed",
+      "backup_missed",
+      "restore_test_missed",
+      "retention_held",
+    ],
     receipts: { result: "failed" },
     backups: false,
     commands: false,

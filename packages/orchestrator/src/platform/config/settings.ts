@@ -165,6 +165,12 @@ export const SETTINGS = {
     fallback: "7200",
     description: "Seconds after its scheduled time in which a backup or restore test has to be done.",
   }),
+  retentionDelayDays: define({
+    variable: "ATTESTORE_RETENTION_DELAY_DAYS",
+    read: type.wholeNumber(0, 365),
+    fallback: "7",
+    description: "Days between the announcement that a backup goes and its removal.",
+  }),
   rateDefault: define({
     variable: "ATTESTORE_RATE_DEFAULT",
     read: type.rateLimit,

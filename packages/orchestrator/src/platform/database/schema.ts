@@ -3,6 +3,7 @@ import type {
   AgentSpool,
   Objectives,
   Retention,
+  RetentionHold,
   RotateAgentKeyRequest,
   Schedule,
 } from "@attestore/contract";
@@ -234,6 +235,12 @@ export interface SourcesTable {
   next_restore_test_at: NullableTimestamp;
   created_at: DefaultedTimestamp;
   removed_at: NullableTimestamp;
+  /** Since when a sudden change of its backups stops its retention, and what was seen. */
+  retention_held_at: NullableTimestamp;
+  retention_hold: NullableJson<RetentionHold>;
+  /** Up to when its backups were said to be right, and how large the newest were then. */
+  retention_accepted_at: NullableTimestamp;
+  retention_accepted_bytes: Nullable<number>;
 }
 
 export interface UploadsTable {
@@ -283,7 +290,11 @@ export interface BackupsTable {
   proven_at: NullableTimestamp;
   failed_at: NullableTimestamp;
   failed_receipt_id: Nullable<string>;
+  /** Of an available one when it goes, of an expired one when it went. */
   expires_at: NullableTimestamp;
+  removal_told_at: NullableTimestamp;
+  kept_at: NullableTimestamp;
+  kept_by: Nullable<string>;
   /** When the object of an expired backup is to be removed, or tried again. */
   removal_due_at: NullableTimestamp;
   object_removed_at: NullableTimestamp;

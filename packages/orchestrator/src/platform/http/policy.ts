@@ -48,6 +48,7 @@ export const POLICY = {
   "sources.trigger": MANAGERS,
   "receipts.read": WITH_LINKS,
   "backups.read": WITH_LINKS,
+  "backups.keep": MANAGERS,
   "ciphertext.download": READERS,
   "events.read": WITH_LINKS,
   "commands.read": READERS,
