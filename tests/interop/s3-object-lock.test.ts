@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { examineObjects } from "../../packages/orchestrator/src/cli/doctor/examine-objects.ts";
+import { readConfig } from "../../packages/orchestrator/src/platform/config/read-config.ts";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";
 import type { ObjectLock } from "../../packages/orchestrator/src/platform/objects/s3-object-lock.ts";
 import { S3Store } from "../../packages/orchestrator/src/platform/objects/s3-store.ts";
@@ -51,6 +53,29 @@ async function readable(store: S3Store, key: string): Promise<number> {
   return (await server.send({ method: "GET", ...(await store.presignGet({ key, expiresInSeconds: 900 })) }))
     .status;
 }
+
+describe("doctor", () => {
+  it("proposes a lock where the bucket can, until the settings have one", async () => {
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey } = server.settings;
+    const examine = (more: NodeJS.ProcessEnv) =>
+      examineObjects(
+        readConfig({
+          ATTESTORE_S3_ENDPOINT: endpoint,
+          ATTESTORE_S3_REGION: region,
+          ATTESTORE_S3_BUCKET: bucket,
+          ATTESTORE_S3_ACCESS_KEY_ID: accessKeyId,
+          ATTESTORE_S3_SECRET_ACCESS_KEY: secretAccessKey,
+          ...more,
+        }),
+      );
+    expect(await examine({})).toMatchObject({
+      level: "warning",
+      message: expect.stringContaining("The bucket can lock objects, and backups are not locked."),
+      next: expect.stringContaining("ATTESTORE_S3_OBJECT_LOCK_DAYS"),
+    });
+    expect(await examine({ ATTESTORE_S3_OBJECT_LOCK_DAYS: "30" })).toMatchObject({ level: "ok" });
+  });
+});
 
 describe("a lock of the settings", () => {
   it.each(["GOVERNANCE", "COMPLIANCE"] as const)("is put on what is protected: %s", async (mode) => {
