@@ -14,3 +14,14 @@ export const POLL_HOLD_S = 25;
 export const MAX_WRONG_ATTEMPTS = 5;
 /** How long an interactive attach and any other one-time code live. */
 export const CODE_LIFETIME_S = 15 * 60;
+/**
+ * What a backup's `source_metadata` may be, as JSON in UTF-8: so many bytes, and so many values in all (members of objects and elements of
+ * arrays). The agent keeps its own within 150 KiB.
+ */
+export const MAX_SOURCE_METADATA_BYTES = 160 * 1024;
+export const MAX_SOURCE_METADATA_VALUES = 20_000;
+/** The same of an event's `detail`. Two checkpoints that contradict each other have room. */
+export const MAX_EVENT_DETAIL_BYTES = 40 * 1024;
+export const MAX_EVENT_DETAIL_VALUES = 1000;
+/** Bytes of JSON after which a page of a list ends, however few records it has. */
+export const MAX_PAGE_BYTES = 1024 * 1024;

@@ -1,5 +1,6 @@
 import { newId } from "@attestore/contract";
 import { randomBytes } from "node:crypto";
+import { changesSinceNewest } from "../src/features/drift/stored-changes.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 
 export interface RecordedBackup {
@@ -49,6 +50,7 @@ export async function recordBackup(db: Database, backup: RecordedBackup): Promis
         schema_hash: "ab".repeat(32),
         ...backup.metadata,
       }),
+      schema_changes: await changesSinceNewest(db, sourceId, backup.metadata ?? {}),
       made_at: backup.madeAt ?? at,
       proven_at: backup.provenAt ?? null,
     })

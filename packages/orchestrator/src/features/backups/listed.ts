@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Backup } from "./store.ts";
-import { BACKUP_COLUMNS } from "./store.ts";
+import { LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "./store.ts";
 
 export interface BackupFilter {
   source_id?: string;
@@ -45,7 +45,8 @@ export async function listBackups(
 function selection(db: Database, orgId: string, filter: BackupFilter, range: Range, limit: number) {
   let query = db
     .selectFrom("backups")
-    .select(BACKUP_COLUMNS)
+    .select(LISTED_BACKUP_COLUMNS)
+    .select(LISTED_METADATA.as("source_metadata"))
     .where("org_id", "=", orgId)
     .where("id", "<", range.before);
   for (const name of FILTERS) {

@@ -2,6 +2,7 @@ import { newId, type RegisterBackupRequest } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/http/errors.ts";
 import { readTimestamp } from "../../platform/http/timestamp.ts";
+import { changesSinceNewest } from "../drift/stored-changes.ts";
 import { linkBackup } from "../commands/link-outcome.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { recordBackupMade } from "../sources/record-backup-made.ts";
@@ -65,8 +66,10 @@ export async function registerBackup(
 ): Promise<Backup> {
   const madeAt = bounded(readTimestamp(request.created_at, "/created_at"), new Date());
   if (!(await holdUpload(tx, upload.id))) throw notFound("upload");
-  const backupId = newId("backup");
   const { source_id: sourceId } = upload;
+  // The source's row orders its backups: each is compared with the one whose id comes before its own.
+  await recordBackupMade(tx, sourceId, madeAt);
+  const backupId = newId("backup");
   const { command_id: commandId } = request;
   if (commandId !== undefined) await linkBackup(tx, { commandId, agentId: agent.id, sourceId, backupId });
   const backup = await insertBackup(tx, {
@@ -80,11 +83,11 @@ export async function registerBackup(
     size_bytes: upload.size_bytes,
     cipher: JSON.stringify(request.cipher),
     source_metadata: JSON.stringify(request.source_metadata),
+    schema_changes: await changesSinceNewest(tx, sourceId, request.source_metadata),
     made_at: madeAt,
     ...(commandId === undefined ? {} : { command_id: commandId }),
   });
   if (backup === null) throw alreadyRegistered(await findBackupOfUpload(tx, upload.id));
-  await recordBackupMade(tx, sourceId, madeAt);
   return backup;
 }
 

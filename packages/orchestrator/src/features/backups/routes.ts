@@ -1,5 +1,7 @@
 import {
   Id,
+  MAX_SOURCE_METADATA_BYTES,
+  MAX_SOURCE_METADATA_VALUES,
   PRESIGNED_URL_S,
   RegisterBackupRequest,
   UploadUrlRequest,
@@ -9,6 +11,7 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
+import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
@@ -21,6 +24,8 @@ import { findRegistrable, registerBackup } from "./register-backup.ts";
 import { findRenewable } from "./renew-upload.ts";
 import { findBackup, insertUpload, renewUpload } from "./store.ts";
 import { requireStored } from "./stored-ciphertext.ts";
+
+const METADATA = { bytes: MAX_SOURCE_METADATA_BYTES, values: MAX_SOURCE_METADATA_VALUES };
 
 export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
   const uploadUrl = writeRoute({
@@ -74,6 +79,7 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
     body: RegisterBackupRequest,
     rateLimits: ["default"],
     async prepare(call) {
+      requireWithin("source_metadata", call.body.source_metadata, METADATA);
       const upload = await findRegistrable(db, call.principal, call.body);
       await withObjectStore(call, () => requireStored(objects, upload, call.body.parts));
       return upload;

@@ -1,4 +1,4 @@
-import type { Insertable } from "kysely";
+import { type Insertable, sql } from "kysely";
 import type {
   BackupsTable,
   Database,
@@ -56,6 +56,13 @@ export const BACKUP_COLUMNS = [
   "expires_at",
   "kept_at",
 ] as const;
+
+/** In place of `source_metadata` in lists: what every engine says. The rest, which may be large, is in the backup's own record. */
+export const LISTED_METADATA = sql<Backup["source_metadata"]>`jsonb_build_object(
+  'engine', source_metadata -> 'engine', 'engine_version', source_metadata -> 'engine_version',
+  'dump_format', source_metadata -> 'dump_format', 'schema_hash', source_metadata -> 'schema_hash')`;
+
+export const LISTED_BACKUP_COLUMNS = BACKUP_COLUMNS.filter((column) => column !== "source_metadata");
 
 export async function insertUpload(tx: DatabaseTransaction, upload: Insertable<UploadsTable>): Promise<void> {
   await tx.insertInto("uploads").values(upload).execute();

@@ -1,15 +1,19 @@
 import type { Statement } from "@attestore/proof";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { idsWithin } from "../../platform/http/listing.ts";
+import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
+import type { SchemaChanges } from "./schema-changes.ts";
 
 /** What is known of how a backup was made, and of the newest test that restored it. */
 export interface ObservedBackup {
   id: string;
   made_at: Date;
   agent_id: string;
-  /** Without its summary of the schema, which may be large. */
-  metadata: Readonly<Record<string, unknown>>;
+  metadata: Backup["source_metadata"];
+  /** Of its schema since the backup before, where both came with a summary. */
+  schemaChanges: SchemaChanges | null;
   cipher: { name: string; recipients: string[] };
   agentVersion: string | null;
   test: ObservedTest | null;
@@ -20,25 +24,35 @@ export interface ObservedTest {
   runtime: Readonly<Record<string, unknown>>;
 }
 
-/** The source's backups before that id, newest first. */
+/** Of receipts that one call reads. Their checks are in them: a hundred backups have room unless somebody means to fill it. */
+const MAX_READ_BYTES = 8 * 1024 * 1024;
+/** Of receipts that are read and parsed before the thread turns to others. */
+const PORTION_BYTES = 1024 * 1024;
+
+/** The source's backups before that id, newest first; fewer than `limit`, and two at least, where their receipts are too large: then `isCut`. */
 export async function observeBackups(
   db: Database,
   sourceId: string,
   before: string | null,
   limit: number,
-): Promise<ObservedBackup[]> {
+): Promise<{ backups: ObservedBackup[]; isCut: boolean }> {
   let query = db
     .selectFrom("backups")
-    .select(["id", "made_at", "agent_id", "cipher"])
-    .select(sql<Record<string, unknown>>`source_metadata - 'schema_summary'`.as("metadata"))
+    .select(["id", "made_at", "agent_id", "cipher", "schema_changes as schemaChanges"])
+    .select(LISTED_METADATA.as("metadata"))
     .where("source_id", "=", sourceId);
   if (before !== null) query = query.where("id", "<", before);
-  const rows = await query.orderBy("id", "desc").limit(limit).execute();
+  const all = await query.orderBy("id", "desc").limit(limit).execute();
+  const receipts = await listReceipts(
+    db,
+    all.map(({ id }) => id),
+  );
+  const rows = all.slice(0, countWithin(all, receipts));
   const predicates = await readPredicates(
     db,
-    rows.map(({ id }) => id),
+    receipts.filter(({ backup_id }) => rows.some(({ id }) => id === backup_id)),
   );
-  return rows.map((row) => {
+  const backups = rows.map((row) => {
     const made = predicates.get(`backup ${row.id}`);
     const tested = predicates.get(`restore_test ${row.id}`);
     return {
@@ -47,6 +61,7 @@ export async function observeBackups(
       test: tested === undefined ? null : testOf(tested),
     };
   });
+  return { backups, isCut: rows.length < all.length };
 }
 
 function testOf({ at, predicate }: Signed): ObservedTest | null {
@@ -58,34 +73,46 @@ interface Signed {
   predicate: Statement["predicate"];
 }
 
+interface ReceiptSize {
+  id: string;
+  backup_id: string;
+  bytes: number;
+}
+
 /** The newest receipt of each kind and backup. */
-async function readPredicates(db: Database, backupIds: readonly string[]): Promise<Map<string, Signed>> {
-  if (backupIds.length === 0) return new Map();
-  const rows = await db
+async function listReceipts(db: Database, backupIds: readonly string[]): Promise<ReceiptSize[]> {
+  if (backupIds.length === 0) return [];
+  return db
     .selectFrom("receipts")
     .distinctOn(["backup_id", "kind"])
-    .select(["backup_id", "kind", "envelope", "created_at"])
+    .select(["id", "backup_id", sql<number>`octet_length(envelope)`.as("bytes")])
     .where("backup_id", "in", backupIds)
     .orderBy("backup_id")
     .orderBy("kind")
     .orderBy("id", "desc")
     .execute();
-  return new Map(
-    rows.map((row) => [
-      `${row.kind} ${row.backup_id}`,
-      { at: row.created_at, predicate: predicateIn(row.envelope) },
-    ]),
-  );
 }
 
-/** `schema_summary` of these backups, as their agent sent it. */
-export async function readSummaries(db: Database, ids: readonly string[]): Promise<Map<string, unknown>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom("backups")
-    .select("id")
-    .select(sql<unknown>`source_metadata -> 'schema_summary'`.as("summary"))
-    .where("id", "in", ids)
-    .execute();
-  return new Map(rows.map(({ id, summary }) => [id, summary]));
+function countWithin(backups: readonly { id: string }[], receipts: readonly ReceiptSize[]): number {
+  const bytes = new Map<string, number>();
+  for (const receipt of receipts)
+    bytes.set(receipt.backup_id, (bytes.get(receipt.backup_id) ?? 0) + receipt.bytes);
+  const sizes = backups.map(({ id }) => ({ id, bytes: bytes.get(id) ?? 0 }));
+  return Math.max(Math.min(2, backups.length), idsWithin(sizes, MAX_READ_BYTES).ids.length);
+}
+
+async function readPredicates(db: Database, receipts: readonly ReceiptSize[]): Promise<Map<string, Signed>> {
+  const predicates = new Map<string, Signed>();
+  for (let rest = receipts; rest.length > 0;) {
+    const { ids } = idsWithin(rest, PORTION_BYTES);
+    rest = rest.slice(ids.length);
+    const rows = await db
+      .selectFrom("receipts")
+      .select(["backup_id", "kind", "envelope", "created_at"])
+      .where("id", "in", ids)
+      .execute();
+    for (const { kind, backup_id, envelope, created_at } of rows)
+      predicates.set(`${kind} ${backup_id}`, { at: created_at, predicate: predicateIn(envelope) });
+  }
+  return predicates;
 }

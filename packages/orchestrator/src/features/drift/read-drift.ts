@@ -1,48 +1,43 @@
-import type { DriftIndicator } from "@attestore/contract";
+import { type DriftIndicator, MAX_PAGE_BYTES } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import type { Page } from "../../platform/http/listing.ts";
+import { cursorOf, type Page } from "../../platform/http/listing.ts";
 import { driftOfBackup, driftOfTest } from "./compare.ts";
-import { observeBackups, type ObservedBackup, readSummaries } from "./observed.ts";
-import { schemaChanges } from "./schema-changes.ts";
+import { observeBackups, type ObservedBackup } from "./observed.ts";
 
-/** The indicators of a page of backups, newest first. There may be none on a page, and more after it. */
+/**
+ * The indicators of a page of backups, newest first. There may be none on a page, and more after it. A page has `limit` backups, or fewer where
+ * those have much to tell.
+ */
 export async function readDrift(
   db: Database,
   sourceId: string,
   page: Page,
 ): Promise<{ items: DriftIndicator[]; next_cursor: string | null }> {
   // One more, which the oldest of the page is compared with.
-  const backups = await observeBackups(db, sourceId, page.before, page.limit + 1);
-  const found: DriftIndicator[] = [];
-  const schema: { indicator: DriftIndicator; before: string }[] = [];
-  let earlierTested: ObservedBackup | null = null;
-  for (const [index, backup] of backups.toReversed().entries()) {
-    const before = backups[backups.length - index];
-    if (before !== undefined)
-      for (const indicator of driftOfBackup(before, backup)) {
-        found.push(indicator);
-        if (indicator.kind === "schema") schema.push({ indicator, before: before.id });
-      }
-    const isShown = backups.length <= page.limit || before !== undefined;
-    if (isShown) found.push(...driftOfTest(backup, earlierTested));
-    if (backup.test !== null) earlierTested = backup;
+  const { backups, isCut } = await observeBackups(db, sourceId, page.before, page.limit + 1);
+  const count = isCut ? backups.length - 1 : Math.min(page.limit, backups.length);
+  const items: DriftIndicator[] = [];
+  let bytes = 0;
+  for (const [index, backup] of backups.slice(0, count).entries()) {
+    const found = driftAt(backups, index).toReversed();
+    bytes += JSON.stringify(found).length;
+    const last = backups[index - 1];
+    if (bytes > MAX_PAGE_BYTES && last !== undefined) return { items, next_cursor: cursorOf(last.id) };
+    items.push(...found);
+    if (index === count - 1 && count < backups.length) return { items, next_cursor: cursorOf(backup.id) };
   }
-  await explain(db, schema);
-  const last = backups.length > page.limit ? backups[page.limit - 1] : undefined;
-  return {
-    items: found.toReversed(),
-    next_cursor: last === undefined ? null : Buffer.from(last.id, "latin1").toString("base64url"),
-  };
+  return { items, next_cursor: null };
 }
 
-async function explain(
-  db: Database,
-  schema: readonly { indicator: DriftIndicator; before: string }[],
-): Promise<void> {
-  const ids = schema.flatMap(({ indicator, before }) => [before, indicator.backup_id]);
-  const summaries = await readSummaries(db, [...new Set(ids)]);
-  for (const { indicator, before } of schema) {
-    const changes = schemaChanges(summaries.get(before), summaries.get(indicator.backup_id));
-    if (changes !== null) indicator.changes = changes;
-  }
+/** What is not as it was in the backup before, and in the test before, of those that were read. */
+function driftAt(backups: readonly ObservedBackup[], index: number): DriftIndicator[] {
+  const backup = backups[index];
+  if (backup === undefined) return [];
+  const before = backups[index + 1];
+  const found = before === undefined ? [] : driftOfBackup(before, backup);
+  for (const indicator of found)
+    if (indicator.kind === "schema" && backup.schemaChanges !== null)
+      indicator.changes = backup.schemaChanges;
+  const earlierTested = backups.slice(index + 1).find(({ test }) => test !== null) ?? null;
+  return [...found, ...driftOfTest(backup, earlierTested)];
 }

@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+
 /** Names of what differs between two summaries of a schema. */
 export interface SchemaChanges {
   added: string[];
@@ -5,7 +7,11 @@ export interface SchemaChanges {
   altered: string[];
 }
 
+/** Of each list, and of characters in all three together. */
 const MAX_NAMES = 1000;
+const MAX_SHOWN = 32 * 1024;
+/** A name that is longer is cut, and ends in a digest of the whole. Agents' own are shorter. */
+const MAX_NAME = 400;
 
 interface Summary {
   /** `table orders`, and `table orders column total` → the object that it is of, and its definition. */
@@ -23,29 +29,28 @@ interface Summary {
 export function schemaChanges(before: unknown, after: unknown): SchemaChanges | null {
   const [old, now] = [readSummary(before), readSummary(after)];
   if (old === null || now === null) return null;
+  const altered = [...now.names].flatMap(([name, { definition }]) => {
+    const known = old.names.get(name);
+    return known === undefined || known.definition === definition ? [] : [name];
+  });
+  let room = MAX_SHOWN;
+  const listed = (names: string[]): string[] =>
+    names
+      .toSorted()
+      .slice(0, MAX_NAMES)
+      .filter((name) => (room -= name.length) >= 0);
   return {
-    added: namesOnlyIn(now, old),
-    removed: namesOnlyIn(old, now),
-    altered: listed(
-      [...now.names].flatMap(([name, { definition }]) => {
-        const known = old.names.get(name);
-        return known === undefined || known.definition === definition ? [] : [name];
-      }),
-    ),
+    added: listed(namesOnlyIn(now, old)),
+    removed: listed(namesOnlyIn(old, now)),
+    altered: listed(altered),
   };
 }
 
 /** Of an object that the other summary had no room for nobody knows whether it is only here. */
 function namesOnlyIn(here: Summary, there: Summary): string[] {
-  return listed(
-    [...here.names].flatMap(([name, { object }]) =>
-      there.names.has(name) || (there.isCut && !there.objects.has(object)) ? [] : [name],
-    ),
+  return [...here.names].flatMap(([name, { object }]) =>
+    there.names.has(name) || (there.isCut && !there.objects.has(object)) ? [] : [name],
   );
-}
-
-function listed(names: string[]): string[] {
-  return names.toSorted().slice(0, MAX_NAMES);
 }
 
 function readSummary(value: unknown): Summary | null {
@@ -55,14 +60,20 @@ function readSummary(value: unknown): Summary | null {
     if (!isRecord(object)) return null;
     const { kind, name, definition, parts } = object;
     if (typeof kind !== "string" || typeof name !== "string") return null;
-    const title = `${kind} ${name}`;
+    const title = short(`${kind} ${name}`);
     summary.objects.add(title);
     summary.names.set(title, { object: title, definition: textOf(definition) });
     if (!isRecord(parts)) continue;
     for (const [part, text] of Object.entries(parts))
-      summary.names.set(`${title} ${part}`, { object: title, definition: textOf(text) });
+      summary.names.set(`${title} ${short(part)}`, { object: title, definition: textOf(text) });
   }
   return summary;
+}
+
+/** Each part of an object repeats its object's name: together they would be far more than what was sent. */
+function short(name: string): string {
+  if (name.length <= MAX_NAME) return name;
+  return `${name.slice(0, MAX_NAME - 20).toWellFormed()}… ${hash("sha256", name).slice(0, 16)}`;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

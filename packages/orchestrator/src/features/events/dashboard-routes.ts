@@ -36,8 +36,8 @@ export function eventReadingRoutes(): Route[] {
       async handle({ orgId, query, within }, tx) {
         const page = pageOf("event", query);
         const ids = idRange("event", page, periodOf(query, within));
-        const rows = await listEvents(tx, orgId, query, ids, page.limit);
-        return { status: 200, body: paged(rows, page, eventRecord) };
+        const { rows, hasMore } = await listEvents(tx, orgId, query, ids, page.limit);
+        return { status: 200, body: paged(rows, page, eventRecord, hasMore) };
       },
     }),
     orgReadRoute({

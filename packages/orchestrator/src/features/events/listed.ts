@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { idsWithin } from "../../platform/http/listing.ts";
 
 export interface ListedEvent {
   id: string;
@@ -36,27 +38,36 @@ export const EVENT_COLUMNS = [
   "created_at",
 ] as const;
 
-/** Newest first, one more than `limit`. */
+/** Newest first, one more than `limit`, or as many as a page has room for; then `hasMore`. */
 export async function listEvents(
   db: Database,
   orgId: string,
   filter: EventFilter,
   ids: { from: string; before: string },
   limit: number,
-): Promise<ListedEvent[]> {
+): Promise<{ rows: ListedEvent[]; hasMore: boolean }> {
   let query = db
     .selectFrom("events")
-    .select(EVENT_COLUMNS)
+    .select(["id", sql<number>`octet_length(body)`.as("bytes")])
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);
   if (filter.source_id !== undefined) query = query.where("source_id", "=", filter.source_id);
   if (filter.agent_id !== undefined) query = query.where("actor_id", "=", filter.agent_id);
   if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
-  return query
+  const found = await query
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
+  const { ids: within, isCut: hasMore } = idsWithin(found);
+  if (within.length === 0) return { rows: [], hasMore };
+  const rows = await db
+    .selectFrom("events")
+    .select(EVENT_COLUMNS)
+    .where("id", "in", within)
+    .orderBy("id", "desc")
+    .execute();
+  return { rows, hasMore };
 }
 
 export async function findEvent(db: Database, orgId: string, id: string): Promise<ListedEvent | null> {

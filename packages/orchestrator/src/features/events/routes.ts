@@ -1,12 +1,20 @@
-import { EventRequest, EventAccepted } from "@attestore/contract";
+import {
+  EventRequest,
+  EventAccepted,
+  MAX_EVENT_DETAIL_BYTES,
+  MAX_EVENT_DETAIL_VALUES,
+} from "@attestore/contract";
 import { isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry } from "../../log/event-entry.ts";
 import { placementAnswer } from "../../log/placement.ts";
 import type { Sequencer } from "../../log/sequencer.ts";
+import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { invalidRequest } from "../../platform/http/errors.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
 import { agentEvents, type AgentEventEntry } from "./event-kind.ts";
+
+const DETAIL = { bytes: MAX_EVENT_DETAIL_BYTES, values: MAX_EVENT_DETAIL_VALUES };
 
 export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
   return [
@@ -21,6 +29,7 @@ export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
       body: EventRequest,
       rateLimits: ["default"],
       async handle({ principal, body, rawBody }, record) {
+        requireWithin("detail", body.detail, DETAIL);
         const submitted = await sequencer.submit(
           agentEvents,
           agentEvent(principal, body),

@@ -79,13 +79,13 @@ export function sourceHistoryRoutes(): Route[] {
       const source = await findConfigured(tx, orgId, params.sourceID);
       if (source === null || !isWithin(knownUntil(within), source.created_at)) throw notFound("source");
       const page = pageOf("receipt", query);
-      const rows = await readRestoreTests(
+      const { rows, hasMore } = await readRestoreTests(
         tx,
         source.id,
         idRange("receipt", page, periodOf(query, within)),
         page.limit,
       );
-      return { status: 200, body: paged(rows, page, ({ test }) => test) };
+      return { status: 200, body: paged(rows, page, ({ test }) => test, hasMore) };
     },
   });
 

@@ -1,17 +1,19 @@
 import type { RestoreTestRecord } from "@attestore/contract";
+import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
+import { idsWithin } from "../../platform/http/listing.ts";
 import { restoreTestIn } from "../receipts/stored-statement.ts";
 
-/** Newest first, one more than `limit`. */
+/** Newest first, one more than `limit`, or as many as a page has room for; then `hasMore`. */
 export async function readRestoreTests(
   db: Database,
   sourceId: string,
   ids: { from: string; before: string },
   limit: number,
-): Promise<{ id: string; test: RestoreTestRecord }[]> {
-  const rows = await db
+): Promise<{ rows: { id: string; test: RestoreTestRecord }[]; hasMore: boolean }> {
+  const sizes = await db
     .selectFrom("receipts")
-    .select(["id", "created_at", "agent_id", "backup_id", "envelope"])
+    .select(["id", sql<number>`octet_length(envelope)`.as("bytes")])
     .where("source_id", "=", sourceId)
     .where("kind", "=", "restore_test")
     .where("id", ">=", ids.from)
@@ -19,7 +21,15 @@ export async function readRestoreTests(
     .orderBy("id", "desc")
     .limit(limit + 1)
     .execute();
-  return rows.map(({ id, created_at, agent_id, backup_id, envelope }) => {
+  const { ids: within, isCut: hasMore } = idsWithin(sizes);
+  if (within.length === 0) return { rows: [], hasMore };
+  const receipts = await db
+    .selectFrom("receipts")
+    .select(["id", "created_at", "agent_id", "backup_id", "envelope"])
+    .where("id", "in", within)
+    .orderBy("id", "desc")
+    .execute();
+  const rows = receipts.map(({ id, created_at, agent_id, backup_id, envelope }) => {
     const { started_at, finished_at, result, reason, runtime, phases, checks } = restoreTestIn(envelope);
     const test: RestoreTestRecord = {
       receipt_id: id,
@@ -36,4 +46,5 @@ export async function readRestoreTests(
     };
     return { id, test };
   });
+  return { rows, hasMore };
 }

@@ -1,16 +1,10 @@
-import {
-  firstIdAt,
-  type IdKind,
-  isId,
-  type SourceMetadata,
-  type TimelineItem,
-  type TimelineTopic,
-} from "@attestore/contract";
+import { firstIdAt, type IdKind, isId, type TimelineItem, type TimelineTopic } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import { invalidRequest } from "../../platform/http/errors.ts";
+import { idsWithin, paged } from "../../platform/http/listing.ts";
 import { backupRecord } from "../backups/present.ts";
-import { BACKUP_COLUMNS } from "../backups/store.ts";
+import { LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
 import { commandRecord } from "../commands/present.ts";
 import { COMMAND_COLUMNS } from "../commands/store.ts";
 import { EVENT_COLUMNS } from "../events/listed.ts";
@@ -100,22 +94,20 @@ export async function readTimeline(
     limit: limit + 1,
   };
   const selection = query.topic === undefined ? null : TOPICS[query.topic];
+  const events = await readEvents(db, sourceId, range, selection?.events ?? null);
   const read = [
-    await readEvents(db, sourceId, range, selection?.events ?? null),
+    events.entries,
     selection?.receipts === null ? [] : await readReceipts(db, sourceId, range, selection?.receipts ?? {}),
     selection?.backups === false ? [] : await readBackups(db, sourceId, range),
     selection?.commands === false ? [] : await readCommands(db, sourceId, range),
   ];
-  const entries = read.flat().toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
-  const shown = entries.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map(({ item }) => item),
-    next_cursor:
-      entries.length > limit && last !== undefined
-        ? Buffer.from(last.id, "latin1").toString("base64url")
-        : null,
-  };
+  // Where events were left out, nothing that is older than the oldest of those that were read can be shown yet.
+  const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
+  const entries = read
+    .flat()
+    .filter(({ id }) => suffixOf(id) >= oldest)
+    .toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
+  return paged(entries, { limit, before }, ({ item }) => item, events.isCut);
 }
 
 function firstSuffixAt(at: Date): string {
@@ -137,19 +129,26 @@ async function readEvents(
   sourceId: string,
   { from, before, limit }: Range,
   kinds: readonly string[] | null,
-): Promise<Entry[]> {
-  if (kinds?.length === 0) return [];
-  let query = db
+): Promise<{ entries: Entry[]; isCut: boolean }> {
+  if (kinds?.length === 0) return { entries: [], isCut: false };
+  let sizes = db
+    .selectFrom("events")
+    .select(["id", sql<number>`octet_length(body)`.as("bytes")])
+    .where("source_id", "=", sourceId)
+    .where("id", ">=", `evt_${from}`)
+    .where("id", "<", `evt_${before}`);
+  if (kinds !== null) sizes = sizes.where("kind", "in", kinds);
+  const { ids, isCut } = idsWithin(await sizes.orderBy("id", "desc").limit(limit).execute());
+  if (ids.length === 0) return { entries: [], isCut };
+  const rows = await db
     .selectFrom("events")
     .leftJoin("incidents", "incidents.id", "events.id")
     .select(EVENT_COLUMNS.map((column) => `events.${column}` as const))
     .select(["incidents.id as incident_id", "incidents.ended_at"])
-    .where("events.source_id", "=", sourceId)
-    .where("events.id", ">=", `evt_${from}`)
-    .where("events.id", "<", `evt_${before}`);
-  if (kinds !== null) query = query.where("events.kind", "in", kinds);
-  const rows = await query.orderBy("events.id", "desc").limit(limit).execute();
-  return rows.map(({ incident_id, ended_at, ...event }) => ({
+    .where("events.id", "in", ids)
+    .orderBy("events.id", "desc")
+    .execute();
+  const entries = rows.map<Entry>(({ incident_id, ended_at, ...event }) => ({
     id: event.id,
     item: {
       type: "event",
@@ -158,6 +157,7 @@ async function readEvents(
       incident: incident_id === null ? null : { ended_at: ended_at?.toISOString() ?? null },
     },
   }));
+  return { entries, isCut };
 }
 
 async function readReceipts(
@@ -184,10 +184,8 @@ async function readReceipts(
 async function readBackups(db: Database, sourceId: string, { from, before, limit }: Range): Promise<Entry[]> {
   const rows = await db
     .selectFrom("backups")
-    .select(BACKUP_COLUMNS.filter((column) => column !== "source_metadata"))
-    .select("created_at")
-    // Without the summary of the schema, which may be large: the backup's own record has it.
-    .select(sql<SourceMetadata>`source_metadata - 'schema_summary'`.as("source_metadata"))
+    .select(LISTED_BACKUP_COLUMNS)
+    .select(["created_at", LISTED_METADATA.as("source_metadata")])
     .where("source_id", "=", sourceId)
     .where("id", ">=", `bkp_${from}`)
     .where("id", "<", `bkp_${before}`)

@@ -284,6 +284,8 @@ export interface BackupsTable {
   size_bytes: number;
   cipher: Json<{ name: "age-v1"; recipients: string[] }>;
   source_metadata: Json<{ engine: string; engine_version: string; dump_format: string; schema_hash: string }>;
+  /** What the schema's summary says that the one of the backup before does not, as it was registered. */
+  schema_changes: NullableJson<{ added: string[]; removed: string[]; altered: string[] }>;
   command_id: Nullable<string>;
   status: Generated<"available" | "expired">;
   made_at: Timestamp;

@@ -1,4 +1,4 @@
-import { firstIdAt, isId, type IdKind } from "@attestore/contract";
+import { firstIdAt, isId, type IdKind, MAX_PAGE_BYTES } from "@attestore/contract";
 import { type TObject, type TProperties, type TSchema, Type } from "@fastify/type-provider-typebox";
 import { invalidRequest } from "./errors.ts";
 import { ALWAYS, type Period } from "./principal.ts";
@@ -70,19 +70,46 @@ export function idRange(kind: IdKind, page: Page, { from, to }: Period): { from:
   };
 }
 
-/** One page of rows, of which one more than the limit was asked for. */
+/**
+ * One page of rows, of which one more than the limit was asked for. It ends at the limit or after MAX_PAGE_BYTES of JSON, whichever
+ * comes first, and has one item at least. `hasMore` where not all rows were read that the limit allows.
+ */
 export function paged<Row extends { id: string }, Item>(
   rows: readonly Row[],
   { limit }: Page,
   present: (row: Row) => Item,
+  hasMore = false,
 ): { items: Item[]; next_cursor: string | null } {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  return {
-    items: shown.map((row) => present(row)),
-    next_cursor:
-      rows.length > limit && last !== undefined ? Buffer.from(last.id, "latin1").toString("base64url") : null,
-  };
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const row of rows.slice(0, limit)) {
+    const item = present(row);
+    bytes += JSON.stringify(item).length;
+    if (bytes > MAX_PAGE_BYTES && items.length > 0) break;
+    items.push(item);
+  }
+  const last = rows[items.length - 1];
+  const isLast = items.length === rows.length && !hasMore;
+  return { items, next_cursor: isLast || last === undefined ? null : cursorOf(last.id) };
+}
+
+/** The `next_cursor` of a page whose last record has this id. */
+export function cursorOf(id: string): string {
+  return Buffer.from(id, "latin1").toString("base64url");
+}
+
+/**
+ * Of rows in their order, the ids of as many as come to `bytes`, and of one at least: what is read of large columns is bounded before it is
+ * read.
+ */
+export function idsWithin(
+  rows: readonly { id: string; bytes: number }[],
+  bytes = MAX_PAGE_BYTES,
+): { ids: string[]; isCut: boolean } {
+  let total = 0;
+  const end = rows.findIndex((row, index) => (total += row.bytes) > bytes && index > 0);
+  const fitting = end === -1 ? rows : rows.slice(0, end);
+  return { ids: fitting.map(({ id }) => id), isCut: end !== -1 };
 }
 
 const MOMENT =

@@ -1,0 +1,33 @@
+import { ApiError } from "./errors.ts";
+
+export interface JsonBounds {
+  /** As JSON in UTF-8. */
+  bytes: number;
+  /** Members of objects and elements of arrays, at every level. */
+  values: number;
+}
+
+/**
+ * Refuses a value of a request that is too large to keep, list and compare: what one agent records, everybody's thread reads.
+ * @throws ApiError `payload_too_large` that names the field
+ */
+export function requireWithin(field: string, value: object, { bytes, values }: JsonBounds): void {
+  const found = { bytes: Buffer.byteLength(JSON.stringify(value)), values: countValues(value) };
+  if (found.bytes <= bytes && found.values <= values) return;
+  throw new ApiError(
+    "payload_too_large",
+    `${field} has ${found.bytes} bytes and ${found.values} values. At most ${bytes} bytes and ${values} values are kept.`,
+    { field, max_bytes: bytes, max_values: values },
+  );
+}
+
+function countValues(value: object): number {
+  let count = 0;
+  const waiting: object[] = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop())
+    for (const inner of Object.values(next) as unknown[]) {
+      count += 1;
+      if (typeof inner === "object" && inner !== null) waiting.push(inner);
+    }
+  return count;
+}
