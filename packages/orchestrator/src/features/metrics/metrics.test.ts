@@ -108,3 +108,15 @@ test("with the database away it says so, and shows no old values", async () => {
   way.on();
   await replica.close();
 });
+
+test("shows how long the thread could not turn to others", async () => {
+  const longest = async () => {
+    // The timer that measures comes to its turn before and after.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const until = performance.now() + 400;
+    while (performance.now() < until) continue;
+    const text = (await scrape()).body.toString();
+    return sample(text, "attestore_event_loop_delay_seconds", { quantile: "1" });
+  };
+  await expect.poll(longest).toBeGreaterThan(0.3);
+});

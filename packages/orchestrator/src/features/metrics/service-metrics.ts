@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import packageJson from "../../../package.json" with { type: "json" };
+import { watchEventLoop } from "./event-loop-watch.ts";
 
 /** What this process measures by itself, while it works. */
 export interface ServiceMetrics {
@@ -13,6 +14,7 @@ export interface ServiceMetrics {
 export function createMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  watchEventLoop(registry);
   const info = new Gauge({
     name: "attestore_build_info",
     help: "1; the version is in the label.",

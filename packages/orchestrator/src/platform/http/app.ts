@@ -15,6 +15,7 @@ import { mountRoute } from "./mount-route.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
+import { ReadingTurns } from "./reading-turns.ts";
 import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
@@ -78,6 +79,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     logger,
     limiting,
     agents: new AgentCredentials(db, options.firstAgentCall),
+    reading: new ReadingTurns(),
     impersonation: impersonationLogger(options.appendImpersonatedCall),
     origin: new URL(options.publicUrl).origin,
     shutdown: options.shutdown,

@@ -16,6 +16,7 @@ import { invalidJson } from "./json-body.ts";
 import { orgOfCall, readInOrg } from "./org-scope.ts";
 import { ALWAYS, subjectOf } from "./principal.ts";
 import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./rate-limit.ts";
+import type { ReadingTurns } from "./reading-turns.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
@@ -28,6 +29,8 @@ export interface PipelineDeps {
   limiting: RateLimiting;
   agents: AgentCredentials;
   impersonation: Impersonation;
+  /** Of the calls that read an organisation. */
+  reading: ReadingTurns;
   /** The origin of the service's own pages. */
   origin: string;
   shutdown: AbortSignal;
@@ -116,7 +119,9 @@ async function perform(
       const { orgId, principal } = call;
       if (orgId === null || principal.kind !== "user")
         throw new Error("a reading of an organisation was reached without one");
-      const answer = await readInOrg(deps.db, orgId, (tx) => route.handle({ ...call, orgId, principal }, tx));
+      const answer = await deps.reading.take(orgId, () =>
+        readInOrg(deps.db, orgId, (tx) => route.handle({ ...call, orgId, principal }, tx)),
+      );
       return toWire(answer);
     }
     case "write":

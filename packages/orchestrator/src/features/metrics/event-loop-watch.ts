@@ -1,0 +1,26 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Gauge, type Registry } from "prom-client";
+
+const RESOLUTION_MS = 10;
+
+/**
+ * How long the service's one thread could not turn to others: at most, and for the slowest hundredth of its turns, since the metrics were read
+ * before. Its own resolution is taken off.
+ */
+export function watchEventLoop(registry: Registry): void {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const seconds = (nanoseconds: number): number =>
+    Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000) : 0;
+  const gauge = new Gauge({
+    name: "attestore_event_loop_delay_seconds",
+    help: "Time that the service's thread could not turn to others, since the metrics were read before: the longest, and the 99th percentile.",
+    labelNames: ["quantile"],
+    registers: [registry],
+    collect() {
+      gauge.set({ quantile: "1" }, seconds(delay.max));
+      gauge.set({ quantile: "0.99" }, seconds(delay.percentile(99)));
+      delay.reset();
+    },
+  });
+}
