@@ -556,6 +556,7 @@ export interface Schemas {
   };
   LoginRequest: {
     email: string;
+    attempt?: string;
   };
   MakersReceipt: {
     receipt: Schemas["ReceiptBundle"];
@@ -786,6 +787,7 @@ export interface Schemas {
   SignupRequest: {
     email: string;
     org_name: string;
+    attempt?: string;
   };
   SourceConcern: "restore_test_failed" | "restore_could_not_run" | "backup_failed" | "attestation_failed" | "backup_missed" | "restore_test_missed" | "rpo_exceeded" | "rto_exceeded" | "never_backed_up" | "never_proven" | "proof_too_old" | "agent_silent" | "agent_revoked" | "schema_drift" | "environment_drift";
   SourceDetail: {
@@ -894,6 +896,7 @@ export interface Schemas {
   VerifyRequest: {
     email: string;
     code: string;
+    attempt?: string;
   };
   WitnessRecord: {
     agent_id: string;

@@ -10,6 +10,12 @@ export const EmailAddress = Type.String({
   examples: ["ada@example.org"],
 });
 
+/**
+ * Made by whoever asks for a code, at random and for this once, and given again with the code: the code then works for them alone, and nobody
+ * else's wrong tries count against it. Without one the client's network takes its place.
+ */
+const Attempt = Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{22,64}$" }));
+
 /** A one-time code as somebody types it; what cannot be one is a wrong one. */
 const TypedCode = Type.String({ minLength: 1, maxLength: 32 });
 
@@ -45,11 +51,14 @@ export const UserRecord = Type.Object(
 export type UserRecord = Static<typeof UserRecord>;
 
 /** Body of `POST /api/auth/signup`. */
-export const SignupRequest = Type.Object({ email: EmailAddress, org_name: Label(100) }, strict);
+export const SignupRequest = Type.Object(
+  { email: EmailAddress, org_name: Label(100), attempt: Attempt },
+  strict,
+);
 /** Body of `POST /api/auth/login`. */
-export const LoginRequest = Type.Object({ email: EmailAddress }, strict);
+export const LoginRequest = Type.Object({ email: EmailAddress, attempt: Attempt }, strict);
 /** Body of `POST /api/auth/signup/verify` and of `POST /api/auth/verify`. */
-export const VerifyRequest = Type.Object({ email: EmailAddress, code: TypedCode }, strict);
+export const VerifyRequest = Type.Object({ email: EmailAddress, code: TypedCode, attempt: Attempt }, strict);
 
 /** 202 of signup and login: the same whether or not the address is known. */
 export const CodeSent = Type.Object(

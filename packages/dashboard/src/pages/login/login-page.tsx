@@ -8,14 +8,18 @@ import { strings } from "../../text/strings.ts";
 import { verify } from "../../text/verify.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
+import { newAttempt } from "./new-attempt.ts";
 
 const route = getRouteApi("/login");
 
 export function LoginPage() {
   const [email, setEmail] = useState("");
+  const [attempt] = useState(newAttempt);
   const { next } = route.useSearch();
   const router = useRouter();
-  const send = useMutation({ mutationFn: () => api.call("post", "/api/auth/login", { body: { email } }) });
+  const send = useMutation({
+    mutationFn: () => api.call("post", "/api/auth/login", { body: { email, attempt } }),
+  });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     send.mutate();
@@ -26,7 +30,7 @@ export function LoginPage() {
         <CodeForm
           sent={strings.login.sent(email)}
           action={strings.login.verify}
-          verify={(code) => api.call("post", "/api/auth/verify", { body: { email, code } })}
+          verify={(code) => api.call("post", "/api/auth/verify", { body: { email, code, attempt } })}
           onSignedIn={() => router.navigate({ href: next ?? "/" })}
           onStartOver={() => send.reset()}
         />

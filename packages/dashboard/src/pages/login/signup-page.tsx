@@ -7,13 +7,16 @@ import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
+import { newAttempt } from "./new-attempt.ts";
 
 export function SignupPage() {
   const [email, setEmail] = useState("");
+  const [attempt] = useState(newAttempt);
   const [organisation, setOrganisation] = useState("");
   const navigate = useNavigate();
   const send = useMutation({
-    mutationFn: () => api.call("post", "/api/auth/signup", { body: { email, org_name: organisation } }),
+    mutationFn: () =>
+      api.call("post", "/api/auth/signup", { body: { email, org_name: organisation, attempt } }),
   });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
@@ -25,7 +28,7 @@ export function SignupPage() {
         <CodeForm
           sent={strings.signup.sent(email)}
           action={strings.signup.verify}
-          verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code } })}
+          verify={(code) => api.call("post", "/api/auth/signup/verify", { body: { email, code, attempt } })}
           onSignedIn={() => navigate({ to: "/" })}
           onStartOver={() => send.reset()}
         />

@@ -1,22 +1,29 @@
 import { CODE_LIFETIME_S, normalizeCode } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { clientNetwork } from "../../platform/http/client-network.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import { newCode } from "../secrets.ts";
-import { countWrongTry, putCode, takeCode } from "./store.ts";
+import { type CodeKey, countWrongTry, putCode, takeCode } from "./store.ts";
 
-/** A code is for one purpose and one address; for a signup, also for the organisation that it will make. */
-export type CodeFor =
-  | { purpose: "login"; email: string }
-  | { purpose: "signup"; email: string; orgName: string };
-
-interface Tried {
-  purpose: CodeFor["purpose"];
+/** Who asks for a code or tries one. */
+export interface Asking {
   email: string;
+  /** What the client made for this attempt; absent where it makes none. */
+  attempt?: string;
+  /** Client address without port. */
+  address: string;
+}
+
+/** A code is for one purpose and one attempt; for a signup, also for the organisation that it will make. */
+export type CodeFor = Asking & ({ purpose: "login" } | { purpose: "signup"; orgName: string });
+
+interface Tried extends Asking {
+  purpose: CodeFor["purpose"];
   code: string;
 }
 
-/** Makes a code that takes the place of an earlier one, and lives 15 minutes. It is nowhere else. */
+/** Makes a code that takes the place of an earlier one of the attempt, and lives 15 minutes. It is nowhere else. */
 export async function issueCode(
   tx: DatabaseTransaction,
   about: CodeFor,
@@ -26,7 +33,8 @@ export async function issueCode(
   await putCode(tx, {
     purpose: about.purpose,
     email: normalEmail(about.email),
-    code_sha256: hashOf({ ...about, code }),
+    attempt_sha256: attemptHash(about),
+    code_sha256: hashOf({ purpose: about.purpose, email: about.email, code }),
     org_name: about.purpose === "signup" ? about.orgName : null,
     expires_at: expiresAt,
   });
@@ -38,12 +46,12 @@ export async function issueCode(
  * restart, and any number of tries at once, of which no more than five are ever weighed.
  */
 export async function weighCode(db: Database, tried: Tried): Promise<void> {
-  await countWrongTry(db, { ...tried, email: normalEmail(tried.email), tried: hashOf(tried) });
+  await countWrongTry(db, keyOf(tried));
 }
 
 /** Uses a code up. Throws one 401 `code_invalid` for a wrong, expired, used, burned or unknown one. */
 export async function useCode(tx: DatabaseTransaction, tried: Tried): Promise<{ orgName: string | null }> {
-  const taken = await takeCode(tx, { ...tried, email: normalEmail(tried.email), tried: hashOf(tried) });
+  const taken = await takeCode(tx, keyOf(tried));
   if (taken === null) throw codeInvalid();
   return { orgName: taken.org_name };
 }
@@ -60,7 +68,17 @@ export function normalEmail(email: string): string {
   return email.toLowerCase();
 }
 
+function keyOf(tried: Tried): CodeKey & { tried: Buffer } {
+  const { purpose, email } = tried;
+  return { purpose, email: normalEmail(email), attempt: attemptHash(tried), tried: hashOf(tried) };
+}
+
+/** A stranger knows neither what somebody's browser made up nor, as a rule, can call from their network. */
+function attemptHash({ attempt, address }: Asking): Buffer {
+  return credentialHash(attempt === undefined ? `network:${clientNetwork(address)}` : `attempt:${attempt}`);
+}
+
 /** What cannot be a code has a hash too, which no code has. */
-function hashOf({ purpose, email, code }: Tried): Buffer {
+function hashOf({ purpose, email, code }: Pick<Tried, "purpose" | "email" | "code">): Buffer {
   return credentialHash([purpose, normalEmail(email), normalizeCode(code) ?? `no code: ${code}`].join("\n"));
 }

@@ -2,34 +2,42 @@ import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
 import type { Database, DatabaseTransaction, OneTimeCodesTable } from "../../platform/database/schema.ts";
 
-type Purpose = OneTimeCodesTable["purpose"];
+export interface CodeKey {
+  purpose: OneTimeCodesTable["purpose"];
+  email: string;
+  attempt: Buffer;
+}
 
-/** An address's newest code of a purpose takes the place of the one before. */
+/** An attempt's newest code takes the place of the one before. */
 export async function putCode(
   tx: DatabaseTransaction,
   code: Required<
-    Pick<Insertable<OneTimeCodesTable>, "purpose" | "email" | "code_sha256" | "org_name" | "expires_at">
+    Pick<
+      Insertable<OneTimeCodesTable>,
+      "purpose" | "email" | "attempt_sha256" | "code_sha256" | "org_name" | "expires_at"
+    >
   >,
 ): Promise<void> {
-  const { purpose, email, ...rest } = code;
+  const { purpose, email, attempt_sha256, ...rest } = code;
   const fresh = { ...rest, wrong_tries: 0, used_at: null, created_at: sql<Date>`now()` };
   await tx
     .insertInto("one_time_codes")
-    .values({ purpose, email, ...fresh })
-    .onConflict((conflict) => conflict.columns(["purpose", "email"]).doUpdateSet(fresh))
+    .values({ purpose, email, attempt_sha256, ...fresh })
+    .onConflict((conflict) => conflict.columns(["purpose", "email", "attempt_sha256"]).doUpdateSet(fresh))
     .execute();
 }
 
-/** Counts a wrong try against the address's code, if there is one that could be right. One statement, so none is missed. */
+/** Counts a wrong try against the attempt's code, if there is one that could be right. One statement, so none is missed. */
 export async function countWrongTry(
   db: Database,
-  { purpose, email, tried }: { purpose: Purpose; email: string; tried: Buffer },
+  { purpose, email, attempt, tried }: CodeKey & { tried: Buffer },
 ): Promise<void> {
   await db
     .updateTable("one_time_codes")
     .set((code) => ({ wrong_tries: code("wrong_tries", "+", 1) }))
     .where("purpose", "=", purpose)
     .where("email", "=", email)
+    .where("attempt_sha256", "=", attempt)
     .where("code_sha256", "<>", tried)
     .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
     .where("used_at", "is", null)
@@ -40,13 +48,14 @@ export async function countWrongTry(
 /** Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. */
 export async function takeCode(
   tx: DatabaseTransaction,
-  { purpose, email, tried }: { purpose: Purpose; email: string; tried: Buffer },
+  { purpose, email, attempt, tried }: CodeKey & { tried: Buffer },
 ): Promise<{ org_name: string | null } | null> {
   const row = await tx
     .updateTable("one_time_codes")
     .set({ used_at: sql<Date>`now()` })
     .where("purpose", "=", purpose)
     .where("email", "=", email)
+    .where("attempt_sha256", "=", attempt)
     .where("code_sha256", "=", tried)
     .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
     .where("used_at", "is", null)

@@ -8,7 +8,14 @@ let service: TestService;
 let replica: Replica;
 beforeAll(async () => {
   const rateLimits: Partial<RateLimitTable> = {
-    ...endless("signup_address", "signup_email", "login_address", "login_email", "verify_email"),
+    ...endless(
+      "signup_address",
+      "signup_email",
+      "login_address",
+      "login_email",
+      "login_mailbox",
+      "verify_email",
+    ),
     default: { ...RATE_LIMITS.default, limit: 40, window_s: ENDLESS_S },
   };
   service = await startTestService({ rateLimits });
@@ -84,27 +91,37 @@ const CASES: [string, string, number, number, () => () => { path: string; json: 
     },
   ],
   [
-    "login codes asked for one e-mail address",
+    "login codes asked for one e-mail address from one network",
     "login_email",
     10,
     15,
+    () => {
+      const [email, from] = [newAddress(), ownAddress()];
+      return () => ({ path: "/api/auth/login", json: { email }, from });
+    },
+  ],
+  [
+    "login codes asked for one e-mail address from anywhere",
+    "login_mailbox",
+    100,
+    105,
     () => {
       const email = newAddress();
       return () => ({ path: "/api/auth/login", json: { email }, from: ownAddress() });
     },
   ],
   [
-    "codes tried for one e-mail address",
+    "codes tried for one e-mail address from one network",
     "verify_email",
     10,
     15,
     () => {
-      const email = newAddress();
+      const [email, from] = [newAddress(), ownAddress()];
       let signup = false;
       return () => {
         signup = !signup;
         const path = signup ? "/api/auth/signup/verify" : "/api/auth/verify";
-        return { path, json: { email, code: "ABCD-EFGH" }, from: ownAddress() };
+        return { path, json: { email, code: "ABCD-EFGH" }, from };
       };
     },
   ],
@@ -126,7 +143,8 @@ test.each(CASES)(
 test("what is refused mails nothing, and a limit is told whether or not the address is known", async () => {
   const user = await service.signIn(await service.addOrg());
   for (const email of [user.email, newAddress()]) {
-    const answers = await send(12, () => ({ path: "/api/auth/login", json: { email }, from: ownAddress() }));
+    const from = ownAddress();
+    const answers = await send(12, () => ({ path: "/api/auth/login", json: { email }, from }));
     expectLimited(answers, "login_email", 10);
   }
   expect(await service.mails(user.email)).toHaveLength(10);

@@ -13,6 +13,7 @@ beforeAll(async () => {
   service = await startTestService({
     rateLimits: {
       login_email: { ...RATE_LIMITS.login_email, ...many },
+      login_mailbox: { ...RATE_LIMITS.login_mailbox, ...many },
       verify_email: { ...RATE_LIMITS.verify_email, ...many },
     },
   });
@@ -24,14 +25,17 @@ afterAll(() => service.close());
 const post = (path: string, json: unknown, more: object = {}): Promise<Answer> =>
   service.call({ method: "POST", path, json, from: ownAddress(), ...more });
 
+/** Of one browser, whichever network it is in. */
+const attempt = "an-attempt-of-this-test";
+
 async function login(email = user.email): Promise<string> {
-  const answer = await post("/api/auth/login", { email });
+  const answer = await post("/api/auth/login", { email, attempt });
   expect([answer.status, answer.json]).toEqual([202, { status: "code_sent", expires_in_s: 900 }]);
   return service.codeFor(email);
 }
 
 const verify = (code: string, more: object = {}): Promise<Answer> =>
-  post("/api/auth/verify", { email: user.email, code }, more);
+  post("/api/auth/verify", { email: user.email, code, attempt }, more);
 
 const expectInvalid = ({ status, json }: Answer): void =>
   expect([status, json["error"]]).toEqual([401, "code_invalid"]);
@@ -80,6 +84,7 @@ describe("a login code", () => {
     const code = await login();
     const answer = await post("/api/auth/verify", {
       email: user.email.toUpperCase(),
+      attempt,
       code: code.toLowerCase().replace("-", ""),
     });
     expect(answer.status).toBe(200);
@@ -119,7 +124,7 @@ describe("a login code", () => {
         (n % 2 === 0 ? service : replica).call({
           method: "POST",
           path: "/api/auth/verify",
-          json: { email: user.email, code: other(code) },
+          json: { email: user.email, code: other(code), attempt },
           from: ownAddress(),
         }),
       ),
@@ -136,8 +141,8 @@ describe("a login code", () => {
   test("is for its own address and for signing in", async () => {
     const another = await service.signIn(org);
     const code = await login();
-    expectInvalid(await post("/api/auth/verify", { email: another.email, code }));
-    expectInvalid(await post("/api/auth/signup/verify", { email: user.email, code }));
+    expectInvalid(await post("/api/auth/verify", { email: another.email, code, attempt }));
+    expectInvalid(await post("/api/auth/signup/verify", { email: user.email, code, attempt }));
     expect((await verify(code)).status).toBe(200);
   });
 
@@ -161,6 +166,33 @@ describe("a login code", () => {
     }
   });
 
+  test("is not burned, replaced or limited by a stranger who tries codes and asks for others", async () => {
+    const [home, stranger] = [ownAddress(), ownAddress()];
+    const from = (address: string, path: string, json: object): Promise<Answer> =>
+      service.call({ method: "POST", path, json: { email: user.email, ...json }, from: address });
+    for (const mine of [{}, { attempt }]) {
+      expect((await from(home, "/api/auth/login", mine)).status).toBe(202);
+      const code = await service.codeFor(user.email);
+      for (let n = 0; n < 10; n++)
+        expectInvalid(await from(stranger, "/api/auth/verify", { code: other(code) }));
+      expect((await from(stranger, "/api/auth/login", {})).status).toBe(202);
+      // Not even the right code is of use to them.
+      expectInvalid(await from(stranger, "/api/auth/verify", { code }));
+      expect((await from(home, "/api/auth/verify", { ...mine, code })).status).toBe(200);
+    }
+  });
+
+  test("is for the browser that asked for it, also beside others in its network", async () => {
+    const code = await login();
+    const beside = "an-attempt-of-a-neighbour";
+    const from = ownAddress();
+    for (let n = 0; n < 6; n++) {
+      expectInvalid(await post("/api/auth/verify", { email: user.email, code: other(code) }, { from }));
+      expectInvalid(await post("/api/auth/verify", { email: user.email, code, attempt: beside }, { from }));
+    }
+    expect((await verify(code, { from })).status).toBe(200);
+  });
+
   test("is not mailed to somebody who was removed", async () => {
     const gone = await service.signIn(org);
     await service.pool.query("update users set removed_at = now() where id = $1", [gone.id]);
@@ -172,7 +204,7 @@ describe("a login code", () => {
 test("an operator signs in, and has no organisation", async () => {
   const operator = await service.signIn(null);
   const code = await login(operator.email);
-  const answer = await post("/api/auth/verify", { email: operator.email, code });
+  const answer = await post("/api/auth/verify", { email: operator.email, code, attempt });
   expect(answer.json).toMatchObject({ org: null, user: { role: "operator", email: operator.email } });
   expect(answer.json["user"]).not.toHaveProperty("org_id");
 });

@@ -30,12 +30,15 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     credential: "anonymous",
     body: LoginRequest,
     answers: { 202: CodeSent },
-    rateLimits: ["login_address", "login_email"],
-    prepare: ({ body, countAgainst }) => countAgainst("login_email", body.email),
+    rateLimits: ["login_address", "login_email", "login_mailbox"],
+    async prepare({ body, countAgainst }) {
+      await countAgainst("login_email", body.email);
+      await countAgainst("login_mailbox", body.email);
+    },
     // For an unknown address the same work is done, and the mail that is queued goes to nobody.
-    async handle({ body }, tx) {
+    async handle({ body, address }, tx) {
       const user = await userByEmail(tx, body.email);
-      const { code, expiresAt } = await issueCode(tx, { purpose: "login", email: body.email });
+      const { code, expiresAt } = await issueCode(tx, { purpose: "login", ...body, address });
       const mail = { to: user?.email ?? null, subject: "Your Attestore login code", text: loginText(code) };
       await queueMail(tx, sealer, mail, expiresAt);
       return { status: 202, body: { status: "code_sent", expires_in_s: CODE_LIFETIME_S } };
@@ -53,12 +56,12 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     errors: ["code_invalid"],
     rateLimits: ["verify_email"],
     secret: true,
-    async prepare({ body, countAgainst }) {
+    async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);
-      await weighCode(db, { purpose: "login", ...body });
+      await weighCode(db, { purpose: "login", ...body, address });
     },
-    async handle({ body }, tx) {
-      await useCode(tx, { purpose: "login", ...body });
+    async handle({ body, address }, tx) {
+      await useCode(tx, { purpose: "login", ...body, address });
       const user = await userByEmail(tx, body.email);
       if (user === null) throw codeInvalid();
       return sessionAnswer(tx, user, await startSession(tx, user.id));

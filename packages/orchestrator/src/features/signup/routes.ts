@@ -30,11 +30,17 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
     rateLimits: ["signup_address", "signup_email"],
     prepare: ({ body, countAgainst }) => countAgainst("signup_email", body.email),
     // For a known address the same work is done; its code is mailed to nobody.
-    async handle({ body }, tx) {
+    async handle({ body, address }, tx) {
       assertOrgName(body.org_name, "/org_name");
       const known = await userByEmail(tx, body.email);
-      const { email, org_name: orgName } = body;
-      const { code, expiresAt } = await issueCode(tx, { purpose: "signup", email, orgName });
+      const { email, org_name: orgName, ...attempt } = body;
+      const { code, expiresAt } = await issueCode(tx, {
+        purpose: "signup",
+        email,
+        orgName,
+        ...attempt,
+        address,
+      });
       const mail =
         known === null
           ? { to: email, subject: "Your Attestore signup code", text: codeText(code) }
@@ -55,12 +61,12 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
     errors: ["code_invalid", "already_exists"],
     rateLimits: ["verify_email"],
     secret: true,
-    async prepare({ body, countAgainst }) {
+    async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);
-      await weighCode(db, { purpose: "signup", ...body });
+      await weighCode(db, { purpose: "signup", ...body, address });
     },
-    async handle({ body }, tx) {
-      const { orgName } = await useCode(tx, { purpose: "signup", ...body });
+    async handle({ body, address }, tx) {
+      const { orgName } = await useCode(tx, { purpose: "signup", ...body, address });
       if (orgName === null) throw codeInvalid();
       // A name that others have too is no reason to refuse: it would tell who is here.
       const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });

@@ -19,16 +19,19 @@ afterAll(() => service.close());
 const post = (path: string, json: unknown, more: object = {}): Promise<Answer> =>
   service.call({ method: "POST", path, json, from: ownAddress(), ...more });
 
+/** Of one browser, whichever network it is in. */
+const attempt = "an-attempt-of-this-test";
+
 let addresses = 0;
 const newAddress = (): string => `new.${++addresses}+tag@example.org`;
 
 async function signup(email: string, orgName = `Signup ${email.slice(0, 8)}`): Promise<void> {
-  const answer = await post("/api/auth/signup", { email, org_name: orgName });
+  const answer = await post("/api/auth/signup", { email, org_name: orgName, attempt });
   expect([answer.status, answer.json]).toEqual([202, { status: "code_sent", expires_in_s: 900 }]);
 }
 
 const verify = (email: string, code: string, more: object = {}): Promise<Answer> =>
-  post("/api/auth/signup/verify", { email, code }, more);
+  post("/api/auth/signup/verify", { email, code, attempt }, more);
 
 async function orgsNamed(name: string): Promise<number> {
   const { rows } = await service.pool.query<{ n: number }>("select count(*) as n from orgs where name = $1", [

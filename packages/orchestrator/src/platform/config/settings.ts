@@ -240,13 +240,13 @@ export const SETTINGS = {
     variable: "ATTESTORE_RATE_LOGIN_EMAIL",
     read: type.rateLimit,
     fallback: "10/3600",
-    description: "Login codes asked for one e-mail address.",
+    description: "Login codes asked for one e-mail address from one network.",
   }),
   rateVerifyEmail: define({
     variable: "ATTESTORE_RATE_VERIFY_EMAIL",
     read: type.rateLimit,
     fallback: "10/900",
-    description: "Codes tried for one e-mail address.",
+    description: "Codes tried for one e-mail address from one network.",
   }),
   trustProxy: define({
     variable: "ATTESTORE_TRUST_PROXY",

@@ -125,6 +125,7 @@ export interface AuditorLinksTable {
 export interface OneTimeCodesTable {
   purpose: "signup" | "login";
   email: string;
+  attempt_sha256: Buffer;
   code_sha256: Buffer;
   org_name: Nullable<string>;
   wrong_tries: Generated<number>;

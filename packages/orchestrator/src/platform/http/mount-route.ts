@@ -175,7 +175,7 @@ function callOf(deps: PipelineDeps, request: FastifyRequest, reply: FastifyReply
     get signal() {
       return AbortSignal.any([deps.shutdown, request.signal]);
     },
-    countAgainst: (name, email) => countEmail(deps.limiting, name, email, reply),
+    countAgainst: (name, email) => countEmail(deps.limiting, name, { email, address: state.address }, reply),
   };
 }
 

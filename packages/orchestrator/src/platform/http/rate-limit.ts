@@ -39,13 +39,14 @@ export async function applyRateLimits(
 export async function countEmail(
   limiting: RateLimiting,
   name: RateLimitName,
-  email: string,
+  { email, address }: { email: string; address: string },
   reply: FastifyReply,
 ): Promise<void> {
   const limit = limiting.table[name];
   // A hash: the address itself does not belong into a table of counters.
   const whose = hash("sha256", email.trim().toLowerCase(), "base64url");
-  const count = await limiting.stores[limit.kept].add(`${name}:${whose}`, limit);
+  const from = limit.per === "email_at_address" ? `:${clientNetwork(address)}` : "";
+  const count = await limiting.stores[limit.kept].add(`${name}:${whose}${from}`, limit);
   describe(reply, name, limit, count);
   if (count.hits > limit.limit) throw rateLimited(reply, count);
 }

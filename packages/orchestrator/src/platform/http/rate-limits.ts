@@ -2,8 +2,11 @@
 export interface RateLimit {
   limit: number;
   window_s: number;
-  /** Whose calls are counted together; an e-mail address is known from the body only. */
-  per: "address" | "credential" | "email";
+  /**
+   * Whose calls are counted together; an e-mail address is known from the body only. `email_at_address`: those about an e-mail address that come
+   * from one network, so that a stranger's are not counted against the person whose address it is.
+   */
+  per: "address" | "credential" | "email" | "email_at_address";
   /** Every call, or only those that end in 401 or 403. */
   counts: "calls" | "failures";
   /**
@@ -18,6 +21,7 @@ export type RateLimitName =
   | "signup_email"
   | "login_address"
   | "login_email"
+  | "login_mailbox"
   | "verify_email"
   | "attach_failures"
   | "bootstrap_start"
@@ -32,8 +36,10 @@ export const RATE_LIMITS: RateLimitTable = {
   signup_address: { limit: 10, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   signup_email: { limit: 3, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
   login_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
-  login_email: { limit: 10, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
-  verify_email: { limit: 10, window_s: 900, per: "email", counts: "calls", kept: "counted" },
+  login_email: { limit: 10, window_s: 3600, per: "email_at_address", counts: "calls", kept: "counted" },
+  // So many mails an hour are a nuisance, and no reason to let strangers keep somebody out: it takes ten networks to use them up.
+  login_mailbox: { limit: 100, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
+  verify_email: { limit: 10, window_s: 900, per: "email_at_address", counts: "calls", kept: "counted" },
   attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "counted" },
   bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
