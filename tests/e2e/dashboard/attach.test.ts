@@ -117,7 +117,10 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
   await page.getByRole("link", { name: "Backup made" }).waitFor();
   await page.getByRole("link", { name: "Restore test passed" }).click();
   await page.getByRole("button", { name: "Verify here" }).click();
-  await page.locator('[data-verdict="true"]').waitFor();
+  await page
+    .locator('[data-verdict="cannot_tell"]')
+    .getByText("by keys that this service itself gave")
+    .waitFor();
 
   for (const command of [
     ["keys", "rotate", "signing", "--yes"],
@@ -133,7 +136,13 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
   ]);
   const saved = join(data, pack.suggestedFilename());
   await pack.saveAs(saved);
-  const checked = await run("attestore-verify", [saved, "--log-key", join(ledger.root, "keys/log.vkey")]);
+  const logKey = ["--log-key", join(ledger.root, "keys/log.vkey")];
+  const checked = await run("attestore-verify", [
+    saved,
+    ...logKey,
+    "--key",
+    join(ledger.root, "keys/agent.pub"),
+  ]);
   expect([checked.code, checked.stdout.slice(0, 4)], checked.stdout + checked.stderr).toEqual([0, "TRUE"]);
   expect(checked.stdout).toContain("2 keys");
   const running = ledger.start("run");

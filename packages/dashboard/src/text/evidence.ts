@@ -28,7 +28,7 @@ export const evidence = {
   },
   check: {
     title: "Check it without us",
-    text: "The verifier checks every leaf and number of it offline, with this service gone.",
+    text: "The verifier checks every leaf and number of it offline, with this service gone. Give it the log's key and each agent's key from the hosts: without them it cannot tell, as whoever runs the service could have made those in the pack.",
     command: "attestore-verify",
   },
 } as const;

@@ -74,14 +74,15 @@ export const verify = {
     unable:
       "This browser could not check the signatures: it may be too old for Ed25519. Take another one, or attestore-verify.",
     true: "Everything that was asked for was checked, and held.",
-    trueServed:
-      "Everything held, by keys that this service itself gave. That shows that nothing was changed since, and no more: a service that lies would lie about the keys, too. Use keys of your own to be sure.",
-    trueServedLog:
-      "Everything held, by a key of the log that this service itself gave. Visit the log's page: from then on this browser knows the key, and watches that the log only grows.",
+    heldByServed:
+      "Everything held, by keys that this service itself gave: the operator's word only. Nothing was changed since, and no more is shown: whoever runs the service can make such keys. Give keys of your own, from the agent's host.",
+    heldByServedLog:
+      "Everything held, by a key of the log that this service itself gave: the operator's word only. Visit the log's page: from then on this browser knows the key, and watches that the log only grows.",
     false: "Something was checked and did not hold: the lines marked as failed say what.",
     cannot_tell: "Nothing failed, but something needed is missing: the lines marked as not checked say what.",
     malformed: "It says that it is a receipt, and cannot be true as it stands: ",
     claims: "What it claims; that is not shown to be true.",
+    servedFailed: "It says that the restore test FAILED.",
     trueFailed: "The receipt is true. It says that the restore test FAILED.",
   },
   result: { held: "held", failed: "FAILED", not_checked: "not checked" },

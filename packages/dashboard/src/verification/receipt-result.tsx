@@ -26,6 +26,11 @@ export function ReceiptResult({
           {text.explanation.trueFailed}
         </Text>
       )}
+      {verdict.heldByServed && saysFailed(verdict) && (
+        <Text fw={600} c="var(--status-failed)">
+          {text.explanation.servedFailed}
+        </Text>
+      )}
       <CheckList lines={verdict.checks} />
       <KeySources keys={keys} />
       {children}
@@ -45,9 +50,8 @@ export function MalformedResult({ title, message }: { title: string; message: st
   );
 }
 
-function explanation({ verdict, independent }: VerdictHere): string {
-  if (verdict !== "true") return text.explanation[verdict];
-  return independent ? text.explanation.true : text.explanation.trueServed;
+function explanation({ verdict, heldByServed }: VerdictHere): string {
+  return heldByServed ? text.explanation.heldByServed : text.explanation[verdict];
 }
 
 function saysFailed({ statement }: VerdictHere): boolean {

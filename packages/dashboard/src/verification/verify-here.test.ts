@@ -29,19 +29,22 @@ const keysOf = (origin: KeyOrigin, witnesses = [witness]) => ({
 });
 
 describe("a verdict", () => {
-  test("by the service's own keys is not independent; by the reader's, or the browser's, it is", async () => {
-    for (const [origin, independent] of [
-      ["served", false],
-      ["given", true],
-      ["remembered", true],
+  test("by the service's own keys cannot be told; by the reader's, or the browser's, it is true", async () => {
+    for (const [origin, verdict, heldByServed] of [
+      ["served", "cannot_tell", true],
+      ["given", "true", false],
+      ["remembered", "true", false],
     ] as const)
       expect(await verifyHere({ bundle }, keysOf(origin, []))).toMatchObject({
-        verdict: "true",
-        independent,
+        verdict,
+        heldByServed,
+        independent: !heldByServed,
       });
     const mixed = { ...keysOf("given", []), log: { key: logKey, origin: "served" as const } };
-    expect((await verifyHere({ bundle }, mixed)).independent).toBe(false);
-    expect((await verifyHere({ envelope }, mixed)).independent).toBe(true);
+    expect((await verifyHere({ bundle }, mixed)).verdict).toBe("cannot_tell");
+    expect((await verifyHere({ envelope }, mixed)).verdict).toBe("true");
+    const wrong = { ...keysOf("served", []), agent: { key: other.publicKey, origin: "served" as const } };
+    expect(await verifyHere({ bundle }, wrong)).toMatchObject({ verdict: "false", heldByServed: false });
   });
 
   test("needs every witness that the reader names, and none that the service does", async () => {
@@ -54,10 +57,12 @@ describe("a verdict", () => {
     expect(await verdictOf("given", [witness])).toBe("true");
     expect(await verdictOf("given", [witness, witness])).toBe("true");
     expect(await verdictOf("given", [witness, silent])).toBe("cannot_tell");
-    expect(await verdictOf("served", [witness, silent])).toBe("true");
+    expect(await verifyHere({ bundle: seen }, keysOf("served", [witness, silent]))).toMatchObject({
+      heldByServed: true,
+    });
     const forged = { ...bundle, checkpoint: bundle.checkpoint + line.replace("agent_1", "agent_3") };
     const named = verifierOf(agent, "agent_3", "cosignature/v1");
-    expect((await verifyHere({ bundle: forged }, keysOf("served", [named]))).verdict).toBe("true");
+    expect((await verifyHere({ bundle: forged }, keysOf("served", [named]))).heldByServed).toBe(true);
   });
 });
 

@@ -29,6 +29,8 @@ export const NO_KEYS: Keys = { agent: null, log: null, witnesses: [] };
 export interface VerdictHere extends ReceiptVerdict {
   /** Whether all that it stands on was known to the reader, or this browser, before. */
   independent: boolean;
+  /** Everything held, and only by keys that the service itself serves: `cannot_tell`, as attestore-verify says without those keys. */
+  heldByServed: boolean;
 }
 
 /**
@@ -52,7 +54,10 @@ export async function verifyHere(
     ciphertextSha256,
   });
   const used = [keys.agent, ...("bundle" in receipt ? [keys.log] : [])];
-  return { ...verdict, independent: used.every((key) => key !== null && key.origin !== "served") };
+  const independent = used.every((key) => key !== null && key.origin !== "served");
+  // Whoever runs the service can make every key that it serves: nothing is true by those.
+  const heldByServed = verdict.verdict === "true" && !independent;
+  return { ...verdict, ...(heldByServed ? { verdict: "cannot_tell" } : {}), independent, heldByServed };
 }
 
 /** A key that was given twice is asked for once. */

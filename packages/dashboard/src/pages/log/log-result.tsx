@@ -9,13 +9,13 @@ import type { VerifiedEvent } from "./verify-event.ts";
 
 /** What came of checking an event against the log. */
 export function LogResult({ lines, logKey }: VerifiedEvent) {
-  const verdict = verdictOf(lines);
+  const found = verdictOf(lines);
+  const heldByServed = found === "true" && logKey.origin === "served";
+  const verdict = heldByServed ? "cannot_tell" : found;
   return (
     <Stack>
       <VerdictBanner verdict={verdict}>
-        {verdict === "true" && logKey.origin === "served"
-          ? verify.explanation.trueServedLog
-          : verify.explanation[verdict]}
+        {heldByServed ? verify.explanation.heldByServedLog : verify.explanation[verdict]}
       </VerdictBanner>
       <CheckList lines={lines} />
       <FactList

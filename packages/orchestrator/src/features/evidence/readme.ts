@@ -47,8 +47,7 @@ agent's directory), and each agent's key from its own host (keys/agent.pub), not
 
 Many keys fit into one file (--keys FILE), which the organisation's owner may have signed (--owner-key).
 Without the agents' keys the answer is CANNOT TELL: whoever runs the service could have made those in
-here. It exits with 0 when everything holds, 1 when something is false, 2 when it cannot tell. Packs
-of several periods that are named together are checked as one chain, too.
+here. It exits with 0 when everything holds, 1 when something is false, 2 when it cannot tell.
 
 
 With nothing of ours, in the unpacked directory:
