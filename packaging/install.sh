@@ -212,7 +212,9 @@ apt_install() {
 
 install_files() {
   fetch_verified "attestore-linux-$architecture"
-  fetch_verified attestore.service
+  for unit in attestore.service attestore-sandbox.socket attestore-sandbox@.service attestore-sandbox.tmpfiles; do
+    fetch_verified "$unit"
+  done
   fetch_verified attestore-migrate.sh
   if ! getent passwd attestore >/dev/null; then
     if has useradd; then
@@ -221,11 +223,21 @@ install_files() {
       addgroup -S attestore && adduser -S -D -H -h /var/lib/attestore -s /sbin/nologin -G attestore attestore
     fi
   fi
+  if ! getent passwd attestore-sandbox >/dev/null; then
+    if has useradd; then
+      useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin attestore-sandbox
+    else
+      addgroup -S attestore-sandbox && adduser -S -D -H -h /nonexistent -s /sbin/nologin -G attestore-sandbox attestore-sandbox
+    fi
+  fi
   mkdir -p /var/lib/attestore
   chown attestore:attestore /var/lib/attestore
   chmod 0700 /var/lib/attestore
   sh "$work/attestore-migrate.sh"
-  put "$work/attestore.service" /etc/systemd/system/attestore.service 0644
+  for unit in attestore.service attestore-sandbox.socket attestore-sandbox@.service; do
+    put "$work/$unit" "/etc/systemd/system/$unit" 0644
+  done
+  put "$work/attestore-sandbox.tmpfiles" /usr/lib/tmpfiles.d/attestore-sandbox.conf 0644
   put "$work/attestore-linux-$architecture" /usr/bin/attestore 0755
 }
 
@@ -305,6 +317,7 @@ start() {
     return 0
   fi
   systemctl daemon-reload
+  systemctl enable --quiet --now attestore-sandbox.socket
   systemctl enable --quiet attestore.service
   if ! grep -qs '^agent:' /var/lib/attestore/config.yaml; then return 0; fi
   # Started anew only where there is something new: a run under way is not to be cut off for nothing.

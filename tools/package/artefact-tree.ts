@@ -12,6 +12,9 @@ export interface Contents {
   readonly unitDirectory: string;
 }
 
+/** The agent's, and what its restores run in. */
+export const UNITS = ["attestore.service", "attestore-sandbox.socket", "attestore-sandbox@.service"] as const;
+
 /** Lays out the files that both packages install below a directory. */
 export function layOutTree(root: string, contents: Contents, release: Release): void {
   const place = (path: string, text: string | Buffer, mode = 0o644): void => {
@@ -24,7 +27,8 @@ export function layOutTree(root: string, contents: Contents, release: Release): 
   copyFileSync(contents.executable, join(root, "usr/bin/attestore"));
   chmodSync(join(root, "usr/bin/attestore"), 0o755);
   place("usr/lib/attestore/migrate", readPackaging("migrate.sh"), 0o755);
-  place(join(contents.unitDirectory, "attestore.service"), readPackaging("attestore.service"));
+  for (const unit of UNITS) place(join(contents.unitDirectory, unit), readPackaging(unit));
+  place("usr/lib/tmpfiles.d/attestore-sandbox.conf", readPackaging("attestore-sandbox.tmpfiles"));
   place("usr/share/man/man1/attestore.1.gz", zip(readPackaging("attestore.1", release)));
   place("usr/share/doc/attestore/CHANGELOG.md.gz", zip(readFileSync(join(REPOSITORY, "CHANGELOG.md"))));
   place("usr/share/doc/attestore/LICENCES.gz", zip(contents.notices));

@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readPackaging } from "./artefact-tree.ts";
+import { readPackaging, UNITS } from "./artefact-tree.ts";
 import { bundle, type Bundle } from "./bundle.ts";
 import { writeChecksums } from "./checksums.ts";
 import { makeDeb } from "./deb.ts";
@@ -67,7 +67,8 @@ export async function buildRelease(
     }
     // For hosts with neither dpkg nor rpm.
     for (const [from, to] of [
-      ["attestore.service", "attestore.service"],
+      ...UNITS.map((unit) => [unit, unit] as const),
+      ["attestore-sandbox.tmpfiles", "attestore-sandbox.tmpfiles"],
       ["migrate.sh", "attestore-migrate.sh"],
     ] as const) {
       copyFileSync(join(REPOSITORY, "packaging", from), join(out, to));

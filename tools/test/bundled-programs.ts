@@ -26,10 +26,8 @@ export async function setup(project: TestProject): Promise<() => void> {
     return path;
   };
   try {
-    // The agent starts it under this name, from beside itself.
-    await write("child-main.ts", "agent/src/engines/sqlite/child-main.ts");
     project.provide("programs", {
-      attestore: await write("attestore.cjs", "agent/src/main.ts"),
+      attestore: await write("attestore.cjs", "agent/src/single-executable.ts"),
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
     });
   } catch (error) {

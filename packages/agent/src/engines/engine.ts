@@ -1,4 +1,5 @@
 import type { Child } from "../processes/child.ts";
+import type { Confinement, IsolationLevel } from "../sandboxes/isolation/confinement.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
@@ -26,12 +27,16 @@ export interface Runtime {
   readonly engine_version: string;
   /** Of a container: its image. */
   readonly image_digest?: string;
+  /** Of what runs as processes of this host: what kept the restore's programs from everything else; see `IsolationLevel`. */
+  readonly isolation?: IsolationLevel;
 }
 
 export interface RunContext {
   /** Where plaintext may lie for as long as the run lasts. */
   readonly scratchDir: string;
   readonly signal: AbortSignal;
+  /** Of a restore that is held to limits. */
+  readonly confinement?: Confinement;
 }
 
 /** What an engine is told of a source: its own settings, and what every source has. */

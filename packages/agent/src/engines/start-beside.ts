@@ -1,14 +1,16 @@
 import { dirname } from "node:path";
-import { type Child, startChild } from "../processes/child.ts";
+import type { Child } from "../processes/child.ts";
+import type { Place } from "../sandboxes/place.ts";
 
 /**
- * A program of the customer's for what was restored into a file or directory: ATTESTORE_RESTORED names it.
+ * A program of the customer's for what was restored into a file or directory of a place: ATTESTORE_RESTORED names it.
  * @throws CouldNotRun `tool_missing`, `interrupted`
  */
 export function startBeside(
+  place: Place,
   path: string,
   [command = "", ...args]: readonly string[],
   signal: AbortSignal,
 ): Promise<Child> {
-  return startChild({ command, args, env: { ATTESTORE_RESTORED: path }, cwd: dirname(path), signal });
+  return place.start({ command, args, env: { ATTESTORE_RESTORED: path }, cwd: dirname(path), signal });
 }

@@ -45,11 +45,12 @@ export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup
   let dump: Dump | null = null;
   try {
     dump = await dumpSource(source, { scratchDir, signal });
-    const blob = await writeBlob(seal(described(dump, request.onProgress), recipients), blobsDir, signal);
+    const counted = new Counted(dump, request.onProgress);
+    const blob = await writeBlob(seal(counted.content(), recipients), blobsDir, signal);
     return {
       ...blob,
       cipher: { name: "age-v1", recipients },
-      sourceMetadata: await dump.metadata(),
+      sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: counted.bytes },
       startedAt,
       finishedAt: new Date().toISOString(),
     };
@@ -69,20 +70,28 @@ export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup
 }
 
 /** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
-async function* described(
-  dump: Dump,
-  onProgress: OnProgress | undefined,
-): AsyncGenerator<Buffer, void, undefined> {
-  const { expectedBytes } = dump;
-  let bytes = 0;
-  for await (const piece of dump.content) {
-    yield piece;
-    bytes += piece.length;
-    onProgress?.({
-      phase: "dump",
-      bytes,
-      ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, bytes) }),
-    });
+class Counted {
+  /** So far. Signed, it bounds what a restore takes from this backup. */
+  bytes = 0;
+  readonly #dump: Dump;
+  readonly #onProgress: OnProgress | undefined;
+
+  constructor(dump: Dump, onProgress: OnProgress | undefined) {
+    this.#dump = dump;
+    this.#onProgress = onProgress;
   }
-  await dump.metadata();
+
+  async *content(): AsyncGenerator<Buffer, void, undefined> {
+    const { expectedBytes } = this.#dump;
+    for await (const piece of this.#dump.content) {
+      yield piece;
+      this.bytes += piece.length;
+      this.#onProgress?.({
+        phase: "dump",
+        bytes: this.bytes,
+        ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, this.bytes) }),
+      });
+    }
+    await this.#dump.metadata();
+  }
 }

@@ -81,9 +81,10 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
 }
 
 /** What it started itself too, which may hold its stdout open. In a container, what runs on ends with that. */
-function killAll({ pid, stdout }: Child): void {
+function killAll(child: Child): void {
+  const { pid, stdout } = child;
   stdout.destroy();
-  if (pid === 0) return;
+  if (pid === 0) return void child.stop();
   try {
     // It leads a group of its own, whose number is nobody else's while anyone of it is there.
     process.kill(-pid, "SIGKILL");

@@ -11,7 +11,10 @@ import { findSandbox } from "../engines/index.ts";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { unseal } from "../pipeline/unseal.ts";
+import { dirname } from "node:path";
 import type { SourceConfig } from "../root/source-config.ts";
+import { Confinement } from "../sandboxes/isolation/confinement.ts";
+import { RestoreTooLarge } from "../sandboxes/isolation/restore-too-large.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
@@ -76,6 +79,12 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
       phases[phase] = Math.round(performance.now() - started);
     }
   };
+  const plaintextBytes = plaintextBytesOf(request.backupMetadata);
+  const confinement = new Confinement(plaintextBytes, programsOf(source));
+  const runtimeUsed = (): Runtime => ({
+    ...sandbox.runtime,
+    ...(confinement.level === null ? {} : { isolation: confinement.level }),
+  });
   let restored: Restored | null = null;
   let copy: LocalCopy | null = null;
   try {
@@ -85,10 +94,10 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     await timed("decrypt_ms", () => verifyDigest(path, request));
     const opened = (restored = await timed("restore_ms", () => {
       const dump = counted(
-        unseal(readCiphertext({ path }), request.identities),
+        atMost(plaintextBytes, unseal(readCiphertext({ path }), request.identities)),
         progressOf(request, "restore"),
       );
-      return sandbox.restore(dump, { scratchDir: request.scratchDir, signal });
+      return sandbox.restore(dump, { scratchDir: request.scratchDir, signal, confinement });
     }));
     const { outcomes: checks, readData } = await timed("checks_ms", () =>
       runChecks(opened, {
@@ -101,11 +110,17 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
         onDone: progressOf(request, "checks"),
       }),
     );
-    return { ...verdict(checks, readData), runtime: sandbox.runtime, phases, checks: [...checks] };
-  } catch (error) {
+    confinement.requireWithin();
+    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
+  } catch (caught) {
     stopIfAborted(signal);
-    if (error instanceof DamagedCiphertext || error instanceof RestoreRefused) {
-      return { result: "failed", reason: error.message, runtime: sandbox.runtime, phases, checks: [] };
+    const error = confinement.whatEnded(caught);
+    if (
+      error instanceof DamagedCiphertext ||
+      error instanceof RestoreRefused ||
+      error instanceof RestoreTooLarge
+    ) {
+      return { result: "failed", reason: error.message, runtime: runtimeUsed(), phases, checks: [] };
     }
     if (isDiskFull(error)) {
       throw new CouldNotRun(
@@ -118,6 +133,35 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
   } finally {
     await restored?.close();
     await copy?.remove();
+  }
+}
+
+/** Where the commands of checks are. */
+function programsOf({ checks }: SourceConfig): string[] {
+  return checks.flatMap((check) => ("command" in check ? [dirname(check.command[0] ?? "")] : []));
+}
+
+/** As the maker signed it; of a backup that refers to another's dump, that dump's is not known. */
+function plaintextBytesOf(metadata: ForeignMetadata): number | null {
+  const { plaintext_size_bytes: bytes, original } = metadata;
+  return original === undefined && typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes >= 0
+    ? bytes
+    : null;
+}
+
+/** @throws RestoreRefused for more than the maker signed. */
+async function* atMost(
+  bytes: number | null,
+  content: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let seen = 0;
+  for await (const piece of content) {
+    seen += piece.length;
+    if (bytes !== null && seen > bytes)
+      throw new RestoreRefused(
+        `the backup unpacks to more than the ${bytes} bytes that its receipt says: nothing more of it was written`,
+      );
+    yield piece;
   }
 }
 

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -57,6 +57,14 @@ const SOURCES: Readonly<Record<string, Record<string, unknown>>> = {
   "empty-kv": { engine: "sqlite", path: "empty.db" },
   tree: { engine: "files", path: "tree" },
 };
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}
 
 /** A program that anybody may run. */
 async function script(name: string, text: string): Promise<string> {
@@ -272,14 +280,17 @@ describe("a command", () => {
     ).rejects.toMatchObject({
       code: "tool_missing",
     });
-    const pids = join(place.dir, "pids");
-    const endless = await script("endless", `#!/bin/sh\nsleep 1000 & echo $! $$ > ${pids}; wait\n`);
-    await expect(
-      run("kv", [{ id: "n", command: endless, expect: "n = 2" }], { check_timeout_s: 1 }),
-    ).rejects.toMatchObject({ code: "check_timed_out" });
-    const started = (await readFile(pids, "utf8")).trim().split(" ");
-    expect(started).toHaveLength(2);
-    for (const pid of started) await expect.poll(() => isRunning(pid)).toBe(false);
+    const long = `1000.${process.pid}`;
+    const endless = await script("endless", `#!/bin/sh\nsleep ${long} & wait\n`);
+    const sleeps = (): boolean =>
+      readdirSync("/proc").some(
+        (pid) => /^[0-9]+$/.test(pid) && commandLine(pid).startsWith(`sleep\0${long}`),
+      );
+    const failing = run("kv", [{ id: "n", command: endless, expect: "n = 2" }], { check_timeout_s: 5 });
+    const caught = failing.catch((error: unknown) => error);
+    await expect.poll(sleeps).toBe(true);
+    expect(await caught).toMatchObject({ code: "check_timed_out" });
+    await expect.poll(sleeps).toBe(false);
     expect(readdirSync(place.scratch)).toEqual([]);
   });
 
@@ -295,15 +306,6 @@ describe("a command", () => {
     expect(tested.result).toBe("passed");
   });
 });
-
-function isRunning(pid: string): boolean {
-  try {
-    // Nobody may have waited for a zombie yet.
-    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "latin1"));
-  } catch {
-    return false;
-  }
-}
 
 test("age and matches, as the database prints what they are about", async () => {
   const tested = await run("orders", [

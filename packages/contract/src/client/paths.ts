@@ -700,6 +700,7 @@ export interface Schemas {
       engine: string;
       engine_version: string;
       image_digest?: string;
+      isolation?: string;
     };
     phases?: {
       download_ms: number;

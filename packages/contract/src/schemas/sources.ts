@@ -295,6 +295,7 @@ export const RestoreTestRecord = Type.Object(
         engine: Type.String(),
         engine_version: Type.String(),
         image_digest: Type.Optional(Type.String()),
+        isolation: Type.Optional(Type.String()),
       },
       strict,
     ),

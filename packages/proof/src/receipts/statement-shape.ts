@@ -46,7 +46,7 @@ const restoreTest = members(
     ...run,
     runtime: members(
       { kind: oneOf("container", "process", "uri"), engine: nonEmptyText, engine_version: nonEmptyText },
-      { image_digest: nonEmptyText },
+      { image_digest: nonEmptyText, isolation: oneOf("unit", "namespaces", "user", "none") },
     ),
     result: oneOf("passed", "failed"),
     checks: listOf(

@@ -50,6 +50,8 @@ export interface RestoreTestPredicate extends Run {
     engine: string;
     engine_version: string;
     image_digest?: string;
+    /** What kept the restore's programs from the rest of the host; see docs/sandboxes.md. */
+    isolation?: "unit" | "namespaces" | "user" | "none";
   };
   result: "passed" | "failed";
   reason?: string;

@@ -5,9 +5,10 @@ import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
 import type { SourceConfig } from "../../root/source-config.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { isolationHere } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { kindOf } from "../../sandboxes/sandbox-config.ts";
 import { readSourceIds } from "../../service/source-ids.ts";
-import { bad, good, type Finding } from "./finding.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
  * What the declared sources are restored into: this host's programs once for each engine, and of each source that has one its
@@ -16,7 +17,7 @@ import { bad, good, type Finding } from "./finding.ts";
 export async function examineEngines(layout: Layout, config: Config): Promise<Finding[]> {
   const sources = [...config.sources.values()];
   const onHost = sources.filter(({ sandbox }) => sandbox === "process");
-  const findings: Finding[] = [];
+  const findings: Finding[] = onHost.length === 0 ? [] : [await examineIsolation(layout)];
   for (const source of new Map(onHost.map((each) => [each.engine, each])).values())
     findings.push(await examineSandbox(source.engine, source, {}, sources));
   for (const source of sources.filter((each) => !onHost.includes(each))) {
@@ -24,6 +25,38 @@ export async function examineEngines(layout: Layout, config: Config): Promise<Fi
     findings.push(await examineSandbox(`sandbox of ${source.slug}`, source, metadata, sources));
   }
   return findings;
+}
+
+/** How restores are held that run as processes of this host. */
+async function examineIsolation(layout: Layout): Promise<Finding> {
+  const remedy =
+    "install the deb or rpm package, which brings the unit attestore-sandbox, or let this user make namespaces; else use sandbox: container";
+  try {
+    switch (await isolationHere(layout.scratch)) {
+      case "unit":
+        return good("isolation", "restores run in the unit attestore-sandbox: no network, no keys, bounded");
+      case "namespaces":
+        return good(
+          "isolation",
+          "restores run in namespaces: no network, no keys, bounded in disk and processes",
+        );
+      case "user":
+        return warn(
+          "isolation",
+          "restores run as another user, who reaches the network: no namespaces can be made here",
+          remedy,
+        );
+      case "none":
+        return warn(
+          "isolation",
+          "restores run as the agent's own user: what a dump runs can read keys/ and reach the network",
+          remedy,
+        );
+    }
+  } catch (error) {
+    if (!(error instanceof CouldNotRun)) throw error;
+    return bad("isolation", error.message, remedy);
+  }
 }
 
 async function metadataOf(layout: Layout, { slug }: SourceConfig): Promise<ForeignMetadata | null> {

@@ -1,10 +1,9 @@
-import { chown, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { endedWith, type Exit, startChild } from "../../processes/child.ts";
+import { endedWith, type Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
-import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
-import { makeScratchDirectory, type ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import type { RunContext } from "../engine.ts";
 import { TAR } from "./gnu-tar.ts";
 
@@ -27,8 +26,8 @@ const ARGUMENTS = [
 const FULL = /No space left on device|Disk quota exceeded|File too large|Wrote only [0-9]+ of [0-9]+ bytes/;
 
 export interface ExtractedTree {
-  readonly scratch: ScratchDirectory;
-  /** The tree's own directory. */
+  readonly place: Place;
+  /** The tree's own directory, in the place. */
   readonly tree: string;
 }
 
@@ -40,28 +39,21 @@ export interface Extraction {
 }
 
 /**
- * Unpacks a tar archive in a directory that only we can walk to, so that nobody meets what is restored there: set-user-ID
- * programs, names that lead elsewhere. If we are root, tar runs as somebody else and has neither devices nor anybody's
- * files to make. On an error nothing is left.
+ * Unpacks a tar archive in a throw-away place, as whoever its programs run as. On an error nothing is left.
  * @throws CouldNotRun, what `judge` throws, and whatever the content throws.
  */
 export async function extractTree(
   content: AsyncIterable<Buffer>,
   { options, judge }: Extraction,
-  { scratchDir, signal }: RunContext,
+  context: RunContext,
 ): Promise<ExtractedTree> {
-  const user = await unprivilegedUser();
-  const scratch = await makeScratchDirectory(scratchDir, null);
-  const tree = join(scratch.path, "tree");
+  const { signal } = context;
+  const place = await openIsolatedPlace(context);
+  const tree = join(place.home, "tree");
   try {
-    await mkdir(tree, { mode: 0o700 });
-    if (user !== null) await chown(tree, user.uid, user.gid);
-    const child = await startChild({
-      command: TAR,
-      args: [...ARGUMENTS, ...options],
-      // Entered before the user is changed: it could not walk there itself.
-      cwd: tree,
-      ...(user === null ? {} : { user: { uid: user.uid, gid: user.gid } }),
+    const child = await place.start({
+      command: "/bin/sh",
+      args: ["-c", 'umask 077; mkdir "$0" && cd "$0" && exec "$@"', tree, TAR, ...ARGUMENTS, ...options],
       signal,
     });
     child.stdout.resume();
@@ -76,11 +68,11 @@ export async function extractTree(
     if (exit.code !== 0 && FULL.test(exit.stderr)) throw full();
     if (exit.signal !== null) throw new CouldNotRun("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);
-    return { scratch, tree };
+    return { place, tree };
   } catch (error) {
-    await scratch.remove();
+    await place.close();
     stopIfAborted(signal);
-    throw isDiskFull(error) ? full() : error;
+    throw error;
   }
 }
 

@@ -242,7 +242,7 @@ it("restores links that lead out as links, and nobody but us gets at what has sp
       "",
     ]);
     const owner = Number(execFileSync("stat", ["-c", "%u", "suid"], { cwd: tree, encoding: "utf8" }));
-    const parent = execFileSync("stat", ["-c", "%u %a", join(tree, "..")], { encoding: "utf8" }).trim();
+    const parent = execFileSync("stat", ["-c", "%u %a", join(tree, "../..")], { encoding: "utf8" }).trim();
     expect(parent).toBe(`${process.getuid?.()} 700`);
     expect(owner === 0).toBe(false);
     const row = await restored.query(".", { timeout_s: 9, signal: new AbortController().signal });

@@ -1,22 +1,22 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { systemCode } from "../../root/system-code.ts";
-import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import type { InferredContext, LastPassed, QueryLimits, Restored } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
 import { startBeside } from "../start-beside.ts";
-import { describePath } from "./describe-path.ts";
 import type { ManifestSummary } from "./manifest.ts";
-import { treeManifest } from "./tree-manifest.ts";
+import { TreeProcess } from "./tree-process.ts";
 
 export class RestoredFiles implements Restored {
-  readonly #scratch: ScratchDirectory;
+  readonly #place: Place;
   readonly #tree: string;
+  readonly #looker: TreeProcess;
 
-  constructor(scratch: ScratchDirectory, tree: string) {
-    this.#scratch = scratch;
+  constructor(place: Place, tree: string, signal: AbortSignal) {
+    this.#place = place;
     this.#tree = tree;
+    this.#looker = new TreeProcess(place, tree, signal);
   }
 
   /** A tree has no schema; that it is the same tree, its manifest says. */
@@ -26,18 +26,21 @@ export class RestoredFiles implements Restored {
 
   /** The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it. */
   async query(path: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
-    const limit = AbortSignal.timeout(timeout_s * 1000);
     try {
-      return await describePath(this.#tree, path, AbortSignal.any([signal, limit]));
+      return (await this.#looker.describe(path, timeout_s)) ?? { kind: "timeout", after_s: timeout_s };
     } catch (error) {
       stopIfAborted(signal);
-      if (limit.aborted) return { kind: "timeout", after_s: timeout_s };
-      throw unreadable(error);
+      throw error;
     }
   }
 
+  /** Every byte of the tree read. @throws CouldNotRun */
+  manifest(): Promise<ManifestSummary> {
+    return this.#looker.manifest();
+  }
+
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
-    return startBeside(this.#tree, command, signal);
+    return startBeside(this.#place, this.#tree, command, signal);
   }
 
   /**
@@ -46,13 +49,8 @@ export class RestoredFiles implements Restored {
    */
   async inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
-    let found: ManifestSummary;
-    try {
-      found = await treeManifest(this.#tree, signal);
-    } catch (error) {
-      stopIfAborted(signal);
-      throw unreadable(error);
-    }
+    const found = await this.#looker.manifest();
+    stopIfAborted(signal);
     const duration_ms = performance.now() - started;
     const { manifest_sha256: expected, files } = metadata;
     const count = Number.isSafeInteger(files) ? `files = ${String(files)} and files > 0` : "files > 0";
@@ -80,8 +78,9 @@ export class RestoredFiles implements Restored {
     ];
   }
 
-  close(): Promise<void> {
-    return this.#scratch.remove();
+  async close(): Promise<void> {
+    await this.#looker.close();
+    await this.#place.close();
   }
 }
 
@@ -100,12 +99,4 @@ function floorsOf(lastPassed: LastPassed | null): string[] {
 
 function isCountFrom(least: number, value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= least;
-}
-
-function unreadable(error: unknown): CouldNotRun {
-  return new CouldNotRun(
-    "sandbox_failed",
-    `the restored tree cannot be read (${systemCode(error) ?? "unknown error"})`,
-    { cause: error },
-  );
 }

@@ -14,7 +14,7 @@ export async function findFilesSandbox(): Promise<Sandbox> {
 }
 
 async function restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
-  const { scratch, tree } = await extractTree(
+  const { place, tree } = await extractTree(
     whatIsSafe(content),
     {
       options: ["--preserve-permissions", "--quoting-style=escape"],
@@ -24,7 +24,7 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
     },
     context,
   );
-  return new RestoredFiles(scratch, tree);
+  return new RestoredFiles(place, tree, context.signal);
 }
 
 /** Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was whole, its end tells. */

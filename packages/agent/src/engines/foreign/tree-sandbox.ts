@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { endedWith } from "../../processes/child.ts";
-import type { ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import {
   type InferredContext,
   type QueryLimits,
@@ -13,17 +13,16 @@ import {
 import { extractTree } from "../files/extract-tree.ts";
 import { gnuTarVersion } from "../files/gnu-tar.ts";
 import { RestoredFiles } from "../files/restored.ts";
-import { treeManifest } from "../files/tree-manifest.ts";
 import { holdingEnd } from "../holding-end.ts";
 
 export async function findTreeSandbox(): Promise<Sandbox> {
   const engine_version = await gnuTarVersion(AbortSignal.timeout(60_000));
-  return { runtime: { kind: "process", engine: "files", engine_version }, restore };
+  return { runtime: { kind: "process", engine: "files", engine_version }, restore: restoreTree };
 }
 
-async function restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
+export async function restoreTree(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
   const end = holdingEnd(content);
-  const { scratch, tree } = await extractTree(
+  const { place, tree } = await extractTree(
     end.content,
     {
       options: [],
@@ -36,17 +35,15 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
     },
     context,
   );
-  return new RestoredTree(scratch, tree);
+  return new RestoredTree(place, tree, context.signal);
 }
 
 /** A tree that others archived: what it should hold nobody wrote down, but every byte of it has to be there to be read. */
 export class RestoredTree implements Restored {
   readonly #files: RestoredFiles;
-  readonly #tree: string;
 
-  constructor(scratch: ScratchDirectory, tree: string) {
-    this.#files = new RestoredFiles(scratch, tree);
-    this.#tree = tree;
+  constructor(place: Place, tree: string, signal: AbortSignal) {
+    this.#files = new RestoredFiles(place, tree, signal);
   }
 
   fingerprint(): Promise<null> {
@@ -57,9 +54,9 @@ export class RestoredTree implements Restored {
     return this.#files.query(path, limits);
   }
 
-  async inferredChecks({ lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
+  async inferredChecks({ lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
-    const { files, bytes } = await treeManifest(this.#tree, signal);
+    const { files, bytes } = await this.#files.manifest();
     const last = lastPassed?.checks.find(({ id }) => id === "inferred:files")?.observed["files"];
     const floor =
       typeof last === "number" && Number.isSafeInteger(last) ? Math.max(1, Math.ceil(last / 2)) : 1;

@@ -1,6 +1,6 @@
 import type { Place } from "../../sandboxes/place.ts";
 import { findServerImage } from "../../sandboxes/container/server-image.ts";
-import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
 import type { RunContext } from "../engine.ts";
 import {
@@ -33,7 +33,7 @@ export async function findHostPlace(product: Product): Promise<FoundPlace> {
     remedy: `install ${product === "MariaDB" ? "mariadb-server" : "mysql-server"} of that version or newer`,
     programs: await findServerPrograms(product),
     memory_mb: Number.POSITIVE_INFINITY,
-    open: ({ scratchDir }) => openProcessPlace(scratchDir),
+    open: openIsolatedPlace,
   };
 }
 

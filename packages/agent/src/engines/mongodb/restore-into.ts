@@ -1,5 +1,4 @@
 import { feed } from "../../processes/feed.ts";
-import { startChild } from "../../processes/child.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
 import { textsOf } from "../foreign-texts.ts";
@@ -51,10 +50,10 @@ async function load(
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  const child = await startChild({
+  const child = await server.start({
     command,
     args: [
-      `--uri=${server.uri}`,
+      `--uri=${server.uriInside}`,
       "--archive",
       "--objcheck",
       "--stopOnError",

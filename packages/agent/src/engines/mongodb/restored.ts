@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { type Document, type MongoClient, MongoServerError } from "mongodb";
 import type { QueryOutcome } from "../../checks/index.ts";
-import { type Child, startChild } from "../../processes/child.ts";
+import type { Child } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
@@ -51,7 +51,7 @@ export class RestoredMongodb implements Restored {
 
   /** A program of the customer's: ATTESTORE_RESTORED is the mongodb:// URI of what was restored. */
   readonly startCommand = ([command = "", ...args]: readonly string[], signal: AbortSignal): Promise<Child> =>
-    startChild({ command, args, env: { ATTESTORE_RESTORED: this.#server.uri }, signal });
+    this.#server.start({ command, args, env: { ATTESTORE_RESTORED: this.#server.uriInside }, signal });
 
   tables(signal: AbortSignal): Promise<readonly string[]> {
     return this.#inClient(signal, async (client) => {

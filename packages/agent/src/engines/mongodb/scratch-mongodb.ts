@@ -1,15 +1,19 @@
 import { join } from "node:path";
 import { type Child, endedWith } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
-import type { Place } from "../../sandboxes/place.ts";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import { type RelayedSocket, relaySocket } from "../../sandboxes/isolation/relay-socket.ts";
+import type { Place, PlaceProgram } from "../../sandboxes/place.ts";
 import type { RunContext } from "../engine.ts";
 import { withClient } from "./client.ts";
 import type { ServerProgram } from "./programs.ts";
 
 export interface ScratchMongodb {
-  /** Through its socket; it holds no secret. */
+  /** Through its socket, for this process and for the place's programs; they hold no secret. */
   readonly uri: string;
+  readonly uriInside: string;
+  /** Starts a program beside it. */
+  start(program: PlaceProgram): Promise<Child>;
   hasDied(): boolean;
   close(): Promise<void>;
 }
@@ -17,9 +21,15 @@ export interface ScratchMongodb {
 /** A server of its own, which nobody reaches but by a socket in a directory that is not theirs. @throws CouldNotRun */
 export async function startScratchMongodb(
   server: ServerProgram,
-  { scratchDir, signal }: RunContext,
+  context: RunContext,
 ): Promise<ScratchMongodb> {
-  const place = await openProcessPlace(scratchDir);
+  const { signal } = context;
+  const place = await openIsolatedPlace(context);
+  let relayed: RelayedSocket | null = null;
+  const close = async (): Promise<void> => {
+    await relayed?.close();
+    await place.close();
+  };
   try {
     const socket = join(place.sockets, "mongodb.sock");
     const child = await place.start({
@@ -34,14 +44,19 @@ export async function startScratchMongodb(
     void child.exited.then(() => (ended = true));
     child.stdin.end();
     child.stdout.resume();
-    const uri = `mongodb://${encodeURIComponent(socket)}/?directConnection=true`;
+    relayed = await relaySocket(place, socket, signal);
+    const [uri, uriInside] = [uriOf(relayed.path), uriOf(socket)];
     await ready(child, uri, signal);
-    return { uri, hasDied: () => ended, close: () => place.close() };
+    return { uri, uriInside, start: (program) => place.start(program), hasDied: () => ended, close };
   } catch (error) {
-    await place.close();
+    await close();
     stopIfAborted(signal);
     throw error;
   }
+}
+
+function uriOf(socket: string): string {
+  return `mongodb://${encodeURIComponent(socket)}/?directConnection=true`;
 }
 
 function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string): string[] {

@@ -1,7 +1,8 @@
-import { startScratchPostgres } from "../../sandboxes/process/scratch-postgres.ts";
+import { join } from "node:path";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import { startPostgresIn } from "../../sandboxes/process/scratch-postgres.ts";
 import type { SandboxConfig, UriSandboxConfig } from "../../sandboxes/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../../root/source-config.ts";
-import { programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ForeignMetadata, RunContext, Runtime, Sandbox } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -90,17 +91,15 @@ function runtimeOf({ version }: Installation): Runtime {
   return { kind: "process", engine: "postgresql", engine_version: version };
 }
 
-async function startServer(
-  installation: Installation,
-  { scratchDir, signal }: RunContext,
-): Promise<ScratchServer> {
-  const server = await startScratchPostgres(installation.bin, scratchDir, signal);
+async function startServer(installation: Installation, context: RunContext): Promise<ScratchServer> {
+  const { bin } = installation;
+  const server = await startPostgresIn(await openIsolatedPlace(context), bin, context.signal);
   const { files, errors } = server;
   return {
     runtime: runtimeOf(installation),
-    run: programsIn(installation.bin, server.environment),
+    run: (name, request) => server.start({ ...request, command: join(bin, name) }),
     command: (command, request) => server.start({ ...request, command }),
-    files: { ours: files, theirs: files },
+    files,
     errors,
     hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),

@@ -1,7 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
-import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import {
   type ForeignMetadata,
   type Restored,
@@ -13,9 +9,9 @@ import {
 import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { originalOf } from "../foreign/original.ts";
 import { readReference, type Reference } from "../foreign/reference.ts";
-import { RestoredTree } from "../foreign/tree-sandbox.ts";
+import { restoreTree } from "../foreign/tree-sandbox.ts";
 import { dumpedFile } from "./dumped-file.ts";
-import { Restic, resticFailed, resticVersion } from "./restic.ts";
+import { Restic, resticVersion } from "./restic.ts";
 import type { ResticSettings } from "./settings.ts";
 import { repositoryId, treeOf } from "./snapshots.ts";
 
@@ -42,7 +38,7 @@ export async function findResticSandbox(
         throw new RestoreRefused("the backup refers to another snapshot than its receipt says");
       const restic = await Restic.open(source, context.signal);
       await requireSame(restic, reference);
-      if (inner === null || reference.file === null) return restoreTree(restic, reference, context);
+      if (inner === null || reference.file === null) return restoreSnapshot(restic, reference, context);
       const dumped = await dumpedFile(restic, reference.snapshot_id, reference.file);
       try {
         return await inner.restore(dumped.content, context);
@@ -61,26 +57,19 @@ async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
     throw new RestoreRefused("the snapshot holds another tree than the backup refers to");
 }
 
-/** In a directory that only we can walk to. Restic writes through no link that it restores. */
-async function restoreTree(
+/**
+ * Restic itself needs the repository, and the way to it, so it writes nothing: it gives the tree as an archive, which is unpacked in a
+ * throw-away place.
+ */
+async function restoreSnapshot(
   restic: Restic,
   { snapshot_id }: Pinned,
-  { scratchDir, signal }: RunContext,
+  context: RunContext,
 ): Promise<Restored> {
-  const scratch = await makeScratchDirectory(scratchDir, null);
+  const dumped = await dumpedFile(restic, snapshot_id, "/");
   try {
-    const tree = join(scratch.path, "tree");
-    await mkdir(tree, { mode: 0o700 });
-    const child = await restic.start(["restore", snapshot_id, "--target", tree, "--verify"]);
-    child.stdin.end();
-    child.stdout.resume();
-    const exit = await child.exited;
-    stopIfAborted(signal);
-    if (exit.code !== 0) throw resticFailed(exit, "restoring the snapshot");
-    return new RestoredTree(scratch, tree);
-  } catch (error) {
-    await scratch.remove();
-    stopIfAborted(signal);
-    throw error;
+    return await restoreTree(dumped.content, context);
+  } finally {
+    await dumped.close();
   }
 }

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import { type QueryOutcome, sqliteIntegrityCheck } from "../../checks/index.ts";
-import { writeFilePieces } from "../../pipeline/file-pieces.ts";
-import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
-import { makeScratchDirectory, type ScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import { writeInPlace } from "../../sandboxes/isolation/write-in-place.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import type { Child } from "../../processes/child.ts";
 import { checkTables } from "../check-tables.ts";
 import {
@@ -30,34 +31,30 @@ export async function findSqliteSandbox(): Promise<Sandbox> {
   }
 }
 
-async function restore(
-  content: AsyncIterable<Buffer>,
-  { scratchDir, signal }: RunContext,
-): Promise<Restored> {
-  const scratch = await makeScratchDirectory(scratchDir, null);
-  const path = join(scratch.path, "restored.sqlite");
-  const sqlite = new SqliteProcess(signal);
-  const restored = new RestoredSqlite(scratch, path, sqlite);
+async function restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
+  const { signal } = context;
+  const place = await openIsolatedPlace(context);
+  const restored = new RestoredSqlite(place, new SqliteProcess(signal, place));
   try {
-    await writeFilePieces(path, content, signal);
+    await writeInPlace(place, restored.path, content, signal);
     await restored.open();
     return restored;
   } catch (error) {
     await restored.close();
     stopIfAborted(signal);
-    if (isDiskFull(error)) throw full();
     throw error;
   }
 }
 
 class RestoredSqlite implements Restored {
-  readonly #scratch: ScratchDirectory;
-  readonly #path: string;
+  /** In the place. */
+  readonly path: string;
+  readonly #place: Place;
   readonly #sqlite: SqliteProcess;
 
-  constructor(scratch: ScratchDirectory, path: string, sqlite: SqliteProcess) {
-    this.#scratch = scratch;
-    this.#path = path;
+  constructor(place: Place, sqlite: SqliteProcess) {
+    this.#place = place;
+    this.path = join(place.home, "restored.sqlite");
     this.#sqlite = sqlite;
   }
 
@@ -65,7 +62,7 @@ class RestoredSqlite implements Restored {
   async open(): Promise<void> {
     const response = await this.#sqlite.request({
       op: "list",
-      path: this.#path,
+      path: this.path,
       sql: "select count(*) from sqlite_schema",
     });
     if (response?.ok !== false) return;
@@ -74,27 +71,24 @@ class RestoredSqlite implements Restored {
   }
 
   async fingerprint(): Promise<string> {
-    return schemaHash(await schemaOf(this.#sqlite, this.#path));
+    return schemaHash(await schemaOf(this.#sqlite, this.path));
   }
 
   async query(sql: string, { timeout_s }: QueryLimits): Promise<QueryOutcome> {
-    return outcomeOf(
-      await this.#sqlite.request({ op: "query", path: this.#path, sql }, timeout_s),
-      timeout_s,
-    );
+    return outcomeOf(await this.#sqlite.request({ op: "query", path: this.path, sql }, timeout_s), timeout_s);
   }
 
   /** A program that changes the file changes what is thrown away. */
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
-    return startBeside(this.#path, command, signal);
+    return startBeside(this.#place, this.path, command, signal);
   }
 
   tables(): Promise<readonly string[]> {
-    return tablesOf(this.#sqlite, this.#path);
+    return tablesOf(this.#sqlite, this.path);
   }
 
   async inferredChecks({ metadata, lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
-    const path = this.#path;
+    const path = this.path;
     const started = performance.now();
     const integrity = await this.#sqlite.request({ op: "list", path, sql: "pragma integrity_check" });
     if (integrity?.ok === false && isOfThePlace(integrity.code)) throw ofThePlace(integrity);
@@ -130,7 +124,7 @@ class RestoredSqlite implements Restored {
 
   async close(): Promise<void> {
     await this.#sqlite.close();
-    await this.#scratch.remove();
+    await this.#place.close();
   }
 }
 

@@ -1,19 +1,22 @@
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
-import { isSea } from "node:sea";
-import { fileURLToPath } from "node:url";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { ownProgram } from "../../sandboxes/isolation/own-program.ts";
+import type { Place } from "../../sandboxes/place.ts";
 import type { Request, Response } from "./protocol.ts";
 import { SQLITE_COMMAND } from "./sqlite-command.ts";
 
 /** A process that opens SQLite databases for us; see child.ts. One request at a time. */
 export class SqliteProcess {
   readonly #signal: AbortSignal;
+  readonly #place: Place | null;
   #running: { readonly child: Child; readonly lines: Interface } | null = null;
 
-  constructor(signal: AbortSignal) {
+  /** In a place, where that has our program; else as ourselves. */
+  constructor(signal: AbortSignal, place: Place | null = null) {
     this.#signal = signal;
+    this.#place = place;
   }
 
   /** Null if no answer came in time: the process is then killed, and the next request gets a new one. */
@@ -51,15 +54,14 @@ export class SqliteProcess {
   }
 
   async #start(): Promise<{ child: Child; lines: Interface }> {
-    const args = isSea()
-      ? [SQLITE_COMMAND]
-      : ["--no-warnings", fileURLToPath(new URL("child-main.ts", import.meta.url))];
-    const child = await startChild({
-      command: process.execPath,
-      args,
+    const [command = "", ...args] = this.#place?.self ?? ownProgram();
+    const program = {
+      command,
+      args: [...args, SQLITE_COMMAND],
       signal: this.#signal,
       stopSignal: "SIGKILL",
-    });
+    } as const;
+    const child = await (this.#place === null ? startChild(program) : this.#place.start(program));
     return { child, lines: createInterface({ input: child.stdout }) };
   }
 }

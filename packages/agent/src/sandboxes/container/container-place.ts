@@ -66,6 +66,8 @@ export async function openContainerPlace(request: ContainerRequest): Promise<Pla
       kind: "container",
       home: HOME,
       sockets: SOCKETS,
+      self: [],
+      shared: null,
       start: (program) => startIn(api, name, user, program),
       close: async () => {
         await close();

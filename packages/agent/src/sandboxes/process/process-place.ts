@@ -1,6 +1,7 @@
 import { type Child, startChild } from "../../processes/child.ts";
 import { findProgram } from "../../processes/find-program.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
+import { ownProgram } from "../isolation/own-program.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { makeScratchDirectory, makeSocketDirectory } from "./scratch-directory.ts";
 
@@ -42,6 +43,8 @@ export async function openProcessPlace(scratchDir: string): Promise<Place> {
     kind: "process",
     home: directory.path,
     sockets: sockets.path,
+    self: ownProgram(),
+    shared: directory.path,
     start,
     close: async () => {
       await Promise.all([...running].map((child) => child.stop()));

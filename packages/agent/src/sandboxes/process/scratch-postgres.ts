@@ -38,8 +38,8 @@ export interface ScratchPostgres {
   readonly environment: Readonly<Record<string, string>>;
   /** Starts a program in the server's place, in that environment. */
   start(program: PlaceProgram): Promise<Child>;
-  /** A directory for a dump that has to lie on a disk; it goes with the server. */
-  readonly files: string;
+  /** A directory for a dump that has to lie on a disk, as we call it and as the server's programs do; it goes with the server. Null where we do not see it. */
+  readonly files: { readonly ours: string; readonly theirs: string } | null;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */
@@ -85,7 +85,7 @@ export async function startPostgresIn(
     return {
       environment,
       start: (program) => place.start({ ...program, env: { ...environment, ...program.env } }),
-      files: place.home,
+      files: place.shared === null ? null : { ours: place.shared, theirs: place.home },
       errors,
       hasRunFull: () => errors.includes(DISK_FULL),
       hasDied: () => ended,
@@ -127,10 +127,10 @@ async function initialise(place: Place, bin: string, signal: AbortSignal): Promi
 }
 
 async function start(place: Place, bin: string, signal: AbortSignal): Promise<Server> {
-  // A container's /dev/shm may be smaller than what a parallel index build takes.
+  // What is not the host's own /dev/shm may be smaller than what a parallel index build takes.
   const settings = {
     ...SETTINGS,
-    ...(place.kind === "container" ? { dynamic_shared_memory_type: "mmap" } : {}),
+    ...(place.kind === "process" ? {} : { dynamic_shared_memory_type: "mmap" }),
   };
   const child = await place.start({
     command: join(bin, "postgres"),

@@ -63,7 +63,7 @@ export async function restoreTree<Result>(
   const restored = await sandbox.restore(inPieces(archive), { scratchDir, signal });
   try {
     const [scratch = ""] = readdirSync(scratchDir).filter((name) => name.startsWith("attestore-"));
-    return await use(restored, join(scratchDir, scratch, "tree"));
+    return await use(restored, join(scratchDir, scratch, "data", "tree"));
   } finally {
     await restored.close();
   }

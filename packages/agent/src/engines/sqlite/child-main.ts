@@ -1,3 +1,0 @@
-import { serveSqlite } from "./child.ts";
-
-void serveSqlite(process.stdin, process.stdout);

@@ -1,0 +1,178 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chown } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, dirname, isAbsolute } from "node:path";
+import { isSea } from "node:sea";
+import { findProgram } from "../../processes/find-program.ts";
+import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
+import { SERVE_COMMAND } from "./commands.ts";
+import { ownProgramAt, programDirectory } from "./own-program.ts";
+import type { SandboxStream } from "./remote-place.ts";
+
+const INSIDE = "/run/attestore";
+export const NAMESPACE_HOME = `${INSIDE}/data`;
+const EXECUTABLE = `${INSIDE}/attestore`;
+const PROGRAM = `${INSIDE}/program`;
+export const NAMESPACE_SOCKETS = `${INSIDE}/sockets`;
+
+/**
+ * Run as the first process of new mount, process, network and IPC namespaces, by whoever is root in them. What is left of the file system
+ * is read-only, and without the places where sockets of others and files of ours lie.
+ *
+ * sh SCRIPT DIRECTORY EXECUTABLE PROGRAM OWNER KEPT… -- HIDDEN… -- COMMAND…
+ *
+ * The KEPT are directories with programs: they stay where they are, though what is around them is hidden.
+ */
+const SCRIPT = `set -eu
+data=$1 executable=$2 program=$3 owner=$4
+shift 4
+mount -t tmpfs -o mode=0755,size=4m,nosuid,nodev attestore /run
+mkdir ${INSIDE} ${NAMESPACE_HOME} ${NAMESPACE_SOCKETS}
+mount --bind "$data" ${NAMESPACE_HOME}
+mount -o remount,bind,nosuid,nodev ${NAMESPACE_HOME}
+: >${EXECUTABLE}
+mount --bind "$executable" ${EXECUTABLE}
+if [ -n "$program" ]; then
+  mkdir ${PROGRAM}
+  mount --bind "$program" ${PROGRAM}
+fi
+[ "$owner" = - ] || chown "$owner" ${NAMESPACE_SOCKETS}
+kept=0
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then
+    kept=$((kept + 1))
+    mkdir ${INSIDE}/kept-$kept
+    mount --bind "$1" ${INSIDE}/kept-$kept
+    printf '%s\n' "$1" >${INSIDE}/kept-$kept.path
+  fi
+  shift
+done
+shift
+for each in /tmp /var/tmp /dev/shm; do
+  if [ -d "$each" ]; then mount -t tmpfs -o mode=1777,size=64m,nosuid,nodev attestore "$each"; fi
+done
+while [ "$1" != -- ]; do
+  if [ -d "$1" ]; then mount -t tmpfs -o mode=0711,size=1m,nosuid,nodev attestore "$1"; fi
+  shift
+done
+shift
+while [ $kept -gt 0 ]; do
+  read -r path <${INSIDE}/kept-$kept.path
+  mkdir -p "$path"
+  mount --bind ${INSIDE}/kept-$kept "$path"
+  kept=$((kept - 1))
+done
+mounts=$(cat /proc/self/mounts)
+while read -r _ target _ options _; do
+  case $target in
+    ${INSIDE}/data | /run | /tmp | /var/tmp | /dev | /dev/* | /proc | /proc/* | /sys | /sys/*) continue ;;
+  esac
+  flags=
+  for option in nosuid nodev noexec noatime relatime nodiratime; do
+    case ,$options, in *,$option,*) flags=$flags,$option ;; esac
+  done
+  mount -o "remount,bind,ro$flags" "$(printf '%b' "$target")" 2>/dev/null || [ "$target" != / ]
+done <<MOUNTS
+$mounts
+MOUNTS
+# mount(8) keeps its notes there.
+rm -rf /run/mount
+exec "$@"
+`;
+
+export interface NamespaceRequest {
+  /** A directory of ours, empty, for what is restored. */
+  readonly directory: string;
+  /** Ours too, with keys in it: not to be seen in there. */
+  readonly root: string;
+  /** With programs of the customer's, which are. */
+  readonly programs: readonly string[];
+}
+
+/**
+ * Starts a sandbox in namespaces of its own. As root its programs are another user's; as anybody else they are ours, in a user namespace.
+ * With this process it ends, however that ends. Null where the kernel or this process may not make namespaces.
+ */
+export async function enterNamespaces({
+  directory,
+  root,
+  programs,
+}: NamespaceRequest): Promise<SandboxStream | null> {
+  for (const name of ["unshare", "setpriv", "prlimit", "mount", "du"])
+    if ((await findProgram(name)) === null) return null;
+  const user = await unprivilegedUser();
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  if (user !== null) await chown(directory, user.uid, user.gid);
+  const becomeOther =
+    user === null
+      ? ["unshare", "--user", `--map-user=${uid}`, `--map-group=${gid}`, "--", "setpriv"]
+      : ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--inh-caps=-all"];
+  const hidden = [root, ...(isSea() && user === null ? [homedir()] : [])].filter(
+    (path) => dirname(path) !== path,
+  );
+  const child = spawn(
+    "setpriv",
+    [
+      "--pdeathsig",
+      "KILL",
+      "--",
+      "unshare",
+      ...(user === null ? ["--user", "--map-root-user"] : []),
+      ..."--net --mount --pid --ipc --fork --kill-child=KILL --mount-proc -- sh -c".split(" "),
+      SCRIPT,
+      "sh",
+      directory,
+      process.execPath,
+      programDirectory() ?? "",
+      user === null ? "-" : `${user.uid}:${user.gid}`,
+      ...directoriesKept(programs, root),
+      "--",
+      ...hidden,
+      "--",
+      ...becomeOther,
+      ..."--no-new-privs --pdeathsig KILL --".split(" "),
+      ...ownProgramAt(EXECUTABLE, PROGRAM),
+      SERVE_COMMAND,
+    ],
+    {
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+      cwd: "/",
+      env: { PATH: process.env["PATH"] ?? "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C.UTF-8" },
+    },
+  );
+  const closed = once(child, "close");
+  child.stderr.resume();
+  child.stdin.on("error", () => undefined);
+  const begun = await Promise.race([
+    once(child.stdout, "readable").then(() => child.stdout.readableLength > 0),
+    closed.then(() => false),
+  ]);
+  if (!begun) {
+    await closed;
+    return null;
+  }
+  return {
+    input: child.stdin,
+    output: child.stdout,
+    close: async () => {
+      child.kill("SIGKILL");
+      child.stdout.resume();
+      await closed;
+    },
+  };
+}
+
+/** Those with programs that would be hidden with what is around them; never one that the keys are in. */
+function directoriesKept(programs: readonly string[], root: string): string[] {
+  const around = ["/tmp", "/var/tmp", "/run", homedir(), root];
+  const candidates = [...(process.env["PATH"] ?? "").split(delimiter), ...programs];
+  return [...new Set(candidates)].filter(
+    (path) =>
+      isAbsolute(path) &&
+      around.some((each) => path.startsWith(`${each}/`)) &&
+      !`${root}/`.startsWith(`${path}/`) &&
+      !path.startsWith(`${root}/keys`),
+  );
+}

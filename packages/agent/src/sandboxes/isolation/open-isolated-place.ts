@@ -1,0 +1,83 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { RunContext } from "../../engines/engine.ts";
+import { stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Place } from "../place.ts";
+import { openProcessPlace } from "../process/process-place.ts";
+import { makeScratchDirectory } from "../process/scratch-directory.ts";
+import { Confinement, type IsolationLevel } from "./confinement.ts";
+import type { Limits } from "./frames.ts";
+import { enterNamespaces } from "./namespaces.ts";
+import { openRemotePlace } from "./remote-place.ts";
+import { connectSandboxUnit, hasSandboxUnit } from "./sandbox-unit.ts";
+import { watchDisk } from "./watch-disk.ts";
+
+const PROCESSES = 512;
+
+/**
+ * A throw-away place of this host for programs that touch a dump: as well held as this host and this process allow. Which it
+ * was, `context.confinement` then says.
+ * @throws CouldNotRun
+ */
+export async function openIsolatedPlace(context: RunContext): Promise<Place> {
+  const { signal, scratchDir } = context;
+  const confinement = context.confinement ?? new Confinement(null);
+  const opened = (level: IsolationLevel, place: Place): Place => {
+    confinement.level = level;
+    return place;
+  };
+  const limits: Limits = {
+    disk_bytes: confinement.diskBytes,
+    file_bytes: confinement.diskBytes,
+    processes: PROCESSES,
+  };
+  const onLimit = (limit: "disk" | "host"): void => confinement.reach(limit);
+  stopIfAborted(signal);
+  if (await hasSandboxUnit())
+    return opened("unit", await openRemotePlace(await connectSandboxUnit(), limits, onLimit));
+  const place = await openInNamespaces(scratchDir, confinement.programs, limits, onLimit);
+  if (place !== null) return opened("namespaces", place);
+  return opened(process.getuid?.() === 0 ? "user" : "none", await openProcessPlace(scratchDir));
+}
+
+async function openInNamespaces(
+  scratchDir: string,
+  programs: readonly string[],
+  limits: Limits,
+  onLimit: (limit: "disk" | "host") => void,
+): Promise<Place | null> {
+  const directory = await makeScratchDirectory(scratchDir, null);
+  // In a directory that only we walk to: nobody here meets a set-user-ID program that was restored.
+  const data = join(directory.path, "data");
+  await mkdir(data, { mode: 0o700 });
+  const stream = await enterNamespaces({ directory: data, root: dirname(scratchDir), programs });
+  if (stream === null) {
+    await directory.remove();
+    return null;
+  }
+  const stopWatching = new AbortController();
+  void watchDisk(data, limits.disk_bytes, stopWatching.signal).then(async (limit) => {
+    if (limit === null) return;
+    onLimit(limit);
+    await stream.close();
+  });
+  const close = async (): Promise<void> => {
+    stopWatching.abort();
+    await stream.close();
+    await directory.remove();
+  };
+  const place = await openRemotePlace({ ...stream, close }, limits, onLimit);
+  return { ...place, shared: data };
+}
+
+/** How well a restore would be held here now. */
+export async function isolationHere(scratchDir: string): Promise<IsolationLevel> {
+  const confinement = new Confinement(null);
+  const place = await openIsolatedPlace({
+    scratchDir,
+    signal: AbortSignal.timeout(30_000),
+    confinement,
+  });
+  await place.close();
+  return confinement.level ?? "none";
+}

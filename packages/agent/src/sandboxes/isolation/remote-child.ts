@@ -1,0 +1,164 @@
+import { PassThrough, Writable } from "node:stream";
+import type { Child, Exit } from "../../processes/child.ts";
+import {
+  countFrame,
+  type Ended,
+  frame,
+  FRAME,
+  type Frame,
+  type FrameType,
+  jsonFrame,
+  MAX_PAYLOAD,
+  type StartRequest,
+  WINDOW,
+} from "./frames.ts";
+
+const STDERR_BYTES = 16 * 1024;
+const GRACE_MS = 5_000;
+
+export interface RemoteRequest extends StartRequest {
+  readonly signal: AbortSignal;
+  readonly stopSignal: NodeJS.Signals;
+}
+
+/** A program in a sandbox, with the look of a child process of ours. */
+export class RemoteChild {
+  /** Resolves once it runs; an errno's name if it could not be started. */
+  readonly begun: Promise<string | null>;
+  readonly #channel: number;
+  readonly #send: (bytes: Buffer) => void;
+  readonly #begin: (code: string | null) => void;
+  readonly #settle: (exit: Exit) => void;
+  readonly #stdin: Writable;
+  readonly #stdout = new PassThrough();
+  readonly #stderr = new PassThrough();
+  readonly #exited: Promise<Exit>;
+  readonly #request: RemoteRequest;
+  readonly #waiting: { bytes: Buffer; done: (error?: Error | null) => void }[] = [];
+  #room = WINDOW;
+  #errors = "";
+  #isOver = false;
+  #grace: NodeJS.Timeout | undefined;
+
+  constructor(channel: number, request: RemoteRequest, send: (bytes: Buffer) => void) {
+    this.#channel = channel;
+    this.#send = send;
+    this.#request = request;
+    const begun = Promise.withResolvers<string | null>();
+    this.begun = begun.promise;
+    this.#begin = begun.resolve;
+    const exited = Promise.withResolvers<Exit>();
+    this.#exited = exited.promise;
+    this.#settle = exited.resolve;
+    this.#stdin = new Writable({
+      write: (bytes: Buffer, _, done) => {
+        this.#waiting.push({ bytes, done });
+        this.#flush();
+      },
+      final: (done) => {
+        if (!this.#isOver) this.#send(frame(FRAME.stdinEnd, this.#channel));
+        done();
+      },
+    });
+    // One that goes away before it has read everything is told by its exit.
+    this.#stdin.on("error", () => undefined);
+    this.#stdout.on("error", () => undefined);
+    this.#stderr.setEncoding("utf8");
+    this.#stderr.on("data", (text: string) => {
+      this.#errors = (this.#errors + text).slice(0, STDERR_BYTES);
+    });
+    const { command, args, env, cwd, socket } = request;
+    this.#send(jsonFrame(FRAME.start, channel, { command, args, env, cwd, socket }));
+    request.signal.addEventListener("abort", this.#terminate, { once: true });
+    if (request.signal.aborted) this.#terminate();
+  }
+
+  get child(): Child {
+    return {
+      // It has none that means anything out here.
+      pid: 0,
+      stdin: this.#stdin,
+      stdout: this.#stdout,
+      stderr: this.#stderr,
+      exited: this.#exited,
+      stop: () => {
+        this.#terminate();
+        return this.#exited;
+      },
+    };
+  }
+
+  take({ type, payload }: Frame): void {
+    if (type === FRAME.started) this.#begin(null);
+    else if (type === FRAME.notStarted) {
+      this.#begin(payload.toString("latin1"));
+      this.#end({ code: null, signal: "SIGKILL" });
+    } else if (type === FRAME.stdout) this.#hand(this.#stdout, FRAME.outputTaken, payload);
+    else if (type === FRAME.stderr) this.#hand(this.#stderr, FRAME.errorsTaken, payload);
+    else if (type === FRAME.stdinTaken) {
+      this.#room += payload.readUInt32BE();
+      this.#flush();
+    } else if (type === FRAME.exit) this.#end(JSON.parse(payload.toString()) as Ended);
+  }
+
+  /** The sandbox is gone, and it with it. */
+  lose(): void {
+    this.#begin("EPIPE");
+    this.#end({ code: null, signal: "SIGKILL" });
+  }
+
+  #hand(stream: PassThrough, taken: FrameType, payload: Buffer): void {
+    const { length } = payload;
+    const tell = (): void => {
+      if (!this.#isOver) this.#send(countFrame(taken, this.#channel, length));
+    };
+    if (stream.destroyed || stream.writableEnded) tell();
+    else stream.write(Buffer.from(payload), tell);
+  }
+
+  #flush(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#isOver) next.done(brokenPipe());
+      else if (this.#room === 0) return;
+      else {
+        const piece = next.bytes.subarray(0, Math.min(MAX_PAYLOAD, this.#room));
+        this.#room -= piece.length;
+        this.#send(frame(FRAME.stdin, this.#channel, piece));
+        next.bytes = next.bytes.subarray(piece.length);
+        if (next.bytes.length > 0) continue;
+        next.done();
+      }
+      this.#waiting.shift();
+    }
+  }
+
+  readonly #terminate = (): void => {
+    if (this.#isOver || this.#grace !== undefined) return;
+    this.#send(frame(FRAME.kill, this.#channel, Buffer.from(this.#request.stopSignal)));
+    this.#grace = setTimeout(() => {
+      this.#send(frame(FRAME.kill, this.#channel, Buffer.from("SIGKILL")));
+    }, GRACE_MS);
+  };
+
+  #end({ code, signal }: Ended): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#grace);
+    this.#request.signal.removeEventListener("abort", this.#terminate);
+    this.#flush();
+    this.#stdout.end();
+    this.#stderr.end();
+    const settle = (): void => this.#settle({ code, signal, stderr: this.#errors });
+    if (this.#stderr.readableEnded) settle();
+    else this.#stderr.once("end", settle);
+  }
+}
+
+function brokenPipe(): Error {
+  return Object.assign(new Error("the program reads no more"), { code: "EPIPE" });
+}
+
+/** Whether an errno's name says that there is no such program. */
+export function isMissing(code: string): boolean {
+  return code === "ENOENT" || code === "EACCES";
+}

@@ -1,0 +1,129 @@
+import type { Readable, Writable } from "node:stream";
+import type { Child } from "../../processes/child.ts";
+import { gather } from "../../processes/gather.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Place, PlaceProgram } from "../place.ts";
+import { FRAME, type Frame, FrameDecoder, jsonFrame, type Limits, type Ready } from "./frames.ts";
+import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
+
+/** A way to a sandbox that was just made, and nobody else has spoken to. */
+export interface SandboxStream {
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Ends it, with everything in it; resolves when it is gone. */
+  close(): Promise<void>;
+}
+
+const READY_MS = 30_000;
+
+/**
+ * Speaks to a sandbox: its programs look like children of ours.
+ * @throws CouldNotRun `sandbox_failed` if it does not answer
+ */
+export async function openRemotePlace(
+  stream: SandboxStream,
+  limits: Limits,
+  onLimit: (limit: "disk" | "host") => void,
+): Promise<Place> {
+  const { input, output } = stream;
+  const decoder = new FrameDecoder();
+  const children = new Map<number, RemoteChild>();
+  const ready = Promise.withResolvers<Ready>();
+  let channels = 0;
+  let isLost = false;
+  const send = (bytes: Buffer): void => {
+    if (!isLost) input.write(bytes);
+  };
+  const lose = (): void => {
+    isLost = true;
+    ready.reject(lost());
+    for (const child of children.values()) child.lose();
+  };
+  const take = (each: Frame): void => {
+    const { type, channel, payload } = each;
+    if (type === FRAME.ready) ready.resolve(JSON.parse(payload.toString()) as Ready);
+    else if (type === FRAME.limit) onLimit(payload.toString() === "host" ? "host" : "disk");
+    else children.get(channel)?.take(each);
+    if (type === FRAME.exit || type === FRAME.notStarted) children.delete(channel);
+  };
+  input.on("error", lose);
+  output.on("error", lose);
+  output.once("end", lose);
+  output.once("close", lose);
+  output.on("data", (bytes: Buffer) => {
+    try {
+      for (const each of decoder.push(bytes)) take(each);
+    } catch {
+      lose();
+    }
+  });
+  send(jsonFrame(FRAME.limits, 0, limits));
+  const tooLate = setTimeout(() => ready.reject(lost()), READY_MS);
+  let found: Ready;
+  try {
+    found = await ready.promise;
+  } catch (error) {
+    await stream.close();
+    throw error;
+  } finally {
+    clearTimeout(tooLate);
+  }
+
+  async function begin(request: RemoteRequest): Promise<[RemoteChild, string | null]> {
+    stopIfAborted(request.signal);
+    if (isLost) throw lost();
+    const remote = new RemoteChild(++channels, request, send);
+    children.set(channels, remote);
+    const code = await remote.begun;
+    stopIfAborted(request.signal);
+    return [remote, code];
+  }
+
+  async function connect(path: string, signal: AbortSignal): Promise<Child> {
+    const request = { command: "", args: [], env: {}, cwd: null, signal, stopSignal: "SIGKILL" } as const;
+    const [{ child }, code] = await begin({ ...request, socket: path });
+    if (code === null) return child;
+    throw new CouldNotRun("sandbox_failed", `the scratch server's socket does not answer (${code})`);
+  }
+
+  async function start({
+    command,
+    args,
+    env = {},
+    cwd,
+    signal,
+    stopSignal = "SIGTERM",
+    isDump,
+  }: PlaceProgram): Promise<Child> {
+    const [remote, code] = await begin({ command, args, env, cwd: cwd ?? null, signal, stopSignal });
+    if (code !== null) {
+      throw isMissing(code)
+        ? new CouldNotRun(
+            "tool_missing",
+            `the program ${command} is missing or not executable in the sandbox: install it where its user can run it`,
+          )
+        : new CouldNotRun("sandbox_failed", `${command} could not be started in the sandbox (${code})`);
+    }
+    const { child } = remote;
+    return isDump === true ? { ...child, stdout: gather(child.stdout) } : child;
+  }
+
+  let closing: Promise<void> | null = null;
+  return {
+    kind: "isolated",
+    home: found.home,
+    sockets: found.sockets,
+    self: found.self,
+    shared: null,
+    start,
+    connect,
+    close: () => (closing ??= stream.close()),
+  };
+}
+
+function lost(): CouldNotRun {
+  return new CouldNotRun(
+    "sandbox_failed",
+    "the sandbox ended before the restore did: it reached its limit of time or memory, or was stopped from outside",
+  );
+}

@@ -1,0 +1,13 @@
+import { formatBytes } from "../../terminal/amounts.ts";
+
+/** What a dump unpacks to is far more than its maker signed. */
+export class RestoreTooLarge extends Error {
+  readonly code = "restore_too_large";
+
+  constructor(bytes: number) {
+    super(
+      `the restore took more than ${formatBytes(bytes)} of disk, far more than the backup's signed size accounts for: it was stopped`,
+    );
+    this.name = "RestoreTooLarge";
+  }
+}

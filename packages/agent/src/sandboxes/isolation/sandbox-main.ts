@@ -1,0 +1,50 @@
+import { chownSync, mkdirSync, readFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { join } from "node:path";
+import { NAMESPACE_HOME, NAMESPACE_SOCKETS } from "./namespaces.ts";
+import { ownProgram } from "./own-program.ts";
+import { type ServedSandbox, serveSandbox } from "./serve-sandbox.ts";
+
+/** The package makes it; nothing belongs to it. */
+const UNIT_USER = "attestore-sandbox";
+
+/** `attestore internal-sandbox [unit]`: in namespaces that the agent made, or as the packaged unit, with a socket for stdin. */
+export async function runSandbox([where]: readonly string[]): Promise<void> {
+  const input = new Socket({ fd: 0 });
+  const isUnit = where === "unit";
+  const output = isUnit ? input : new Socket({ fd: 1, readable: false });
+  await serveSandbox(input, output, isUnit ? unitSandbox() : namespaceSandbox());
+  process.exit(0);
+}
+
+function namespaceSandbox(): ServedSandbox {
+  return {
+    home: NAMESPACE_HOME,
+    sockets: NAMESPACE_SOCKETS,
+    self: ownProgram(),
+    user: null,
+    // The agent sees the directory, and cannot be reached from in here.
+    watchesDisk: false,
+  };
+}
+
+function unitSandbox(): ServedSandbox {
+  const user = unitUser();
+  const cache = process.env["CACHE_DIRECTORY"];
+  if (cache === undefined)
+    throw new Error("CACHE_DIRECTORY is not set: this is for attestore-sandbox@.service");
+  const [home, sockets] = [join(cache, "data"), "/run/sockets"];
+  for (const directory of [home, sockets]) {
+    mkdirSync(directory, { mode: 0o700, recursive: true });
+    chownSync(directory, user.uid, user.gid);
+  }
+  return { home, sockets, self: ownProgram(), user, watchesDisk: true };
+}
+
+function unitUser(): { uid: number; gid: number } {
+  for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
+    const [name, , uid, gid] = line.split(":");
+    if (name === UNIT_USER && Number(uid) > 0) return { uid: Number(uid), gid: Number(gid) };
+  }
+  throw new Error(`there is no user ${UNIT_USER}: the package makes it`);
+}

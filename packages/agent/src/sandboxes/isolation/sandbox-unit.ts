@@ -1,0 +1,46 @@
+import { once } from "node:events";
+import { access, constants } from "node:fs/promises";
+import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { systemCode } from "../../root/system-code.ts";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { SandboxStream } from "./remote-place.ts";
+
+/** attestore-sandbox.socket listens here; each connection is an attestore-sandbox@.service of its own. */
+export const SANDBOX_SOCKET = "/run/attestore/sandbox.sock";
+const GONE_MS = 15_000;
+
+/** Whether the packaged sandbox is there for this user. */
+export async function hasSandboxUnit(): Promise<boolean> {
+  return access(SANDBOX_SOCKET, constants.R_OK | constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** @throws CouldNotRun `sandbox_failed`: where the unit is, nothing less is used instead. */
+export async function connectSandboxUnit(): Promise<SandboxStream> {
+  const socket = connect(SANDBOX_SOCKET);
+  try {
+    await once(socket, "connect");
+  } catch (error) {
+    throw new CouldNotRun(
+      "sandbox_failed",
+      `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${systemCode(error) ?? "unknown error"}): look at systemctl status attestore-sandbox.socket`,
+      { cause: error },
+    );
+  }
+  socket.on("error", () => undefined);
+  return {
+    input: socket,
+    output: socket,
+    close: async () => {
+      if (socket.closed) return;
+      const gone = once(socket, "close");
+      socket.end();
+      socket.resume();
+      await Promise.race([gone, delay(GONE_MS, undefined, { ref: false })]);
+      socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { statfs } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** `disk`: more lies in the directory than may. `host`: its file system has next to nothing left, whoever took it. */
+export type DiskLimit = "disk" | "host";
+
+const LOOK_MS = 200;
+const MEASURE_MS = 2_000;
+const RESERVE_BYTES = 1 << 30;
+const RESERVE_SHARE = 0.02;
+
+/**
+ * Waits until a directory holds more than it may, or its file system is nearly full: files that were removed and are still open are in no
+ * directory, and take room all the same. Null once it is told to stop.
+ */
+export async function watchDisk(
+  directory: string,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<DiskLimit | null> {
+  let measured = 0;
+  while (!signal.aborted) {
+    if (await isNearlyFull(directory)) return "host";
+    if (performance.now() - measured >= MEASURE_MS) {
+      const began = performance.now();
+      if ((await usedBytes(directory, signal)) > maxBytes) return "disk";
+      // A directory of a million files is not looked at without pause.
+      measured = performance.now() + 4 * (performance.now() - began);
+    }
+    await delay(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+  return null;
+}
+
+async function isNearlyFull(directory: string): Promise<boolean> {
+  const { bfree, bsize, blocks } = await statfs(directory).catch(() => ({ bfree: 1, bsize: 1, blocks: 0 }));
+  return bfree * bsize < Math.min(RESERVE_BYTES, RESERVE_SHARE * blocks * bsize);
+}
+
+/** By du(1), which walks whatever depth a directory has; what goes away meanwhile it leaves out. */
+async function usedBytes(directory: string, signal: AbortSignal): Promise<number> {
+  const du = spawn("du", ["--summarize", "--one-file-system", "--block-size=1", "--", directory], {
+    stdio: ["ignore", "pipe", "ignore"],
+    signal,
+  });
+  du.on("error", () => undefined);
+  const output = await text(du.stdout).catch(() => "");
+  return Number(/^[0-9]+/.exec(output)?.[0] ?? 0);
+}

@@ -1,0 +1,33 @@
+import { endedWith } from "../../processes/child.ts";
+import { feed } from "../../processes/feed.ts";
+import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { Place } from "../place.ts";
+
+const FULL = /No space left on device|Disk quota exceeded|File too large/;
+
+/** Writes a file of a place, as the user of its programs. @throws CouldNotRun, and whatever the content throws. */
+export async function writeInPlace(
+  place: Place,
+  path: string,
+  content: AsyncIterable<Buffer>,
+  signal: AbortSignal,
+): Promise<void> {
+  const args = ["-c", 'umask 077; exec cat >"$0"', path];
+  const child = await place.start({ command: "/bin/sh", args, signal });
+  child.stdout.resume();
+  try {
+    await feed(child.stdin, content);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
+  const exit = await child.exited;
+  stopIfAborted(signal);
+  if (exit.code === 0) return;
+  throw FULL.test(exit.stderr) || exit.signal === "SIGXFSZ"
+    ? new CouldNotRun(
+        "disk_full",
+        "the scratch directory's file system filled up during the restore: give it more room",
+      )
+    : new CouldNotRun("sandbox_failed", `the restored file could not be written (${endedWith(exit)})`);
+}
