@@ -1,0 +1,149 @@
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { until } from "../../tests/e2e/harness/wait.ts";
+import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+
+/** What a hostile dump reaches on a host with the packaged agent: seen without the sandbox's unit, and with it. */
+
+const release = inject("release");
+const PACKAGE = `attestore_${release.version}_amd64.deb`;
+const STATE = "/var/lib/attestore";
+
+let system: ThrowawaySystem;
+const inside = (path: string): string => join(system.root, path);
+const mustShell = (script: string): string => system.must("sh", "-ec", script);
+
+/** A dump in SQL whose statements start programs on the host that restores it. What they print, its table `told` holds. */
+const HOSTILE = `-- PostgreSQL database dump
+create table orders (n integer);
+insert into orders select generate_series(1, 10);
+create table told (what text);
+copy told from program 'echo ran; id -un; cat ${STATE}/keys/agent.key 2>&1 || true';
+copy told from program 'python3 -c "import socket; print(socket.create_connection((chr(49) + \\"27.0.0.1\\", 54331), 5).recv(9).decode())" 2>&1 || true';
+copy told from program 'ls /run/dbus 2>&1 || true; touch /var/tmp/left /tmp/left /dev/shm/left 2>&1 || true';
+copy told from program 'setsid setsid sleep 4242 >/dev/null 2>&1 & echo left';
+-- PostgreSQL database dump complete
+`;
+
+const CONFIG = `
+sources:
+  hostile:
+    engine: dumps
+    path: /srv/dumps
+    pattern: "*.sql"
+    checks:
+      - { id: ran, query: "select count(*) as n from told where what = 'ran'", expect: "n = 1" }
+      - { id: other-user, query: "select count(*) as n from told where what = 'attestore'", expect: "n = 0" }
+      - { id: no-key, query: "select count(*) as n from told where what like '%PRIVATE KEY%'", expect: "n = 0" }
+      - { id: no-network, query: "select count(*) as n from told where what = 'reached'", expect: "n = 0" }
+      - { id: no-bus, query: "select count(*) as n from told where what = 'system_bus_socket'", expect: "n = 0" }
+`;
+
+interface Tested {
+  readonly result: string;
+  readonly checks: readonly { readonly id: string; readonly result: string }[];
+}
+
+/** The newest receipt of a test that the agent's own unit, with all of its settings, made. */
+function restoreTest(): { output: string; failed: string[]; isolation: unknown } {
+  // As the unit runs it: a shell of root's could make namespaces.
+  const run = system.run([
+    "systemd-run",
+    "--wait",
+    "--pipe",
+    "--quiet",
+    ..."User=attestore PrivateTmp=yes RestrictNamespaces=yes NoNewPrivileges=yes MemoryDenyWriteExecute=yes CapabilityBoundingSet="
+      .split(" ")
+      .flatMap((each) => ["-p", each]),
+    "-E",
+    `ATTESTORE_HOME=${STATE}`,
+    "/usr/bin/attestore",
+    "restore-test",
+    "--source",
+    "hostile",
+    "--json",
+  ]);
+  const output = run.stdout + run.stderr;
+  const newest = mustShell(`ls ${STATE}/receipts/*-restore-test.json | tail -1`).trim();
+  const record = mustShell(`cat ${newest}`);
+  const payload = /"payload":\s*"([^"]+)"/.exec(record)?.[1] ?? "";
+  const { predicate } = JSON.parse(Buffer.from(payload, "base64").toString()) as {
+    predicate: Tested & { runtime: { isolation?: string } };
+  };
+  return {
+    output,
+    failed: predicate.checks.filter(({ result }) => result === "failed").map(({ id }) => id),
+    isolation: predicate.runtime.isolation,
+  };
+}
+
+const left = (): string =>
+  mustShell("ls /var/tmp/left /dev/shm/left 2>/dev/null || true; pgrep -f '^sleep 4242' || true").trim();
+
+beforeAll(async () => {
+  system = await bootThrowawaySystem();
+  copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`));
+  mustShell(`
+    dpkg -i /root/${PACKAGE} >/dev/null
+    runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore init --standalone --name host >/dev/null
+    mkdir -p /srv/dumps
+  `);
+  writeFileSync(inside("/srv/dumps/shop.sql"), HOSTILE);
+  mustShell(`cat >>${STATE}/config.yaml <<'CONFIG'${CONFIG}CONFIG`);
+  // Something to reach.
+  mustShell(
+    `systemd-run --quiet --unit listener python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 54331))
+while True:
+    c, _ = s.accept()
+    c.send(b"reached\\n")
+    c.close()'`,
+  );
+  system.must("attestore", "backup", "--source", "hostile");
+});
+afterAll(() => system.stop());
+
+describe("a dump that starts programs", () => {
+  it("takes the key, reaches the network and outlives the test where no sandbox is", () => {
+    system.must("systemctl", "stop", "attestore-sandbox.socket");
+    const { failed, isolation, output } = restoreTest();
+    expect([failed, isolation], output).toEqual([["other-user", "no-key", "no-network", "no-bus"], "none"]);
+    expect(left()).not.toBe("");
+    mustShell("pkill -KILL -x sleep; rm -f /var/tmp/left /dev/shm/left");
+  });
+
+  it("does none of that in the sandbox's unit, and leaves nothing", async () => {
+    system.must("systemctl", "start", "attestore-sandbox.socket");
+    const { failed, isolation, output } = restoreTest();
+    const journal = mustShell("journalctl --no-pager -u 'attestore-sandbox@*' | tail -20");
+    expect([failed, isolation], output + journal).toEqual([[], "unit"]);
+    await until("the unit has ended", () => left() === "", 30);
+    await until("its directory is gone", () => mustShell("ls /var/cache/attestore-sandbox") === "", 30);
+  });
+
+  it("is not restored by less where the unit is there and does not answer", () => {
+    mustShell(`
+      mkdir -p /etc/systemd/system/attestore-sandbox@.service.d
+      printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >/etc/systemd/system/attestore-sandbox@.service.d/broken.conf
+      systemctl daemon-reload
+    `);
+    expect(restoreTest().output).toContain("sandbox");
+    mustShell("rm -r /etc/systemd/system/attestore-sandbox@.service.d; systemctl daemon-reload");
+  });
+});
+
+describe("the units", () => {
+  it("are understood whole, and what may connect is the agent's user alone", () => {
+    const verify = ["systemd-analyze", "verify", "--recursive-errors=yes"];
+    for (const unit of ["attestore-sandbox.socket", "attestore-sandbox@.service"]) {
+      const { code, stdout, stderr } = system.run([...verify, `/lib/systemd/system/${unit}`]);
+      expect([code, stdout + stderr]).toEqual([0, ""]);
+    }
+    expect(mustShell("stat -c '%U %a' /run/attestore/sandbox.sock").trim()).toBe("attestore 600");
+  });
+
+  it("leave little exposed", () => {
+    mustShell("systemd-analyze security --offline=true --threshold=30 attestore-sandbox@.service");
+  });
+});
