@@ -157,3 +157,12 @@ export { EvidenceTally, formatSummary, type TalliedEvent, type TalliedReceipt } 
 export { type EvidenceSummary, type RunCount, type SourceSummary } from "./evidence/summary.ts";
 export { CONTROLS, formatControls, type Control } from "./evidence/controls.ts";
 export { indexPage } from "./evidence/index-page.ts";
+export {
+  DEFAULT_RPO_S,
+  NOT_PROVEN,
+  notProvenBecause,
+  PROOF_AGE_S,
+  type NotProvenBecause,
+  type ProofFacts,
+} from "./proven/not-proven-because.ts";
+export { ProofHistory } from "./proven/proof-history.ts";

@@ -1,23 +1,27 @@
 import { readdir } from "node:fs/promises";
+import type { NotProvenBecause } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../keys/recovery-state.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
 import { isLocked } from "../root/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
+import { sourceProof } from "../receipts/source-proof.ts";
 import { readLastHeartbeat } from "../service/heartbeat.ts";
 import { readLogAlarm, type LogAlarm } from "../service/log-alarm.ts";
 import { readSourceIds } from "../service/source-ids.ts";
 import { listEvents } from "../spool/spooled-event.ts";
 import { listPending } from "../spool/pending-backup.ts";
 
-/** `proven`: the newest restore test of the source passed. */
+/** `proven` and why not: by the rule of packages/proof. `untested` is also one whose newest backup, or whose proof, is too old to count. */
 export type SourceVerdict = "proven" | "failed" | "untested" | "no_backup";
 
 export interface SourceStatus {
   readonly source: string;
   readonly engine: string;
   readonly verdict: SourceVerdict;
+  /** Null where it is proven. */
+  readonly because: NotProvenBecause | null;
   readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
   readonly last_test: {
     readonly backup_id: string;
@@ -109,10 +113,24 @@ async function sourceStatus(
           at: backup.statement.predicate.finished_at,
           size_bytes: backup.statement.predicate.size_bytes,
         };
-  const untested = last_backup === null ? "no_backup" : "untested";
-  const verdict = last_test === null ? untested : last_test.result === "passed" ? "proven" : "failed";
-  return { source: slug, engine, verdict, last_backup, last_test };
+  const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, Date.now());
+  const verdict = because === null ? "proven" : VERDICTS[because];
+  return { source: slug, engine, verdict, because, last_backup, last_test };
 }
+
+const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
+  never_backed_up: "no_backup",
+  restore_test_failed: "failed",
+  never_proven: "untested",
+  proof_too_old: "untested",
+  newest_not_proven: "untested",
+};
+
+/** What follows "backed up". */
+const UNTESTED: Readonly<Record<string, string>> = {
+  proof_too_old: "its last restore test that passed is more than 7 days old",
+  newest_not_proven: "its newest backup is not proven, and the last proven one is more than 36 hours old",
+};
 
 function storageOf({ standalone }: Config): string | null {
   if (standalone === null) return null;
@@ -121,7 +139,10 @@ function storageOf({ standalone }: Config): string | null {
 }
 
 /** While an alarm stands nothing would be signed: the way to a proof goes by it. */
-function sourceProblems({ source, verdict, last_test: test }: SourceStatus, alarmed: boolean): Problem[] {
+function sourceProblems(
+  { source, verdict, because, last_test: test }: SourceStatus,
+  alarmed: boolean,
+): Problem[] {
   const after = (next: string): string => (alarmed ? `attestore alarm, and then: ${next}` : next);
   switch (verdict) {
     case "proven":
@@ -129,14 +150,17 @@ function sourceProblems({ source, verdict, last_test: test }: SourceStatus, alar
     case "failed":
       return [
         {
-          what: `${source}: the last restore test FAILED (${test?.reason ?? "a check did not hold"})`,
+          what:
+            test?.result === "failed"
+              ? `${source}: the last restore test FAILED (${test.reason ?? "a check did not hold"})`
+              : `${source}: a restore test FAILED, and no backup as new as that one has passed since`,
           next: after(`attestore backup --source ${source} && attestore restore-test --source ${source}`),
         },
       ];
     case "untested":
       return [
         {
-          what: `${source}: backed up, not proven`,
+          what: `${source}: backed up, ${UNTESTED[because ?? ""] ?? "not proven"}`,
           next: after(`attestore restore-test --source ${source}`),
         },
       ];

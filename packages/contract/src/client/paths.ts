@@ -790,7 +790,7 @@ export interface Schemas {
     org_name: string;
     attempt?: string;
   };
-  SourceConcern: "restore_test_failed" | "restore_could_not_run" | "backup_failed" | "attestation_failed" | "backup_missed" | "restore_test_missed" | "rpo_exceeded" | "rto_exceeded" | "never_backed_up" | "never_proven" | "proof_too_old" | "agent_silent" | "agent_revoked" | "schema_drift" | "environment_drift";
+  SourceConcern: "restore_test_failed" | "restore_could_not_run" | "backup_failed" | "attestation_failed" | "backup_missed" | "restore_test_missed" | "rpo_exceeded" | "rto_exceeded" | "never_backed_up" | "never_proven" | "proof_too_old" | "newest_not_proven" | "agent_silent" | "agent_revoked" | "schema_drift" | "environment_drift";
   SourceDetail: {
     id: string;
     created_at: string;
@@ -805,6 +805,8 @@ export interface Schemas {
     objectives: Schemas["Objectives"] | null;
     last_backup_at: string | null;
     last_proven_at: string | null;
+    proven: boolean;
+    not_proven_because: "never_backed_up" | "restore_test_failed" | "never_proven" | "proof_too_old" | "newest_not_proven" | null;
     next_backup_at: string | null;
     next_restore_test_at: string | null;
     incidents: Schemas["IncidentRecord"][];
@@ -826,6 +828,8 @@ export interface Schemas {
     concerns: Schemas["SourceConcern"][];
     last_backup_at: string | null;
     last_proven_at: string | null;
+    proven: boolean;
+    not_proven_because: "never_backed_up" | "restore_test_failed" | "never_proven" | "proof_too_old" | "newest_not_proven" | null;
     failed_at: string | null;
     objectives: Schemas["Objectives"] | null;
     rpo_met: boolean | null;
@@ -851,6 +855,8 @@ export interface Schemas {
     objectives: Schemas["Objectives"] | null;
     last_backup_at: string | null;
     last_proven_at: string | null;
+    proven: boolean;
+    not_proven_because: "never_backed_up" | "restore_test_failed" | "never_proven" | "proof_too_old" | "newest_not_proven" | null;
     next_backup_at: string | null;
     next_restore_test_at: string | null;
   };

@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from "typebox";
 import { CommandKind } from "./heartbeat.ts";
 import { Count, EngineName, Id, Slug, strict, Timestamp } from "./scalars.ts";
 import { AgentSpool } from "./agents.ts";
-import { IncidentRecord, Objectives } from "./sources.ts";
+import { IncidentRecord, Objectives, Proven } from "./sources.ts";
 
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
@@ -27,6 +27,7 @@ export const SourceConcern = Type.Enum([
   "never_backed_up",
   "never_proven",
   "proof_too_old",
+  "newest_not_proven",
   "agent_silent",
   "agent_revoked",
   "schema_drift",
@@ -47,6 +48,7 @@ export const SourceOverview = Type.Object(
     concerns: Type.Array(SourceConcern),
     last_backup_at: OrNull(Timestamp),
     last_proven_at: OrNull(Timestamp),
+    ...Proven,
     /** When what `failed` tells of was recorded. */
     failed_at: OrNull(Timestamp),
     objectives: OrNull(Objectives),

@@ -53,6 +53,17 @@ const Objective = Type.Optional(Type.Integer({ minimum: 1, maximum: 10 * 365 * 8
 export const Objectives = Type.Object({ rpo_s: Objective, rto_s: Objective }, strict);
 export type Objectives = Static<typeof Objectives>;
 
+const proven = Type.Boolean({
+  description:
+    "Its newest backup, or one not older than its RPO (36 hours unless set), has passed a restore test in the last 7 days, and no failure stands.",
+});
+const not_proven_because = OrNull(
+  Type.Enum(["never_backed_up", "restore_test_failed", "never_proven", "proof_too_old", "newest_not_proven"]),
+);
+
+/** Whether a source is proven, by the one rule of packages/proof, and if not why. */
+export const Proven = { proven, not_proven_because };
+
 const record = {
   id: Id("source"),
   created_at: Timestamp,
@@ -66,7 +77,10 @@ const record = {
   retention: OrNull(Retention),
   objectives: OrNull(Objectives),
   last_backup_at: OrNull(Timestamp),
+  /** When a restore test of any of its backups last passed. Whether the source is proven is said by `proven` alone. */
   last_proven_at: OrNull(Timestamp),
+  proven,
+  not_proven_because,
   next_backup_at: OrNull(Timestamp),
   next_restore_test_at: OrNull(Timestamp),
 };

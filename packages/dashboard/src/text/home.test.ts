@@ -15,6 +15,8 @@ function source(name: string, more: Partial<Source> = {}): Source {
     concerns: [],
     last_backup_at: ago(2),
     last_proven_at: ago(1),
+    proven: true,
+    not_proven_because: null,
     failed_at: null,
     objectives: null,
     rpo_met: null,

@@ -139,6 +139,7 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
   never_backed_up: "it has never been backed up",
   never_proven: "it has never been proven",
   proof_too_old: "its proof is more than a week old",
+  newest_not_proven: "its newest backup is not proven, and the last proven one is older than its RPO",
   agent_silent: "its agent is silent",
   agent_revoked: "its agent is revoked",
   schema_drift: "its schema changed this week",

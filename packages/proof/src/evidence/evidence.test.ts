@@ -128,6 +128,43 @@ describe("the recovery point", () => {
   });
 });
 
+describe("proven at the end", () => {
+  const of = (statement: Statement, backup_id: string): Statement => {
+    Object.assign(statement.predicate, { backup_id });
+    return statement;
+  };
+  const tested = (result: "passed" | "failed", hour: number, id: string): Statement => {
+    const statement = of(restoreTest(result), id);
+    Object.assign(statement.predicate, { finished_at: at(hour) });
+    return statement;
+  };
+  const [OLD, NEWEST] = ["bkp_old", "bkp_newest"];
+  const both: [number, Statement][] = [
+    [30, of(backup(30), OLD)],
+    [40, of(backup(40), NEWEST)],
+  ];
+
+  it("is a source whose newest backup has passed, and not one that an old backup's pass came after a failure of", () => {
+    const passed = sourceOf(summaryOf([...both, [41, tested("passed", 41, NEWEST)]]));
+    expect(passed.proof).toEqual({ proven: true, because: null });
+    const failed = summaryOf([...both, [41, tested("failed", 41, NEWEST)], [42, tested("passed", 42, OLD)]]);
+    expect(sourceOf(failed)).toMatchObject({
+      proof: { proven: false, because: "restore_test_failed" },
+      last_passed_at: at(42),
+    });
+    expect(failed.not_proven[0]).toContain("Not proven at the end of the period");
+    expect(indexPage(failed, "a test")).toContain("a failed restore test stood");
+  });
+
+  it("goes by the RPO, and knows nothing of backups that are not in the pack", () => {
+    const old = [...both, [41, tested("passed", 41, OLD)]] as [number, Statement][];
+    expect(sourceOf(summaryOf(old)).proof.because).toBe("newest_not_proven");
+    expect(sourceOf(summaryOf(old, { more: { objectives: { rpo_s: 48 * 3600 } } })).proof.proven).toBe(true);
+    const unknown = summaryOf([...both, [41, tested("passed", 41, "bkp_unknown")]]);
+    expect(sourceOf(unknown).proof.proven).toBe(false);
+  });
+});
+
 describe("the recovery time", () => {
   const phases = { download_ms: 1000, decrypt_ms: 500, restore_ms: 40_000, checks_ms: 90_000 };
 

@@ -2,6 +2,7 @@ import { CONTROLS } from "./controls.ts";
 import { PACK_FILES } from "./files.ts";
 import { cell, code, escaped, moment, objective, runs, table, type Cell } from "./index-parts.ts";
 import { INDEX_STYLE } from "./index-style.ts";
+import type { NotProvenBecause } from "../proven/not-proven-because.ts";
 import type { EvidenceException, EvidenceSummary, SourceSummary } from "./summary.ts";
 
 /**
@@ -37,7 +38,8 @@ the log's key and the agents' keys from the hosts: the keys in the pack are a cl
 <h2>Sources</h2>
 ${sourceTable(summary.sources)}
 <p class="note">RPO: the longest time that a loss would have cost in the period. RTO: the longest restore of a test that passed.
-“None” stands where there was nothing to measure.</p>
+Proven at the end: the newest backup, or one within the RPO (36 hours unless set), had passed a restore test in the 7 days before, and no failure
+stood. “None” stands where there was nothing to measure.</p>
 </section>
 <section>
 <h2>What went wrong</h2>
@@ -97,7 +99,16 @@ ${totals.receipts} receipts and ${totals.events} events are in the pack.</p>`,
 function sourceTable(sources: readonly SourceSummary[]): string {
   if (sources.length === 0) return "<p>There are none.</p>";
   return table(
-    ["Source", "Restore tests", "Scheduled tests missed", "Backups", "Last passed", "RPO", "RTO"],
+    [
+      "Source",
+      "Restore tests",
+      "Scheduled tests missed",
+      "Backups",
+      "Last passed",
+      "Proven at the end",
+      "RPO",
+      "RTO",
+    ],
     sources.map((source) => [
       {
         html: `<strong>${escaped(source.name)}</strong><br>${code(source.slug)} ${escaped(source.engine)}${source.removed_at === null ? "" : "<br>removed"}`,
@@ -115,6 +126,12 @@ function sourceTable(sources: readonly SourceSummary[]): string {
         bad: source.scheduled_backups.missed + source.backup_failed > 0,
       },
       source.last_passed_at === null ? { html: "never", bad: true } : { html: moment(source.last_passed_at) },
+      source.proof.proven
+        ? { html: "proven" }
+        : {
+            html: `<strong>not proven</strong><br>${NOT_PROVEN_WORDS[source.proof.because ?? "never_proven"]}`,
+            bad: true,
+          },
       objective(source.rpo),
       objective(source.rto),
     ]),
@@ -128,6 +145,14 @@ const WHAT: Record<EvidenceException["what"], string> = {
   backup_failed: "Backup could not be made",
   restore_failed: "Restore test could not be run",
   attestation_failed: "Receipt could not be made",
+};
+
+const NOT_PROVEN_WORDS: Record<NotProvenBecause, string> = {
+  never_backed_up: "no backup in the pack",
+  restore_test_failed: "a failed restore test stood",
+  never_proven: "no restore test in the pack passed",
+  proof_too_old: "no test had passed in 7 days",
+  newest_not_proven: "the newest backup had not passed, and the last that had was older than the RPO",
 };
 
 function exceptionTable({ exceptions, sources }: EvidenceSummary): string {

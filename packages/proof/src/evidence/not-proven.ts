@@ -1,3 +1,4 @@
+import { DEFAULT_RPO_S, PROOF_AGE_S } from "../proven/not-proven-because.ts";
 import type { EvidenceSummary, SourceSummary } from "./summary.ts";
 
 /** What a pack does not show, in words for whoever relies on it: of this one first, then of every pack. */
@@ -10,6 +11,7 @@ export function notProven(
       .filter(of)
       .map(({ slug }) => slug)
       .join(", ");
+  const notAtEnd = named(({ proof, removed_at }) => !proof.proven && removed_at === null);
   const untested = named(({ restore_tests: { passed, failed } }) => passed + failed === 0);
   const unproven = named(({ restore_tests: { passed, failed } }) => passed === 0 && failed > 0);
   const unscheduled = named(({ scheduled_restore_tests: { total } }) => total === 0);
@@ -19,6 +21,10 @@ export function notProven(
   const when = (condition: unknown, text: string): string[] => (condition ? [text] : []);
   return [
     ...when(sources.length === 0, "There are no sources: nothing is shown about any data."),
+    ...when(
+      notAtEnd,
+      `Not proven at the end of the period, as neither the newest backup nor one within its RPO (${DEFAULT_RPO_S / 3600} hours unless set) had passed a restore test in the ${PROOF_AGE_S / 86_400} days before, or a failure stood: ${notAtEnd}.`,
+    ),
     ...when(
       untested,
       `No restore test ran in the period, so nothing shows that their backups restore: ${untested}.`,

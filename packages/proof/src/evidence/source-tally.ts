@@ -1,3 +1,4 @@
+import { ProofHistory } from "../proven/proof-history.ts";
 import { PREDICATE_BACKUP, type Statement } from "../receipts/statement.ts";
 import { RecoveryPoint, recoveryTimeMs } from "./objectives.ts";
 import type { SourcePolicy } from "./policy.ts";
@@ -18,6 +19,8 @@ export class SourceTally {
   readonly #reports: Record<Report, number> = { backup_failed: 0, restore_failed: 0, attestation_failed: 0 };
   readonly #tests = { passed: 0, failed: 0 };
   readonly #runs = { restore_test: noRuns(), backup: noRuns() };
+  readonly #from: number;
+  readonly #proof = new ProofHistory();
   #backups = 0;
   #withoutReceipt = 0;
   #lastPassedAt: string | null = null;
@@ -25,14 +28,22 @@ export class SourceTally {
 
   constructor(policy: SourcePolicy, from: string) {
     this.#policy = policy;
+    this.#from = Date.parse(from);
     this.#point = new RecoveryPoint(Date.parse(from > policy.created_at ? from : policy.created_at));
   }
 
   addBackupBefore(statement: Statement): void {
     this.#point.before(statement);
+    const { backup_id, finished_at } = statement.predicate;
+    this.#proof.addBackup(backup_id, Math.min(Date.parse(finished_at), this.#from));
   }
 
   addReceipt(statement: Statement, recordedAt: string): void {
+    const { backup_id: backupId, finished_at } = statement.predicate;
+    const at = Math.min(Date.parse(finished_at), Date.parse(recordedAt));
+    if ("result" in statement.predicate)
+      this.#proof.addTest({ backupId, result: statement.predicate.result, at });
+    else this.#proof.addBackup(backupId, at);
     if (statement.predicateType === PREDICATE_BACKUP) {
       this.#backups += 1;
       this.#point.add(statement, recordedAt);
@@ -67,6 +78,7 @@ export class SourceTally {
     const isOutside = created_at >= end || (removed_at !== null && removed_at < from);
     if (isOutside && counted === 0) return null;
     const until = removed_at !== null && removed_at < end ? removed_at : end;
+    const because = this.#proof.notProvenBecause(Date.parse(until), objectives?.rpo_s);
     const rpo_s = this.#point.achieved_s(Date.parse(until));
     const rto_s = this.#slowest_ms === null ? null : Math.ceil(this.#slowest_ms / 1000);
     return {
@@ -82,6 +94,7 @@ export class SourceTally {
       ...this.#reports,
       backups_without_receipt: this.#withoutReceipt,
       last_passed_at: this.#lastPassedAt,
+      proof: { proven: because === null, because },
       // Without any backup an objective for the data's age is not met; without any restore nobody knows how long one takes.
       rpo: {
         ...against(objectives?.rpo_s, rpo_s),

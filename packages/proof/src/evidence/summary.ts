@@ -1,3 +1,5 @@
+import type { NotProvenBecause } from "../proven/not-proven-because.ts";
+
 /** summary.json: numbers that follow from the other files of a pack, so that whoever has those can count again. */
 export interface EvidenceSummary {
   v: 1;
@@ -58,6 +60,8 @@ export interface SourceSummary {
   /** Scheduled backups that were registered in time and have no receipt. */
   backups_without_receipt: number;
   last_passed_at: string | null;
+  /** Whether it was proven at the end of the period, as far as the pack goes, by the rule of proven/not-proven-because.ts. */
+  proof: { proven: boolean; because: NotProvenBecause | null };
   /** Longest time that a loss would have cost, in seconds; null where there was no backup at all. */
   rpo: { objective_s: number | null; achieved_s: number | null; met: boolean | null };
   /** Longest restore of a test that passed, in seconds; null where none did. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
+import { readProofs } from "../sources/read-proofs.ts";
 import { type JobLag, readJobLag } from "../../platform/jobs/lag.ts";
 
 /** What the database knows of all replicas together. */
@@ -10,6 +11,7 @@ export interface ServiceState {
     org_id: string;
     source_id: string;
     slug: string;
+    is_proven: boolean;
     proof_age_s: number | null;
     backup_age_s: number | null;
   }[];
@@ -36,10 +38,14 @@ export async function readServiceState(
   );
   return {
     logs: await ask(sql<ServiceState["logs"][number]>`select org_id, tree_size from logs order by org_id`),
-    sources: await ask(sql<ServiceState["sources"][number]>`
+    sources: await withProofs(
+      db,
+      now,
+      await ask(sql<Omit<ServiceState["sources"][number], "is_proven">>`
       select org_id, id as source_id, slug, extract(epoch from ${now}::timestamptz - last_proven_at)::float8 as proof_age_s,
         extract(epoch from ${now}::timestamptz - last_backup_at)::float8 as backup_age_s
       from sources where removed_at is null order by id`),
+    ),
     commands: await ask(sql<ServiceState["commands"][number]>`
       select status, count(*)::int as count,
         greatest(0, extract(epoch from ${now}::timestamptz - min(created_at)))::float8 as oldest_s
@@ -53,4 +59,14 @@ export async function readServiceState(
     deliveries: delivery?.count ?? 0,
     jobs: await readJobLag(db, jobs, now),
   };
+}
+
+async function withProofs<Source extends { source_id: string }>(
+  db: Database,
+  now: Date,
+  sources: readonly Source[],
+): Promise<(Source & { is_proven: boolean })[]> {
+  const ids = sources.map(({ source_id }) => source_id);
+  const proofs = await readProofs(db, ids, now);
+  return sources.map((source) => ({ ...source, is_proven: proofs.get(source.source_id)?.because === null }));
 }

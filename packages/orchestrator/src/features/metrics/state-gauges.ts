@@ -31,7 +31,7 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
   );
   const proven = gauge(
     "source_proven",
-    "1 where a restore test of the source has ever passed, 0 where none has.",
+    "1 where the source is proven: its newest backup, or one within its RPO, has passed a restore test in the last 7 days; else 0.",
     source,
   );
   const backup = gauge(
@@ -66,9 +66,9 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
       return;
     }
     for (const { org_id, tree_size } of state.logs) size.set({ org_id }, tree_size);
-    for (const { org_id, source_id, slug, proof_age_s, backup_age_s } of state.sources) {
+    for (const { org_id, source_id, slug, proof_age_s, backup_age_s, is_proven } of state.sources) {
       const labels = names ? { org_id, source_id, slug } : { org_id, source_id };
-      proven.set(labels, proof_age_s === null ? 0 : 1);
+      proven.set(labels, is_proven ? 1 : 0);
       if (proof_age_s !== null) proof.set(labels, proof_age_s);
       if (backup_age_s !== null) backup.set(labels, backup_age_s);
     }

@@ -5,12 +5,13 @@ import type { TroubleKind } from "./incident-store.ts";
 import type { LoggedReceipt } from "./log-entries.ts";
 
 /**
- * What failed of a source after a run, and is in the log before the run's receipt: that came late, from a host that was cut off or with a
- * large backup, and does not show that anything works again.
+ * What a run does not show to work again: what failed of a source after it, and is in the log before its receipt, which came late, from a
+ * host that was cut off or with a large backup; and a restore test of a newer backup than this one that failed before (packages/proof,
+ * proven/).
  */
 export async function failedSince(
   tx: DatabaseTransaction,
-  { source_id, log_index, happened_at }: LoggedReceipt,
+  { source_id, backup_id, log_index, happened_at }: LoggedReceipt,
 ): Promise<Set<TroubleKind>> {
   const at = happened_at.getTime();
   const { rows } = await sql<{ kind: TroubleKind }>`
@@ -20,6 +21,11 @@ export async function failedSince(
     union
     select 'restore_test_failed' from receipts
     where source_id = ${source_id} and id >= ${firstIdAt("receipt", at)} and kind = 'restore_test' and result = 'failed'
-      and log_index < ${log_index} and happened_at > ${happened_at}`.execute(tx);
+      and log_index < ${log_index} and happened_at > ${happened_at}
+    union
+    select 'restore_test_failed' from receipts
+    where source_id = ${source_id} and result = 'failed' and log_index < ${log_index} and backup_id > ${backup_id}`.execute(
+    tx,
+  );
   return new Set(rows.map(({ kind }) => kind));
 }

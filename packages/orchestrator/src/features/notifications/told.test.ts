@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { makeHistory } from "../../../test/history.ts";
+import { makeHistory, testAgain } from "../../../test/history.ts";
 import { recordBackup } from "../../../test/recorded.ts";
 import {
   heartbeat,
@@ -155,6 +155,19 @@ test("that a test ran and failed is another thing than that it could not run, an
   expect(JSON.stringify(messages)).not.toContain("1234");
   await makeHistory(service, org, { agent });
   expect((await types(channel)).slice(3)).toEqual(["restore_test.recovered"]);
+});
+
+test("a pass of an old backup shows not that the newest one, which failed, restores", async () => {
+  const channel = await addChannel();
+  const history = await makeHistory(service, org, { agent, backups: 2 });
+  const [old, newest] = history.backups;
+  if (old === undefined || newest === undefined) throw new Error("two backups were made");
+  const before = (await types(channel)).length;
+  await testAgain(history, newest, "failed");
+  await testAgain(history, old, "passed");
+  expect((await types(channel)).slice(before)).toEqual(["restore_test.failed"]);
+  await testAgain(history, newest, "passed");
+  expect((await types(channel)).slice(before)).toEqual(["restore_test.failed", "restore_test.recovered"]);
 });
 
 test("what came late and ran before something failed shows not that it works again", async () => {

@@ -1,7 +1,8 @@
 import { newId, type Overview } from "@attestore/contract";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { readServiceState } from "../metrics/read-state.ts";
 import { type History, makeHistory } from "../../../test/history.ts";
-import { recordReceipt } from "../../../test/recorded.ts";
+import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
 import {
   heartbeat,
   startTestService,
@@ -204,33 +205,102 @@ test("what was missed counts on its day, drift is shown, and objectives are comp
   expect(shown?.days.slice(-2)).toBe("mp");
 });
 
-test("an old proof counts while the schedule that asked for it goes on, and setting a schedule makes none count", async () => {
-  const org = await service.addOrg();
-  const owner = await service.signIn(org);
-  const { sourceId } = await makeHistory(service, org);
-  const proven = new Date(Date.now() - 20 * 86_400_000);
-  await service.pool.query("update sources set last_proven_at = $2 where id = $1", [sourceId, proven]);
-  const state = async () => (await read(owner, org)).sources[0];
-  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
-  const schedule = { backup_cron: "0 2 * * *", restore_test_cron: "0 4 1 * *", timezone: "UTC" };
-  const path = `/api/orgs/${org.id}/sources/${sourceId}/configure`;
-  expect((await owner.post(path, { schedule })).status).toBe(200);
-  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
-  const hour = 3_600_000;
-  await service.pool.query(
-    `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
-     values ($1, 'restore_test', $2, $3, $4, 'done', now())`,
-    [sourceId, new Date(proven.getTime() - hour), org.id, new Date(proven.getTime() + hour)],
-  );
-  expect(await state()).toMatchObject({ state: "proven", concerns: [] });
-  // Of a host whose clock is behind: it decided the run.
-  await service.pool.query(
-    "update scheduled_runs set scheduled_at = $2::timestamptz + interval '5 minutes' where source_id = $1",
-    [sourceId, proven],
-  );
-  expect(await state()).toMatchObject({ state: "proven", concerns: [] });
-  expect((await owner.post(path, { schedule: null })).status).toBe(200);
-  expect(await state()).toMatchObject({ state: "backed_up", concerns: ["proof_too_old"] });
+describe("a source is not proven", () => {
+  const HOUR = 3_600_000;
+  const ago = (hours: number): Date => new Date(Date.now() - hours * HOUR);
+
+  async function madeBackup(org: TestOrg, { sourceId, agent }: History, hours: number): Promise<string> {
+    const backup = { orgId: org.id, sourceId, agentId: agent.id, at: ago(hours) };
+    await service.pool.query("update sources set last_backup_at = $2 where id = $1", [sourceId, ago(hours)]);
+    return recordBackup(service.database, backup);
+  }
+
+  async function tested(
+    org: TestOrg,
+    { sourceId, agent }: History,
+    backupId: string,
+    result: "passed" | "failed",
+    hours: number,
+  ): Promise<void> {
+    const test = { orgId: org.id, sourceId, agentId: agent.id, backupId, result, at: ago(hours) };
+    await recordReceipt(service.database, { ...test, kind: "restore_test" });
+    if (result === "passed")
+      await service.pool.query(
+        "update sources set last_proven_at = greatest(last_proven_at, $2) where id = $1",
+        [sourceId, ago(hours)],
+      );
+  }
+
+  async function emptied(org: TestOrg): Promise<History> {
+    const history = await makeHistory(service, org);
+    for (const table of ["receipts", "backups"])
+      await service.pool.query(`delete from ${table} where source_id = $1`, [history.sourceId]);
+    await service.pool.query(
+      "update sources set last_proven_at = null, last_backup_at = null where id = $1",
+      [history.sourceId],
+    );
+    return history;
+  }
+
+  /** What home, the list, the source's page and the metrics' query say. */
+  async function said(org: TestOrg, owner: TestUser, { sourceId }: History) {
+    const [home] = (await read(owner, org)).sources;
+    const list = (await owner.get(`/api/orgs/${org.id}/sources`)).json["items"] as { id: string }[];
+    const detail = (await owner.get(`/api/orgs/${org.id}/sources/${sourceId}`)).json;
+    const { sources } = await readServiceState(service.database, [], new Date());
+    const measured = sources.find(({ source_id }) => source_id === sourceId)?.is_proven;
+    const because = home?.not_proven_because;
+    for (const record of [home, list.find(({ id }) => id === sourceId), detail])
+      expect(record).toMatchObject({ proven: because === null, not_proven_because: because });
+    expect(measured).toBe(because === null);
+    return { state: home?.state, because };
+  }
+
+  test("by a pass of an old backup after the newest one's failure", async () => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const history = await emptied(org);
+    const old = await madeBackup(org, history, 10);
+    await tested(org, history, old, "passed", 9);
+    const newest = await madeBackup(org, history, 8);
+    expect(await said(org, owner, history)).toEqual({ state: "proven", because: null });
+    await tested(org, history, newest, "failed", 7);
+    await tested(org, history, old, "passed", 6);
+    expect(await said(org, owner, history)).toEqual({ state: "failed", because: "restore_test_failed" });
+    await tested(org, history, newest, "passed", 5);
+    expect(await said(org, owner, history)).toEqual({ state: "proven", because: null });
+  });
+
+  test("400 days after its last test, with a schedule or without", async () => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const history = await emptied(org);
+    const backup = await madeBackup(org, history, 400 * 24 + 1);
+    const test = 400 * 24;
+    await tested(org, history, backup, "passed", test);
+    expect(await said(org, owner, history)).toEqual({ state: "backed_up", because: "proof_too_old" });
+    await service.pool.query(
+      `insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
+       values ($1, 'restore_test', $2, $3, $4, 'done', now())`,
+      [history.sourceId, ago(test + 1), org.id, ago(test - 1)],
+    );
+    const schedule = { backup_cron: null, restore_test_cron: "0 4 1 * *", timezone: "UTC" };
+    const path = `/api/orgs/${org.id}/sources/${history.sourceId}/configure`;
+    expect((await owner.post(path, { schedule })).json).toMatchObject({ proven: false });
+    expect(await said(org, owner, history)).toEqual({ state: "backed_up", because: "proof_too_old" });
+  });
+
+  test("when only a backup older than its RPO has passed: 36 hours, or what is set", async () => {
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const history = await emptied(org);
+    await tested(org, history, await madeBackup(org, history, 40), "passed", 39);
+    await madeBackup(org, history, 1);
+    expect(await said(org, owner, history)).toEqual({ state: "backed_up", because: "newest_not_proven" });
+    const path = `/api/orgs/${org.id}/sources/${history.sourceId}/configure`;
+    await owner.post(path, { objectives: { rpo_s: 48 * 3600 } });
+    expect(await said(org, owner, history)).toEqual({ state: "proven", because: null });
+  });
 });
 
 describe("of a source without results of tests", () => {

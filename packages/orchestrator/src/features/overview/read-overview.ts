@@ -1,6 +1,7 @@
 import type { AgentOverview, Overview, SourceOverview } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { incidentRecord } from "../schedules/incidents.ts";
+import { readProofs } from "../sources/read-proofs.ts";
 import { stripOf, type Strip } from "./day-strip.ts";
 import { nextSteps } from "./next-steps.ts";
 import { readFailures, readStandingFailures } from "./failures.ts";
@@ -37,6 +38,7 @@ export async function readOverview(
   const drift = await readDrift(tx, orgId, now);
   const missed = await readMissedDays(tx, orgId, strip.first);
   const failures = await readFailures(tx, ids, strip.first);
+  const proofs = await readProofs(tx, ids, now);
   const standing = await readStandingFailures(tx, sources, strip.first);
   const incidents = await readIncidents(tx, orgId);
   const agents = await readAgents(tx, orgId);
@@ -49,8 +51,9 @@ export async function readOverview(
   const shown = sources.map((source): SourceOverview => {
     const seen = known.get(source.id) ?? null;
     const failed = failures.get(source.id) ?? [];
+    const proof = proofs.get(source.id) ?? { because: "never_backed_up", failedAt: null };
     const { state, concerns, failedAt } = judgeSource(
-      source,
+      { ...source, proof },
       {
         failures: [...failed, ...(standing.get(source.id) ?? [])],
         open: open.get(source.id)?.map(({ kind }) => kind) ?? [],
@@ -65,6 +68,8 @@ export async function readOverview(
     );
     return {
       ...presentSource(source, seen, now),
+      proven: proof.because === null,
+      not_proven_because: proof.because,
       running: running.get(source.id) ?? [],
       state,
       concerns,
@@ -102,7 +107,10 @@ function presentSource(
   source: SourceRow,
   seen: SourceDays | null,
   now: Date,
-): Omit<SourceOverview, "running" | "state" | "concerns" | "failed_at" | "days"> {
+): Omit<
+  SourceOverview,
+  "running" | "state" | "concerns" | "failed_at" | "days" | "proven" | "not_proven_because"
+> {
   const { id, slug, name, engine, agent_id, objectives, last_backup_at } = source;
   const restore_ms = lastOf(seen?.restore_times);
   return {

@@ -1,16 +1,17 @@
 import { describe, expect, test } from "vitest";
+import type { SourceProof } from "../sources/read-proofs.ts";
 import { stripOf } from "./day-strip.ts";
 import { judgeSource, type Known, worstFirst } from "./source-state.ts";
 
 const NOW = new Date("2026-11-21T08:00:00Z");
+const not = (because: SourceProof["because"]): SourceProof => ({ because, failedAt: null });
 const ago = (hours: number): Date => new Date(NOW.getTime() - hours * 3_600_000);
 const PROVEN = {
   last_backup_at: ago(6),
   last_proven_at: ago(5),
   tested_at: ago(5),
-  test_failed_at: null,
   objectives: null,
-  is_proven_by_schedule: true,
+  proof: { because: null, failedAt: null } as SourceProof,
 };
 const QUIET: Known = {
   failures: [],
@@ -31,21 +32,21 @@ describe("the state of a source", () => {
     ["a proof that counts", {}, {}, "proven", []],
     [
       "nothing at all",
-      { last_backup_at: null, last_proven_at: null, tested_at: null },
+      { last_backup_at: null, last_proven_at: null, tested_at: null, proof: not("never_backed_up") },
       {},
       "none",
       ["never_backed_up"],
     ],
     [
       "a backup that nobody tested",
-      { last_proven_at: null, tested_at: null },
+      { last_proven_at: null, tested_at: null, proof: not("never_proven") },
       {},
       "backed_up",
       ["never_proven"],
     ],
     [
       "a test that failed after one that passed",
-      { tested_at: ago(1), test_failed_at: ago(1) },
+      { tested_at: ago(1), proof: { because: "restore_test_failed" as const, failedAt: ago(1) } },
       {},
       "failed",
       ["restore_test_failed"],
@@ -110,13 +111,19 @@ describe("the state of a source", () => {
       ["rto_exceeded"],
     ],
     [
-      "a proof of eight days that no schedule asked for",
-      { last_proven_at: ago(8 * 24), is_proven_by_schedule: false },
+      "a proof of eight days, whether a schedule asked for it or not",
+      { last_proven_at: ago(8 * 24), proof: not("proof_too_old") },
       {},
       "backed_up",
       ["proof_too_old"],
     ],
-    ["a proof of eight days that a schedule asked for", { last_proven_at: ago(8 * 24) }, {}, "proven", []],
+    [
+      "a newest backup that no test has passed for longer than the RPO",
+      { proof: not("newest_not_proven") },
+      {},
+      "backed_up",
+      ["newest_not_proven"],
+    ],
     [
       "drift and a silent agent",
       {},

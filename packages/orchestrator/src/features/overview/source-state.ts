@@ -1,9 +1,7 @@
 import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
+import type { SourceProof } from "../sources/read-proofs.ts";
 import type { Failure } from "./failures.ts";
 import type { SourceRow } from "./store.ts";
-
-/** A proof that no schedule asked for counts for so long. */
-export const PROOF_AGE_S = 7 * 86_400;
 
 /** What is known of a source besides its record. */
 export interface Known {
@@ -25,24 +23,19 @@ export interface Judged {
   failedAt: Date | null;
 }
 
-type Judging = Pick<
-  SourceRow,
-  | "last_backup_at"
-  | "last_proven_at"
-  | "tested_at"
-  | "test_failed_at"
-  | "objectives"
-  | "is_proven_by_schedule"
->;
+type Judging = Pick<SourceRow, "last_backup_at" | "last_proven_at" | "tested_at" | "objectives"> & {
+  proof: SourceProof;
+};
 
 /**
- * What is known of a source now, never better than it is: what could not be done after the last success counts as failed, and a proof
- * counts while nothing newer speaks against it, nothing that was due is missing and it is not too old.
+ * What is known of a source now, never better than it is: what could not be done after the last success counts as failed, and a source is
+ * proven by the rule of packages/proof, and only while nothing else speaks against it and nothing that was due is missing.
  */
 export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const { last_backup_at, last_proven_at, objectives } = source;
   const failed = failuresSince(source, known.failures);
-  if (source.test_failed_at !== null) failed.set("restore_test_failed", source.test_failed_at);
+  const { because, failedAt: testFailedAt } = source.proof;
+  if (testFailedAt !== null) failed.set("restore_test_failed", testFailedAt);
   const age_s = (at: Date): number => (now.getTime() - at.getTime()) / 1000;
   const missed: SourceConcern[] = [];
   if (known.open.includes("backup_missed")) missed.push("backup_missed");
@@ -50,7 +43,9 @@ export function judgeSource(source: Judging, known: Known, now: Date): Judged {
   const rpo_s = objectives?.rpo_s;
   if (rpo_s !== undefined && last_backup_at !== null && age_s(last_backup_at) > rpo_s)
     missed.push("rpo_exceeded");
-  const unproven = unprovenBecause(source, age_s);
+  // A failed restore test is among what failed.
+  const unproven =
+    because !== "restore_test_failed" ? because : last_proven_at === null ? ("never_proven" as const) : null;
   const notes: SourceConcern[] = [];
   const rto_s = objectives?.rto_s;
   if (rto_s !== undefined && known.restore_ms !== null && known.restore_ms > rto_s * 1000)
@@ -119,15 +114,6 @@ function failuresSince(source: Judging, failures: readonly Failure[]): Map<Sourc
     }
   }
   return since;
-}
-
-function unprovenBecause(
-  { last_backup_at, last_proven_at, is_proven_by_schedule }: Judging,
-  age_s: (at: Date) => number,
-): SourceConcern | null {
-  if (last_proven_at === null) return last_backup_at === null ? "never_backed_up" : "never_proven";
-  // Where a schedule asked for it, it asks for the next one, too: a test that is missing begins an incident.
-  return is_proven_by_schedule || age_s(last_proven_at) <= PROOF_AGE_S ? null : "proof_too_old";
 }
 
 const ORDER: readonly SourceState[] = ["failed", "missed", "none", "backed_up", "proven"];

@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { dayOfMark } from "./day-strip.ts";
 import type { Incident } from "../schedules/incidents.ts";
-import { CLOCK_BEHIND } from "../schedules/runs.ts";
 
 export interface SourceRow {
   id: string;
@@ -17,12 +16,8 @@ export interface SourceRow {
   last_proven_at: Date | null;
   next_backup_at: Date | null;
   next_restore_test_at: Date | null;
-  /** There is a schedule of restore tests, and the last proof is of one that it asked for. */
-  is_proven_by_schedule: boolean;
   /** When the restore test ran whose result came last; however late it came. */
   tested_at: Date | null;
-  /** When a restore test failed: that one, whatever its host's clock says, or one that ran after the last proof. */
-  test_failed_at: Date | null;
 }
 
 /** The organisation's sources with the newest test of each. */
@@ -30,15 +25,9 @@ export async function readSources(tx: DatabaseTransaction, orgId: string): Promi
   const { rows } = await sql<SourceRow>`
     select sources.id, slug, name, engine, agent_id, test_agent_id, objectives, last_backup_at, last_proven_at,
       next_backup_at, next_restore_test_at,
-      coalesce(schedule ->> 'restore_test_cron', '') <> '' and coalesce((select deadline_at >= last_proven_at from scheduled_runs as run
-        where run.source_id = sources.id and run.kind = 'restore_test' and run.status in ('waiting', 'done')
-          and run.scheduled_at <= last_proven_at + ${CLOCK_BEHIND} order by run.scheduled_at desc limit 1), false) as is_proven_by_schedule,
-      test.happened_at as tested_at,
-      case test.result when 'failed' then test.happened_at else (select happened_at from receipts
-        where receipts.source_id = sources.id and kind = 'restore_test' and result = 'failed'
-          and created_at > last_proven_at and happened_at > last_proven_at order by created_at desc limit 1) end as test_failed_at
+      test.happened_at as tested_at
     from sources
-    left join lateral (select happened_at, result from receipts
+    left join lateral (select happened_at from receipts
       where receipts.source_id = sources.id and kind = 'restore_test' order by created_at desc limit 1) as test on true
     where sources.org_id = ${orgId} and removed_at is null`.execute(tx);
   return rows;

@@ -108,8 +108,9 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       const { orgID: orgId, sourceID: sourceId } = params;
-      const source = await resumeRetention(tx, { orgId, sourceId, actorId: principal.id }, clock());
-      return { status: 200, body: sourceRecord(source) };
+      const now = clock();
+      const source = await resumeRetention(tx, { orgId, sourceId, actorId: principal.id }, now);
+      return { status: 200, body: await sourceRecord(tx, source, now) };
     },
   });
   return [

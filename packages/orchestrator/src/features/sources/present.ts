@@ -1,10 +1,29 @@
 import type { SourceRecord } from "@attestore/contract";
+import type { Database } from "../../platform/database/schema.ts";
 import type { ConfiguredSource } from "./configured.ts";
+import { readProofs, type SourceProof } from "./read-proofs.ts";
 
-/** A source as the contract's section 10 shows it. */
-export function sourceRecord(source: ConfiguredSource): SourceRecord {
+/** Sources as the contract's section 10 shows them, at that moment; with `until` by what was recorded until then. */
+export async function sourceRecords(
+  db: Database,
+  sources: readonly ConfiguredSource[],
+  at: Date,
+  until: Date | "infinity" = "infinity",
+): Promise<SourceRecord[]> {
+  const ids = sources.map(({ id }) => id);
+  const proofs = await readProofs(db, ids, at, until);
+  return sources.map((source) => present(source, proofs.get(source.id)));
+}
+
+export async function sourceRecord(db: Database, source: ConfiguredSource, at: Date): Promise<SourceRecord> {
+  return present(source, (await readProofs(db, [source.id], at)).get(source.id));
+}
+
+function present(source: ConfiguredSource, proof: SourceProof | undefined): SourceRecord {
   const { id, org_id, slug, name, engine, agent_id, test_agent_id } = source;
   const { schedule, retention, objectives } = source;
+  // One that is not there any more when its proof is read is of nobody.
+  const because = proof === undefined ? "never_backed_up" : proof.because;
   return {
     id,
     created_at: source.created_at.toISOString(),
@@ -19,6 +38,8 @@ export function sourceRecord(source: ConfiguredSource): SourceRecord {
     objectives,
     last_backup_at: source.last_backup_at?.toISOString() ?? null,
     last_proven_at: source.last_proven_at?.toISOString() ?? null,
+    proven: because === null,
+    not_proven_because: because,
     next_backup_at: source.next_backup_at?.toISOString() ?? null,
     next_restore_test_at: source.next_restore_test_at?.toISOString() ?? null,
   };

@@ -8,6 +8,7 @@ import {
   TriggerRequest,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
+import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalidRequest, notFound } from "../../platform/http/errors.ts";
 import {
@@ -20,14 +21,15 @@ import {
   period,
   periodOf,
 } from "../../platform/http/listing.ts";
+import type { Period } from "../../platform/http/principal.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { queueCommand } from "../commands/queue-command.ts";
 import { incidentRecord, openIncidents } from "../schedules/incidents.ts";
 import { asOfPeriod } from "./as-of-period.ts";
 import { configureSource } from "./configure-source.ts";
-import { findConfigured, listConfigured } from "./configured.ts";
+import { type ConfiguredSource, findConfigured, listConfigured } from "./configured.ts";
 import { lockSource } from "./lock-source.ts";
-import { sourceRecord } from "./present.ts";
+import { sourceRecord, sourceRecords } from "./present.ts";
 import { registerSource } from "./register-source.ts";
 import { removeSource } from "./remove-source.ts";
 
@@ -48,7 +50,9 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     errors: ["already_exists", "conflict"],
     rateLimits: ["default"],
     async handle({ params, body }, tx) {
-      return { status: 201, body: sourceRecord(await registerSource(tx, params.orgID, body, clock())) };
+      const now = clock();
+      const source = await registerSource(tx, params.orgID, body, now);
+      return { status: 201, body: await sourceRecord(tx, source, now) };
     },
   });
 
@@ -66,7 +70,8 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
       const page = pageOf("source", query);
       const range = { ...page, ...periodOf(query, knownUntil(within)) };
       const rows = await listConfigured(tx, orgId, query, range, page.limit);
-      return { status: 200, body: paged(await asOfPeriod(tx, rows, within), page, sourceRecord) };
+      const records = await recordsWithin(tx, await asOfPeriod(tx, rows, within), within, clock());
+      return { status: 200, body: paged(records, page, (record) => record) };
     },
   });
 
@@ -87,10 +92,12 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
       const agentIds = test_agent_id === null ? [agent_id] : [agent_id, test_agent_id];
       const open = await openIncidents(tx, { sourceId: source.id, agentIds });
       const incidents = open.filter(({ began_at }) => isWithin(within, began_at));
+      const [record] = await recordsWithin(tx, [source], within, clock());
+      if (record === undefined) throw notFound("source");
       return {
         status: 200,
         body: {
-          ...sourceRecord(source),
+          ...record,
           incidents: incidents.map((incident) => incidentRecord(incident)),
         },
       };
@@ -110,8 +117,9 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     rateLimits: ["default"],
     async handle({ params, body, principal }, tx) {
       const { orgID: orgId, sourceID: sourceId } = params;
-      const source = await configureSource(tx, { orgId, sourceId, actorId: principal.id }, body, clock());
-      return { status: 200, body: sourceRecord(source) };
+      const now = clock();
+      const source = await configureSource(tx, { orgId, sourceId, actorId: principal.id }, body, now);
+      return { status: 200, body: await sourceRecord(tx, source, now) };
     },
   });
 
@@ -126,8 +134,9 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       const { orgID: orgId, sourceID: sourceId } = params;
-      const source = await removeSource(tx, { orgId, sourceId, actorId: principal.id }, clock());
-      return { status: 200, body: sourceRecord(source) };
+      const now = clock();
+      const source = await removeSource(tx, { orgId, sourceId, actorId: principal.id }, now);
+      return { status: 200, body: await sourceRecord(tx, source, now) };
     },
   });
 
@@ -163,4 +172,14 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
   });
 
   return [register, list, detail, configure, remove, trigger];
+}
+
+/** Of a period that is over the records say what was proven at its end. */
+function recordsWithin(
+  tx: DatabaseTransaction,
+  sources: readonly ConfiguredSource[],
+  { to }: Period,
+  now: Date,
+): Promise<SourceRecord[]> {
+  return to === null || to > now ? sourceRecords(tx, sources, now) : sourceRecords(tx, sources, to, to);
 }

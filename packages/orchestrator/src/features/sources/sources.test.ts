@@ -65,6 +65,8 @@ describe("registering a source", () => {
       objectives: null,
       last_backup_at: null,
       last_proven_at: null,
+      proven: false,
+      not_proven_because: "never_backed_up",
       next_backup_at: null,
       next_restore_test_at: null,
     });

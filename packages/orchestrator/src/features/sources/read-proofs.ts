@@ -1,0 +1,83 @@
+import { firstIdAt } from "@attestore/contract";
+import { type NotProvenBecause, notProvenBecause, PROOF_AGE_S } from "@attestore/proof";
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+
+export interface SourceProof {
+  /** Null where the source is proven. */
+  because: NotProvenBecause | null;
+  /** When a restore test failed that nothing has cleared since; null where none stands. */
+  failedAt: Date | null;
+}
+
+interface Facts {
+  id: string;
+  rpo_s: number | null;
+  newest_id: string | null;
+  passed_id: string | null;
+  passed_finished_at: Date | null;
+  ever_passed: boolean;
+  failed_at: Date | null;
+}
+
+/**
+ * A failure stands until a backup at least as new as any that ever failed passes, in a test that ran later and whose receipt came later. Of a
+ * row `sources` and of what was recorded until then; one row where one stands.
+ */
+function standingFailure(until: Date | "infinity"): RawBuilder<unknown> {
+  return sql`
+    select last.happened_at as failed_at from (
+      select created_at, happened_at from receipts
+      where receipts.source_id = sources.id and result = 'failed' and created_at <= ${until}
+      order by id desc limit 1) as last
+    where not exists (select from receipts as pass
+      where pass.source_id = sources.id and pass.kind = 'restore_test' and pass.result = 'passed'
+        and pass.created_at > last.created_at and pass.created_at <= ${until} and pass.happened_at >= last.happened_at
+        and pass.backup_id >= (select max(backup_id) from receipts as failed
+          where failed.source_id = sources.id and failed.result = 'failed'))`;
+}
+
+/**
+ * Whether each of these sources is proven at that moment, by the rule of packages/proof, and by what was recorded. Ids of backups are in the order in which the
+ * service took them: no host decides which one is the newest.
+ */
+export async function readProofs(
+  db: Database,
+  sourceIds: readonly string[],
+  at: Date,
+  /** Without it all that is recorded counts: the database's clock may be a little ahead of this process's. */
+  until: Date | "infinity" = "infinity",
+): Promise<Map<string, SourceProof>> {
+  if (sourceIds.length === 0) return new Map();
+  const since = new Date(at.getTime() - PROOF_AGE_S * 1000);
+  const { rows } = await sql<Facts>`
+    select sources.id, (objectives ->> 'rpo_s')::int as rpo_s, newest.id as newest_id, passed.backup_id as passed_id,
+      least(backups.made_at, backups.created_at) as passed_finished_at,
+      coalesce(passed.backup_id is not null or last_proven_at <= ${until}, false) as ever_passed, failing.failed_at
+    from sources
+    left join lateral (select id from backups where backups.source_id = sources.id and created_at <= ${until}
+      order by id desc limit 1) as newest on true
+    left join lateral (select backup_id from receipts
+      where receipts.source_id = sources.id and kind = 'restore_test' and id >= ${firstIdAt("receipt", since.getTime())}
+        and result = 'passed' and happened_at >= ${since} and created_at <= ${until}
+      order by backup_id desc limit 1) as passed on true
+    left join backups on backups.id = passed.backup_id
+    left join lateral (${standingFailure(until)}) as failing on true
+    where sources.id = any(${[...sourceIds]})`.execute(db);
+  return new Map(
+    rows.map(({ id, rpo_s, newest_id, passed_id, passed_finished_at, ever_passed, failed_at }) => {
+      const passed =
+        passed_id === null || passed_finished_at === null
+          ? null
+          : { isNewest: passed_id === newest_id, finishedAt: passed_finished_at.getTime() };
+      const facts = {
+        hasBackup: newest_id !== null,
+        everPassed: ever_passed,
+        passed,
+        failed: failed_at !== null,
+        rpo_s: rpo_s ?? undefined,
+      };
+      return [id, { because: notProvenBecause(facts, at.getTime()), failedAt: failed_at }];
+    }),
+  );
+}
