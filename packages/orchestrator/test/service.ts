@@ -23,6 +23,7 @@ import type { Pool } from "pg";
 import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
 import { appendImpersonatedCall } from "../src/features/impersonation/append-call.ts";
+import type { SignupMode } from "../src/features/signup/routes.ts";
 import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
@@ -58,6 +59,8 @@ import { RecordingLogger } from "./recording-logger.ts";
 export const LOG_HOST = "log.test";
 
 export interface TestServiceOptions {
+  /** Whether anybody may sign up; `open` unless told. */
+  signup?: SignupMode;
   heartbeatInterval_s?: number;
   rateLimits?: Partial<RateLimitTable>;
   trustProxy?: string[];
@@ -196,6 +199,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         publicUrl: url,
         caPem: null,
         downloads: BUILT_HERE,
+        signup: options.signup ?? "open",
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         webhookReach: options.webhookReach ?? { networks: [], http: false },
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),

@@ -36,7 +36,7 @@ import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
-import { signupRoutes } from "./signup/routes.ts";
+import { type SignupMode, signupRoutes } from "./signup/routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
@@ -50,6 +50,8 @@ export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationD
   caPem: string | null;
   /** The directory of what hosts install. */
   downloads: string;
+  /** ATTESTORE_SIGNUP */
+  signup: SignupMode;
 }
 
 /** Every call that the service answers. */

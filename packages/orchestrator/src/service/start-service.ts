@@ -139,6 +139,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       publicUrl: config.publicUrl,
       caPem,
       downloads,
+      signup: config.signup,
       webhookReach,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),

@@ -7,6 +7,7 @@ const SETTINGS: Readonly<Record<PropertyKey, unknown>> = {
   heartbeatInterval_s: 60,
   caPem: null,
   downloads: "",
+  signup: "open",
 };
 
 /**

@@ -30,6 +30,13 @@ export async function insertOperator(
   return row ?? null;
 }
 
+/** Whether anybody runs the service for others. */
+export async function hasOperator(tx: DatabaseTransaction): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select exists (
+    select from users where role = 'operator' and removed_at is null) as found`.execute(tx);
+  return rows[0]?.found === true;
+}
+
 export async function listOperators(db: Database): Promise<Operator[]> {
   return db
     .selectFrom("users")

@@ -1,10 +1,12 @@
 import { CODE_LIFETIME_S, CodeSent, SessionStarted, SignupRequest, VerifyRequest } from "@attestore/contract";
-import type { Database } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError } from "../../platform/http/errors.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
+import { hasOperator } from "../operators/store.ts";
 import { assertOrgName, createOrg } from "../orgs/create-org.ts";
 import { sessionAnswer } from "../sessions/session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
@@ -15,10 +17,17 @@ export interface SignupDeps {
   sealer: Sealer;
   logHost: string;
   publicUrl: string;
+  signup: SignupMode;
 }
 
+/** Whether strangers may make organisations here; `until-operator`: as long as nobody runs the service for others. */
+export type SignupMode = "open" | "closed" | "until-operator";
+
 /** How people join on their own. What is mailed names nothing that whoever typed the address chose. */
-export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: SignupDeps): Route[] {
+export function signupRoutes(
+  db: Database,
+  { sealer, logHost, publicUrl, signup: mode }: SignupDeps,
+): Route[] {
   const signup = writeRoute({
     method: "POST",
     path: "/api/auth/signup",
@@ -27,10 +36,12 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
     credential: "anonymous",
     body: SignupRequest,
     answers: { 202: CodeSent },
+    errors: ["forbidden"],
     rateLimits: ["signup_address", "signup_email"],
     prepare: ({ body, countAgainst }) => countAgainst("signup_email", body.email),
     // For a known address the same work is done; its code is mailed to nobody.
     async handle({ body, address }, tx) {
+      await assertOpen(tx, mode);
       assertOrgName(body.org_name, "/org_name");
       const known = await userByEmail(tx, body.email);
       const { email, org_name: orgName, ...attempt } = body;
@@ -58,7 +69,7 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
     credential: "anonymous",
     body: VerifyRequest,
     answers: { 200: SessionStarted },
-    errors: ["code_invalid", "already_exists"],
+    errors: ["code_invalid", "already_exists", "forbidden"],
     rateLimits: ["verify_email"],
     secret: true,
     async prepare({ body, address, countAgainst }) {
@@ -66,6 +77,7 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
       await weighCode(db, { purpose: "signup", ...body, address });
     },
     async handle({ body, address }, tx) {
+      await assertOpen(tx, mode);
       const { orgName } = await useCode(tx, { purpose: "signup", ...body, address });
       if (orgName === null) throw codeInvalid();
       // A name that others have too is no reason to refuse: it would tell who is here.
@@ -77,6 +89,14 @@ export function signupRoutes(db: Database, { sealer, logHost, publicUrl }: Signu
   });
 
   return [signup, verify];
+}
+
+async function assertOpen(tx: DatabaseTransaction, mode: SignupMode): Promise<void> {
+  if (mode === "open" || (mode === "until-operator" && !(await hasOperator(tx)))) return;
+  throw new ApiError(
+    "forbidden",
+    "Nobody can sign up here. Ask the owner of your organisation to invite you, or the operator of this service to make one.",
+  );
 }
 
 const codeText = (code: string): string => `Your code to sign up for Attestore:

@@ -173,3 +173,26 @@ test.each([
   const answer = await post("/api/auth/signup", body);
   expect([answer.status, answer.json["error"]]).toEqual([400, "invalid_request"]);
 });
+
+describe("where the service is run for others", () => {
+  test("nobody signs up once it has an operator, not even with a code from before", async () => {
+    const run = await startTestService({ signup: "until-operator" });
+    const from = ownAddress();
+    const call = (path: string, json: object): Promise<Answer> =>
+      run.call({ method: "POST", path, json, from });
+    const email = "first@example.org";
+    expect((await call("/api/auth/signup", { email, org_name: "First" })).status).toBe(202);
+    const code = await run.codeFor(email);
+    await run.signIn(null);
+    const late = await call("/api/auth/signup/verify", { email, code });
+    expect([late.status, late.json["error"]]).toEqual([403, "forbidden"]);
+    for (const address of [email, "second@example.org"]) {
+      const refused = await call("/api/auth/signup", { email: address, org_name: "Second" });
+      expect([refused.status, refused.json["error"]]).toEqual([403, "forbidden"]);
+      expect(refused.json["message"]).toContain("invite");
+    }
+    const { rows } = await run.pool.query("select id from orgs");
+    expect(rows).toEqual([]);
+    await run.close();
+  });
+});

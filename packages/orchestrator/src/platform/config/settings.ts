@@ -218,6 +218,12 @@ export const SETTINGS = {
     read: type.path,
     description: "Further certificate authorities of webhooks' receivers, PEM.",
   }),
+  signup: define({
+    variable: "ATTESTORE_SIGNUP",
+    read: type.oneOf("open", "closed", "until-operator"),
+    fallback: "until-operator",
+    description: "Whether anybody may sign up; until-operator: until the service has an operator.",
+  }),
   rateSignupAddress: define({
     variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",
     read: type.rateLimit,
