@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chown, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,15 @@ import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import {
+  createDefiners,
+  limitAccounts,
+  LOADER,
+  openSession,
+  READER,
+} from "../../src/engines/mariadb/accounts.ts";
+import type { ScratchServer } from "../../src/engines/scratch-server.ts";
+import type { ProgramRequest } from "../../src/processes/run-program.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 
 const never = new AbortController().signal;
@@ -224,6 +233,93 @@ test("a scratch server loads no code, not even what a dump's statements wrote wh
   }
 });
 
+test("the account that fills the databases may do nothing else, and no account may more", async () => {
+  const programs = await findServerPrograms("MariaDB");
+  const scratch = await openProcessPlace(place.scratch);
+  const started = await startMariadbIn(scratch, programs, 1024, never);
+  const { product, version } = programs.server;
+  const limited = {
+    runtime: {
+      kind: "process",
+      engine: "mariadb",
+      engine_version: product === "MariaDB" ? `${version}-MariaDB` : version,
+    },
+    run: (_: string, request: ProgramRequest) =>
+      scratch.start({ ...request, command: programs.client, args: [...started.connection, ...request.args] }),
+  } as ScratchServer;
+  try {
+    const admin = await limitAccounts(limited, never);
+    await createDefiners(admin, ["root@localhost", "mallory@%"]);
+    const loader = await openSession(limited, LOADER, never);
+    const codeOf = async (sql: string): Promise<number> => {
+      const done = await loader.run(sql);
+      return done.ok ? 0 : done.code;
+    };
+    for (const sql of [
+      "create database shop",
+      "use shop",
+      "create table t (a int)",
+      "insert into t values (1)",
+    ])
+      expect(await codeOf(sql), sql).toBe(0);
+    for (const sql of [
+      `load data local infile '${place.dir}/x' into table t`,
+      "load data infile '/etc/passwd' into table t",
+      `select 'x' into outfile '${scratch.sockets}/x'`,
+      "set global event_scheduler = 1",
+      "set global local_infile = 1",
+      `set global general_log_file = '${place.dir}/x'`,
+      "change master to master_host = '127.0.0.1'",
+      "create user more@localhost",
+      "grant all on *.* to attestore_load@localhost",
+      "delete from mysql.user",
+      "insert into mysql.db select * from mysql.db",
+      "create table mysql.t (a int)",
+      "select count(*) from mysql.user",
+      "drop database mysql",
+      "flush privileges",
+      "install soname 'x'",
+      "create server s foreign data wrapper mysql options (host '127.0.0.1')",
+      "shutdown",
+    ])
+      expect([sql, await codeOf(sql)]).toEqual([
+        sql,
+        expect.toBeOneOf([1044, 1045, 1064, 1142, 1227, 1290, 1396, 3948, 4166]),
+      ]);
+    // Whoever it names as the one who defined it, it runs with rights to read or not at all.
+    for (const definer of [
+      "root@localhost",
+      "`mariadb.sys`@localhost",
+      "`mysql.sys`@localhost",
+      "mallory@`%`",
+    ]) {
+      const made = await codeOf(`create or replace definer = ${definer} view v as select 1`);
+      await codeOf("drop procedure if exists p");
+      await codeOf(
+        `create definer = ${definer} procedure p() sql security definer insert into mysql.db select * from mysql.db`,
+      );
+      expect([made, await codeOf("call p()")], definer).toEqual([
+        expect.toBeOneOf([0, 1227]),
+        expect.toBeOneOf([1142, 1305, 1370, 1449]),
+      ]);
+    }
+    const accounts = product === "MariaDB" ? "global_priv" : "user";
+    const left = await admin.run(
+      `select user from mysql.${accounts} where user not like 'mysql.%' order by 1`,
+    );
+    expect(left.ok && left.rows.flat().filter((user) => !/^attestore_[0-9a-f]{16}$/.test(user))).toEqual([
+      LOADER,
+      READER,
+      "mallory",
+      "root",
+    ]);
+    await loader.close();
+    await admin.close();
+  } finally {
+    await started.close();
+  }
+});
+
 test("what looks into no table has read no data, and a database without one proves nothing", async () => {
   const looking: CheckConfig[] = [
     { id: "constant", query: "select 1 as n", expect: "n = 1" },
@@ -333,6 +429,62 @@ test("a scratch server that dies in use leaves nobody waiting", async () => {
   nothingLeft();
 }, 40_000);
 
+test("what a user of the source defined runs in a check with rights to read, and no others", async () => {
+  const log = join(place.dir, "by-a-view.log");
+  server.sql(`
+    create database crowded; use crowded; create table t (a int); insert into t values (1), (2);
+    create user mallory@localhost; grant all on crowded.* to mallory@localhost;
+    delimiter $
+    create definer = mallory@localhost function counted() returns int begin return (select count(*) from t); end $
+    create definer = mallory@localhost function logged() returns int begin set global general_log_file = '${log}'; return 1; end $
+    delimiter ;
+    create definer = mallory@localhost view honest as select counted() as n;
+    create definer = mallory@localhost view hostile as select logged() as n;`);
+  const made = await back({ databases: ["crowded"] });
+  const tested = await testIt(
+    [
+      { id: "honest", query: "select n from honest", expect: "n = 2" },
+      { id: "hostile", query: "select n from hostile", expect: "n = 1" },
+    ],
+    { made, metadata: { ...made.sourceMetadata } },
+  );
+  server.sql("drop database crowded; drop user mallory@localhost");
+  expect(tested.checks).toMatchObject([
+    { id: "inferred:tables", result: "passed" },
+    { id: "inferred:rows:crowded.t", result: "passed" },
+    { id: "honest", result: "passed" },
+    { id: "hostile", result: "failed" },
+    { id: "inferred:schema", result: "passed" },
+  ]);
+  expect(existsSync(log)).toBe(false);
+});
+
+test("tables that lie in directories of the source's host are restored in scratch, and nowhere else", async () => {
+  const outside = join(place.dir, "outside");
+  mkdirSync(outside);
+  chmodSync(outside, 0o777);
+  server.sql(`create database spread; use spread;
+    create table far (a int) engine = InnoDB data directory = '${outside}'; insert into far values (1);
+    create table far_too (a int) engine = MyISAM data directory = '${outside}' index directory = '${outside}'; insert into far_too values (1);`);
+  const before = readdirSync(outside, { recursive: true });
+  expect(before.length).toBeGreaterThan(0);
+  const made = await back({ databases: ["spread"] });
+  // Once beside the source's own files, and once where there is nothing in the way.
+  const beside = await testIt([], { made, metadata: { ...made.sourceMetadata } });
+  expect(readdirSync(outside, { recursive: true })).toEqual(before);
+  server.sql("drop database spread");
+  const alone = await testIt([], { made, metadata: { ...made.sourceMetadata } });
+  expect([beside.reason, beside.result, alone.reason, alone.result]).toEqual([
+    undefined,
+    "passed",
+    undefined,
+    "passed",
+  ]);
+  expect(readdirSync(outside, { recursive: true }).filter((name) => !String(name).match(/^spread$/))).toEqual(
+    [],
+  );
+});
+
 describe("damage", () => {
   async function resealed(change: (sql: string) => string): Promise<Pick<MadeBackup, "path" | "sha256">> {
     const pieces: Buffer[] = [];
@@ -411,6 +563,43 @@ describe("damage", () => {
     );
     expect(await testIt([], { made })).toMatchObject({ result: "failed", checks: [] });
     expect(existsSync("/tmp/attestore-was-here")).toBe(false);
+  });
+
+  describe("a dump whose statements reach for more than the restored databases", () => {
+    const spoils = (): string => join(place.dir, "spoils");
+    beforeAll(async () => {
+      // Where the scratch server's user may write, whoever that is.
+      mkdirSync(spoils());
+      chmodSync(spoils(), 0o777);
+      await writeFile(join(place.dir, "age.key"), "AGE-SECRET-KEY-1SPOILS\n", { mode: 0o600 });
+    });
+
+    test.each([
+      [
+        "reads a file of ours through the client",
+        "set global local_infile = 1; create table leak (l text); load data local infile '{dir}/age.key' into table leak; drop table leak;",
+      ],
+      [
+        "appends to files by the general log",
+        "set global general_log_file = '{spoils}/authorized_keys'; set global general_log = 1; select 'ssh-ed25519 AAAA'; set global general_log = 0;",
+      ],
+      [
+        "runs as an account that may more",
+        "create definer = root@localhost procedure p() sql security definer set global event_scheduler = 1; call p();",
+      ],
+    ])("%s: is refused, and nothing of it is done", async (_, statements) => {
+      const filled = statements.replaceAll("{spoils}", spoils()).replaceAll("{dir}", place.dir);
+      const made = await resealed((sql) =>
+        sql.replace(/\n(?=-- Dump completed)/, `\nuse shop;\n${filled}\n`),
+      );
+      const tested = await testIt([], { made });
+      expect(tested).toMatchObject({ result: "failed", checks: [] });
+      expect(tested.reason).toMatch(
+        /^the dump cannot be loaded \(error (?:1044|1045|1095|1142|1227|1290|1370|1449|3948|4166),/,
+      );
+      expect(readdirSync(spoils())).toEqual([]);
+      nothingLeft();
+    });
   });
 
   test("a place that is too old, of another product, or lacks something, could not run", async () => {

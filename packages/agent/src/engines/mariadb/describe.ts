@@ -68,7 +68,7 @@ export async function look(
   const deadline = performance.now() + COUNTING_MS;
   for (const { name, database, table } of tables.slice(0, MAX_TABLES_COUNTED)) {
     if (performance.now() > deadline) break;
-    const counted = await session.run(`select count(*) from ${quoted(database)}.${quoted(table)}`);
+    const counted = await session.runForeign(`select count(*) from ${quoted(database)}.${quoted(table)}`);
     const count = counted.ok ? counted.rows[0]?.[0] : undefined;
     if (count !== undefined) counts.set(name, BigInt(count));
   }

@@ -5,7 +5,9 @@ import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { holdingEnd } from "../holding-end.ts";
 import { refusalOf } from "./refusal.ts";
-import { openSession, RestoredMariadb } from "./restored.ts";
+import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
+import { withoutOwnDatabases } from "./own-databases.ts";
+import { RestoredMariadb } from "./restored.ts";
 import { definersOf, OWN_DATABASES } from "./schema.ts";
 import { type MariadbSession, quoted, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
@@ -23,44 +25,25 @@ export async function restoreInto(
   content: AsyncIterable<Buffer>,
   { signal }: RunContext,
 ): Promise<Restored> {
+  let admin = null as MariadbSession | null;
   try {
-    await inSession(server, signal, async (session) => {
-      await requireStorageEngines(session, textsOf(metadata["storage_engines"], 64));
-      rowsOf(await session.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
-      await createDefiners(session, textsOf(metadata["definers"], 400));
-    });
+    admin = await limitAccounts(server, signal);
+    await requireStorageEngines(admin, textsOf(metadata["storage_engines"], 64));
+    rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
+    await createDefiners(admin, textsOf(metadata["definers"], 400));
     await load(server, content, signal);
-    const databases = await inSession(server, signal, async (session) => {
-      const there = await restoredDatabases(session);
-      await createDefiners(session, await definersOf(session, there));
-      return there;
-    });
+    const databases = await restoredDatabases(admin);
+    await createDefiners(admin, await definersOf(admin, databases));
     const named = textsOf(metadata["databases"], 64);
     const missing = named.filter((name) => !databases.includes(name));
     if (missing.length > 0)
       throw new RestoreRefused(`the dump has no database ${missing.join(", ").slice(0, 200)}`);
-    return new RestoredMariadb(server, [...new Set([...named, ...databases])]);
+    return new RestoredMariadb(server, admin, [...new Set([...named, ...databases])]);
   } catch (error) {
+    await admin?.close();
     await server.close();
     stopIfAborted(signal);
-    throw error;
-  }
-}
-
-async function inSession<Result>(
-  server: ScratchServer,
-  signal: AbortSignal,
-  use: (session: MariadbSession) => Promise<Result>,
-): Promise<Result> {
-  const session = await openSession(server, signal);
-  try {
-    return await use(session);
-  } catch (error) {
-    stopIfAborted(signal);
-    if (!(error instanceof SessionEnded)) throw error;
-    throw connectionFailed("the scratch server broke", error);
-  } finally {
-    await session.close();
+    throw error instanceof SessionEnded ? connectionFailed("the scratch server broke", error) : error;
   }
 }
 
@@ -81,17 +64,6 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
   );
 }
 
-/** A view or a routine runs as whoever defined it: without that user it does not run. */
-async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
-  for (const definer of definers) {
-    const at = definer.lastIndexOf("@");
-    const user = `${quoted(definer.slice(0, at))}@${quoted(definer.slice(at + 1))}`;
-    // One that is a role, or has a name that is none here, is left out; what needs it then fails, and says so.
-    await session.run(`create user if not exists ${user}`);
-    await session.run(`grant all on *.* to ${user}`);
-  }
-}
-
 async function load(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
@@ -100,7 +72,11 @@ async function load(
   const client = await server.run("mariadb", {
     // In binary mode the client has no commands, such as one for a shell, that text of a dump could be taken for.
     args: [
+      `--user=${LOADER}`,
       "--binary-mode",
+      // No statement of a dump gets at a file of whoever runs the client.
+      "--local-infile=0",
+      "--loose-sandbox",
       "--default-character-set=utf8mb4",
       "--max-allowed-packet=1G",
       `--database=${DATABASE}`,
@@ -109,7 +85,7 @@ async function load(
     signal,
   });
   client.stdout.resume();
-  const end = holdingEnd(content);
+  const end = holdingEnd(withoutOwnDatabases(content));
   // Before an error the client writes the whole statement; the error itself comes last.
   let errors = "";
   client.stderr.on("data", (text: string) => {

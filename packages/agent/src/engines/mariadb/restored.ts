@@ -6,10 +6,11 @@ import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { schemaHash } from "../schema-hash.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { openSession, READER } from "./accounts.ts";
 import { schemaOf, tablesOf } from "./describe.ts";
 import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
-import { literal, MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
+import { type MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
 import { connectionFailed, isFull, isOfThePlace, rowsOf } from "./session-error.ts";
 import { OWN_DATABASES } from "./schema.ts";
 
@@ -17,17 +18,15 @@ import { OWN_DATABASES } from "./schema.ts";
 const MAX_ROW = 300_000;
 const TIMED_OUT: ReadonlySet<number> = new Set([1969, 3024]);
 
-export function openSession(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
-  return MariadbSession.open((request) => server.run("mariadb", request), signal);
-}
-
 export class RestoredMariadb implements Restored {
   readonly #server: ScratchServer;
+  readonly #admin: MariadbSession;
   readonly #databases: readonly string[];
 
-  /** In the first of them a check's query runs. */
-  constructor(server: ScratchServer, databases: readonly string[]) {
+  /** `admin` may do everything, and only looks at the schema; it is closed with what was restored. In the first of the databases a check's query runs. */
+  constructor(server: ScratchServer, admin: MariadbSession, databases: readonly string[]) {
     this.#server = server;
+    this.#admin = admin;
     this.#databases = databases;
   }
 
@@ -36,26 +35,28 @@ export class RestoredMariadb implements Restored {
     const { engine_version: version } = metadata;
     const here = this.#server.runtime.engine_version;
     if (typeof version !== "string" || releaseOf(version) !== releaseOf(here)) return Promise.resolve(null);
-    return this.#inSession(signal, async (session) =>
-      schemaHash(await schemaOf(session, this.#databases, version)),
+    return this.#guarded(signal, async () =>
+      schemaHash(await schemaOf(this.#admin, this.#databases, version)),
     );
   }
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
     const [database] = this.#databases;
     if (database === undefined) return Promise.resolve({ kind: "error", message: "nothing was restored" });
-    return this.#inSession(signal, (session) => runQuery(session, text, database, timeout_s));
+    return this.#asReader(signal, (reader) =>
+      runQuery({ admin: this.#admin, reader }, text, database, timeout_s),
+    );
   }
 
   tables(signal: AbortSignal): Promise<readonly string[]> {
-    return this.#inSession(signal, async (session) =>
-      (await tablesOf(session, this.#databases)).map(({ name }) => name),
+    return this.#guarded(signal, async () =>
+      (await tablesOf(this.#admin, this.#databases)).map(({ name }) => name),
     );
   }
 
   inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
-    return this.#inSession(signal, async (session) => {
-      const tables = await tablesOf(session, this.#databases);
+    return this.#asReader(signal, async (reader) => {
+      const tables = await tablesOf(this.#admin, this.#databases);
       const sqlNames = new Map(
         tables.map(({ name, database, table }) => [name, `${quoted(database)}.${quoted(table)}`]),
       );
@@ -66,10 +67,10 @@ export class RestoredMariadb implements Restored {
         lastPassed,
         tables: tables.map(({ name }) => name),
         readOne: async (name) =>
-          outcomeOf(await session.run(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===
+          outcomeOf(await reader.runForeign(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===
           "rows",
         count: async (name) => {
-          const counted = await session.run(countQuery(name));
+          const counted = await reader.runForeign(countQuery(name));
           return counted.ok
             ? { kind: "rows", rows: [`{"rows":${counted.rows[0]?.[0] ?? "null"}}`] }
             : outcomeOf(counted, 0);
@@ -79,70 +80,70 @@ export class RestoredMariadb implements Restored {
     });
   }
 
-  close(): Promise<void> {
-    return this.#server.close();
+  async close(): Promise<void> {
+    await this.#admin.close();
+    await this.#server.close();
   }
 
-  async #inSession<Result>(
-    signal: AbortSignal,
-    use: (session: MariadbSession) => Promise<Result>,
-  ): Promise<Result> {
-    const session = await openSession(this.#server, signal);
+  #asReader<Result>(signal: AbortSignal, use: (reader: MariadbSession) => Promise<Result>): Promise<Result> {
+    return this.#guarded(signal, async () => {
+      const reader = await openSession(this.#server, READER, signal);
+      try {
+        return await use(reader);
+      } finally {
+        await reader.close();
+      }
+    });
+  }
+
+  async #guarded<Result>(signal: AbortSignal, use: () => Promise<Result>): Promise<Result> {
     try {
-      return await use(session);
+      return await use();
     } catch (error) {
       stopIfAborted(signal);
       throw error instanceof SessionEnded
         ? connectionFailed("the scratch server broke during the checks", error)
         : error;
-    } finally {
-      await session.close();
     }
   }
 }
 
 /**
  * A view of the query tells its columns' names and types without running it; what runs is the view, in a transaction that
- * cannot write. The query is only ever the text of a literal that the server prepares: one statement, whatever is in it.
- * The view is in the restored database, for names of functions in a view are looked up where the view is.
+ * cannot write, with the rights of an account that only reads. The query is only ever the text of a literal that the server prepares: one
+ * statement, whatever is in it. The view is in the restored database, for names of functions in a view are looked up where the view is.
  */
 async function runQuery(
-  session: MariadbSession,
+  { admin, reader }: { readonly admin: MariadbSession; readonly reader: MariadbSession },
   text: string,
   database: string,
   timeout_s: number,
 ): Promise<QueryOutcome> {
   const view = `attestore_${randomBytes(6).toString("hex")}`;
   // What is open afterwards, the query has opened.
-  await session.run("flush tables");
+  await admin.run("flush tables");
   const inner = text.replace(/[;\s]+$/, "");
-  const made = `create view ${view} as select * from (${inner}\n) q limit 2`;
+  const made = `create definer = ${READER}@localhost view ${view} as select * from (${inner}\n) q limit 2`;
+  const use = `use ${quoted(database)}`;
   try {
-    for (const sql of [
-      `use ${quoted(database)}`,
-      `set @attestore = ${literal(made)}`,
-      "prepare attestore from @attestore",
-      "execute attestore",
-    ]) {
-      const done = await session.run(sql);
+    for (const done of [await admin.run(use), await admin.runForeign(made), await reader.run(use)])
       if (!done.ok) return outcomeOf(done, timeout_s);
-    }
-    const columns = await session.run(
+    const columns = await admin.run(
       `select column_name, if(column_type like '%zerofill%', 'year', data_type) from information_schema.columns
        where table_schema = database() and table_name = '${view}' order by ordinal_position`,
     );
     if (!columns.ok) return outcomeOf(columns, timeout_s);
     if (columns.rows.length === 0) return { kind: "error", message: "the query's columns cannot be told" };
-    const limited = await session.run(`set session max_statement_time = ${timeout_s}`);
-    if (!limited.ok) await session.run(`set session max_execution_time = ${timeout_s * 1000}`);
-    await session.run("start transaction read only");
-    const rows = await session.run(`select left(${jsonRow(columns.rows)}, ${MAX_ROW}) from ${view} limit 2`);
+    const limited = await reader.run(`set session max_statement_time = ${timeout_s}`);
+    if (!limited.ok) await reader.run(`set session max_execution_time = ${timeout_s * 1000}`);
+    await reader.run("start transaction read only");
+    const rows = await reader.run(`select left(${jsonRow(columns.rows)}, ${MAX_ROW}) from ${view} limit 2`);
     const outcome = outcomeOf(rows, timeout_s);
-    if (outcome.kind !== "rows" || (await hasOpened(session, view))) return outcome;
+    if (outcome.kind !== "rows" || (await hasOpened(admin, view))) return outcome;
     return { ...outcome, readsNoData: true };
   } finally {
-    await session.run("rollback");
-    await session.run(`drop view if exists ${quoted(database)}.${view}`);
+    await reader.run("rollback");
+    await admin.run(`drop view if exists ${quoted(database)}.${view}`);
   }
 }
 

@@ -63,6 +63,9 @@ export function checkConstraints(databases: readonly string[]): string {
     from information_schema.check_constraints where ${inList("constraint_schema", databases)}`;
 }
 
+/** Where a table's files lie is of its host: a scratch server puts them where everything else is. */
+const PLACE_OF_FILES = / ?(?:DATA|INDEX) DIRECTORY='[^']*'/gi;
+
 export function schemaLine([
   kind = "",
   database = "",
@@ -75,7 +78,7 @@ export function schemaLine([
     kind,
     relation,
     name: table === "" && kind !== "database" ? tableName(database, name) : name,
-    definition,
+    definition: kind === "table" ? definition.replaceAll(PLACE_OF_FILES, "") : definition,
   };
 }
 

@@ -14,6 +14,8 @@ const SETTINGS = [
   "--max-allowed-packet=1G",
   "--local-infile=0",
   "--event-scheduler=OFF",
+  // A table's files stay in the scratch directory, whatever directory it names.
+  "--skip-symbolic-links",
   // Where code is loaded from: nothing can be there, and nothing that a statement writes can get there.
   "--plugin-dir=/dev/null",
   // MySQL's takes more memory than all that is restored in a small container.
@@ -59,6 +61,7 @@ export async function startMariadbIn(
         "--host=localhost",
         "--protocol=socket",
         `--socket=${socketOf(place)}`,
+        // Unless a later argument says another: this account is only there until `limitAccounts`.
         "--user=root",
       ],
       hasRunFull,

@@ -38,6 +38,10 @@ const ARGUMENTS = [
   "--binary-mode",
   "--skip-reconnect",
   "--default-character-set=utf8mb4",
+  // Otherwise a server may ask for any file that we can read, whatever it was asked.
+  "--local-infile=0",
+  // Newer clients take no command that reaches a file or a shell; older ones do not know the option, and have none in binary mode.
+  "--loose-sandbox",
 ];
 
 /** Reads a table, which is empty and nobody's. */
@@ -82,7 +86,7 @@ export class MariadbSession {
   }
 
   /**
-   * Runs one statement of ours. Its error is asked for at once, for MySQL forgets it with the next statement; MariaDB keeps it until one that
+   * Runs one statement of ours; whatever of others is in it is there by `literal`. Its error is asked for at once, for MySQL forgets it with the next statement; MariaDB keeps it until one that
    * reads a table, so that a statement which reads none would seem to fail like the one before it.
    * @throws SessionEnded
    */
@@ -103,6 +107,17 @@ export class MariadbSession {
     if (errors === "0") return { ok: true, rows };
     const [, code = "", message = ""] = rows.at(-1) ?? [];
     return { ok: false, code: Number(code), message };
+  }
+
+  /**
+   * Runs one statement that has texts of others in it, such as names that a server told. The client is only ever given its digits; the
+   * server makes a prepared statement of it: one statement, whatever is in it.
+   * @throws SessionEnded
+   */
+  async runForeign(sql: string): Promise<Statement> {
+    const set = await this.run(`set @attestore = ${literal(sql)}`);
+    const prepared = set.ok ? await this.run("prepare attestore from @attestore") : set;
+    return prepared.ok ? this.run("execute attestore") : prepared;
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,109 @@
+import { randomBytes } from "node:crypto";
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { ScratchServer } from "../scratch-server.ts";
+import { productOf, releaseOf } from "./programs.ts";
+import { MariadbSession, quoted } from "./session.ts";
+import { rowsOf } from "./session-error.ts";
+
+/** Fills the restored databases, and may do nothing else: what a dump says is said by this account. */
+export const LOADER = "attestore_load";
+/** Reads what was restored. A check's query is run by this account. */
+export const READER = "attestore_read";
+/** What a view or a routine needs of whoever defined it, when a check reads through it. */
+const OF_DEFINERS = "select, execute, show view, create temporary tables";
+const OWN: readonly string[] = [LOADER, READER];
+
+export function openSession(
+  server: Pick<ScratchServer, "run">,
+  user: string,
+  signal: AbortSignal,
+): Promise<MariadbSession> {
+  return MariadbSession.open(
+    (request) => server.run("mariadb", { ...request, args: [`--user=${user}`, ...request.args] }),
+    signal,
+  );
+}
+
+/**
+ * Makes the two accounts of a scratch server, and takes every other one away.
+ *
+ * Whoever may say who defined a view or a routine may run anything as that account. So no account is left that may do more than these two.
+ * What we still have to do ourselves, one session does that was there before; it keeps its rights for as long as it lasts. MySQL asks for the
+ * account again each time, but lets nobody name an account of its system as a definer: there ours gets a name that nobody knows.
+ * @throws CouldNotRun, SessionEnded
+ */
+export async function limitAccounts(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
+  const session = await openSession(server, "root", signal);
+  const run = async (sql: string): Promise<readonly (readonly string[])[]> =>
+    rowsOf(await session.run(sql), "making the accounts of the scratch server");
+  try {
+    const { engine_version: version } = server.runtime;
+    const isMysql = productOf(version) === "MySQL";
+    if (releaseOf(version) < releaseOf(isMysql ? "8.0.16" : "10.5.2")) throw tooOld(version);
+    const others = await run("select user, host from mysql.user order by user, host");
+    for (const user of OWN) await run(`create user ${account(user, "localhost")}`);
+    await grant(run, account(LOADER, "localhost"), "all");
+    await grant(run, account(READER, "localhost"), "select, execute, show view");
+    await mayNameDefiners(session, isMysql);
+    if (!isMysql) {
+      await run("set session wait_timeout = 31536000");
+      for (const [user = "", host = ""] of others) await run(`drop user ${account(user, host)}`);
+      return session;
+    }
+    const admin = `attestore_${randomBytes(8).toString("hex")}`;
+    for (const [user = "", host = ""] of others)
+      if (user === "root" && host !== "localhost") await run(`drop user ${account(user, host)}`);
+    await run(`rename user root@localhost to ${account(admin, "localhost")}`);
+    const lasting = await openSession(server, admin, signal);
+    rowsOf(await lasting.run("set session wait_timeout = 31536000"), "preparing the scratch server");
+    await session.close();
+    return lasting;
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+/** A view or a routine runs as whoever defined it: without that user it does not run. */
+export async function createDefiners(session: MariadbSession, definers: readonly string[]): Promise<void> {
+  for (const definer of definers) {
+    const at = definer.lastIndexOf("@");
+    const user = account(definer.slice(0, at), definer.slice(at + 1));
+    // One that is a role, or has a name that is none here, is left out; what needs it then fails, and says so.
+    if (!(await session.runForeign(`create user if not exists ${user}`)).ok) continue;
+    await grant((sql) => session.runForeign(sql), user, OF_DEFINERS);
+  }
+}
+
+/**
+ * Rights on every database but the server's own. Of two grants that fit a database the one with the narrower name counts alone: the server's
+ * own get one that gives next to nothing.
+ */
+async function grant(run: (sql: string) => Promise<unknown>, user: string, rights: string): Promise<void> {
+  for (const own of ["mysql", "sys"]) await run(`grant show view on ${own}.* to ${user}`);
+  await run(`grant ${rights} on \`%\`.* to ${user}`);
+}
+
+/** Without it nothing of a dump could be defined by anybody but the loader, and the dump would be refused. */
+async function mayNameDefiners(session: MariadbSession, isMysql: boolean): Promise<void> {
+  const loader = account(LOADER, "localhost");
+  const grants = isMysql
+    ? // What 8.2 and later call it, and what 8.0 did.
+      ["set_any_definer, allow_nonexistent_definer", "set_user_id"]
+    : ["set user"];
+  const given = [];
+  for (const rights of grants) given.push(await session.run(`grant ${rights} on *.* to ${loader}`));
+  if (given.some(({ ok }) => ok)) return;
+  for (const each of given) rowsOf(each, "making the accounts of the scratch server");
+}
+
+function account(user: string, host: string): string {
+  return `${quoted(user)}@${quoted(host)}`;
+}
+
+function tooOld(version: string): CouldNotRun {
+  return new CouldNotRun(
+    "tool_too_old",
+    `the ${productOf(version)} ${version} here cannot load a dump with an account that may do nothing else: install MariaDB 10.5.2, MySQL 8.0.16 or newer`,
+  );
+}
