@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ConnectionReference } from "../../root/source-fields.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { referredText } from "../connection-text.ts";
+import { isRemote, systemAuthorities } from "../remote.ts";
 import { type ConnectionOptions, parseConnectionUrl } from "./connection-url.ts";
 
 /** The file that lets the clients in. It has the password, which is so in no argument list and no environment. */
@@ -29,7 +30,7 @@ export async function writeConnectionFile(
     const path = join(directory.path, "client.cnf");
     const file = await open(path, "wx", 0o600);
     try {
-      await file.writeFile(optionFile(options));
+      await file.writeFile(optionFile(withVerification(options)));
     } finally {
       await file.close();
     }
@@ -53,6 +54,27 @@ async function resolved(reference: ConnectionReference): Promise<ConnectionOptio
     case "service":
       throw new Error("no such connection is read from a configuration");
   }
+}
+
+/** With any of these the URL says itself what will do. */
+const SAID = ["ssl-mode", "ssl-verify-server-cert"];
+
+/**
+ * A server on another host has to prove that it is the one that was named, unless the URL says what else will do. Each product's client
+ * takes the option that is its own. No server may ask for a file of this host.
+ */
+export function withVerification(options: ConnectionOptions["options"]): Readonly<Record<string, string>> {
+  const safe = { ...options, "loose-local-infile": "0" };
+  const { host = "", socket, ssl } = options;
+  const isSaid = SAID.some((name) => name in options) || /^(?:0|off|false)$/i.test(ssl ?? "");
+  if (isSaid || socket !== undefined || !isRemote(host)) return safe;
+  const authorities = "ssl-ca" in options || "ssl-capath" in options ? null : systemAuthorities();
+  return {
+    ...safe,
+    "loose-ssl-verify-server-cert": "1",
+    "loose-ssl-mode": "VERIFY_IDENTITY",
+    ...(authorities === null ? {} : { "ssl-ca": authorities }),
+  };
 }
 
 /** Values in double quotes, in which only the backslash is special ("Using Option Files" of MySQL's manual). */

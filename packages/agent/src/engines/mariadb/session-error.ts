@@ -1,10 +1,14 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./session.ts";
 
 /** What of the client's stderr a person needs: what failed and how, in one line. */
 export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
   const line = stderr.split("\n").find((each) => /error/i.test(each)) ?? "it closed the connection";
-  return new CouldNotRun("connection_failed", `${what}: ${line.slice(0, 400)}`);
+  const hint = isAboutTls(line)
+    ? ". A server on another host has to prove who it is: write ?ssl-ca=/path/to/its-ca.pem in the connection's URL, or ssl-verify-server-cert=0 (MySQL's client: ssl-mode=…) for what else will do"
+    : "";
+  return new CouldNotRun("connection_failed", `${what}: ${line.slice(0, 400)}${hint}`);
 }
 
 /** The rows of a statement of ours, which has no business failing. */

@@ -1,5 +1,6 @@
 import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from "mongodb";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { isAboutTls } from "../remote.ts";
 
 export interface OpenedClient {
   readonly client: MongoClient;
@@ -74,6 +75,8 @@ function connectionFailed(what: string, error: unknown): CouldNotRun {
   const isForbidden = error instanceof MongoServerError && error.code === 13;
   const hint = isForbidden
     ? " (the user needs the roles backup, or read on the database and clusterMonitor)"
-    : "";
+    : isAboutTls(message)
+      ? ". A server on another host has to prove who it is: write tlsCAFile=/path/to/its-ca.pem in the URI, or tls=false for what else will do"
+      : "";
   return new CouldNotRun("connection_failed", `${what}: ${message.slice(0, 300)}${hint}`);
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ConnectionReference } from "../../root/source-fields.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
+import { isRemote } from "../remote.ts";
 import { referredText } from "../connection-text.ts";
 
 const URI_FORM = /^mongodb(?:\+srv)?:\/\/[^/?#\s]+(?:\/([^/?#\s]*))?(?:\?[^#\s]*)?$/;
@@ -43,7 +44,22 @@ export function parseUri(text: string, from: string): Connection {
     throw invalid(from, "a % in it is not followed by two hex digits");
   }
   if (NO_NAME.test(database)) throw invalid(from, "its path is not the name of a database");
-  return { uri, database: database === "" ? null : database };
+  return { uri: withTls(uri), database: database === "" ? null : database };
+}
+
+/**
+ * A server on another host has to prove that it is the one that was named, unless the URI says what else will do (`tls=false`,
+ * `tlsAllowInvalidCertificates=true`). With `mongodb+srv:` that is so anyway.
+ */
+function withTls(uri: string): string {
+  const [, hosts = "", path = "", query = ""] =
+    /^mongodb:\/\/(?:[^/@?]*@)?([^/?]+)(\/[^?]*)?(\?.*)?$/.exec(uri) ?? [];
+  const isSaid = /[?&](?:tls|ssl)=/i.test(query);
+  const names = hosts
+    .split(",")
+    .map((host) => decodeURIComponent(host.replace(/:[0-9]*$/, "")).replaceAll(/[[\]]/g, ""));
+  if (isSaid || !names.some(isRemote)) return uri;
+  return `${uri.slice(0, uri.length - path.length - query.length)}${path === "" ? "/" : path}${query === "" ? "?" : `${query}&`}tls=true`;
 }
 
 function invalid(from: string, what: string): CouldNotRun {

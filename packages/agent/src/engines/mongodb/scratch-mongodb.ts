@@ -78,6 +78,8 @@ function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string
         "--nounixsocket",
         "--filePermissions=0700",
         "--setParameter=diagnosticDataCollectionEnabled=false",
+        // What the restored data or a check's pipeline say is not run: $where, $function, mapReduce.
+        "--noscripting",
       ];
 }
 

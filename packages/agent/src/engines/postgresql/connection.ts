@@ -1,5 +1,10 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { ConnectionReference } from "../../root/source-fields.ts";
 import { referredText } from "../connection-text.ts";
+import { isRemote, systemAuthorities } from "../remote.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
 /** Where libpq itself looks for passwords, services and certificates; ours to hand down, for a source only. */
@@ -23,7 +28,44 @@ export async function resolveConnection(reference: ConnectionReference): Promise
     const value = process.env[name];
     if (value !== undefined) environment[name] = value;
   }
-  return { ...environment, ...(await referred(reference)) };
+  return withVerification({ ...environment, ...(await referred(reference)) });
+}
+
+/**
+ * A server on another host has to prove that it is the one that was named, unless the URL or the service's entry says what else will do
+ * (`sslmode`): whoever stands between would otherwise get the password, and make up the backup. Its authority is the one of `sslrootcert`
+ * or of `~/.postgresql/root.crt`, else one that the system trusts.
+ */
+async function withVerification(environment: Record<string, string>): Promise<Record<string, string>> {
+  const { PGSERVICE: service, PGHOSTADDR: addresses, PGHOST: named = "" } = environment;
+  const hosts = service === undefined ? (addresses ?? named).split(",") : await hostsOfService(service);
+  const verified = { ...environment };
+  // An entry's own sslmode wins over the variable.
+  if (hosts === null || hosts.some(isRemote)) verified["PGSSLMODE"] ??= "verify-full";
+  const authorities = systemAuthorities();
+  const own = join(homedir(), ".postgresql", "root.crt");
+  if (verified["PGSSLMODE"]?.startsWith("verify-") === true && authorities !== null && !existsSync(own))
+    verified["PGSSLROOTCERT"] ??= authorities;
+  return verified;
+}
+
+/** What the entry of a service says, where libpq looks for it; null where it is not found. */
+async function hostsOfService(name: string): Promise<readonly string[] | null> {
+  const { PGSERVICEFILE: own, PGSYSCONFDIR: shared } = process.env;
+  const files = [
+    own ?? join(homedir(), ".pg_service.conf"),
+    join(shared ?? "/etc/postgresql-common", "pg_service.conf"),
+  ];
+  for (const file of files) {
+    const text = await readFile(file, "utf8").catch(() => "");
+    const sections = text.split(/^\[(?=[^\]\n]*\])/m);
+    const section = sections.slice(1).find((each) => each.startsWith(`${name}]`));
+    if (section === undefined) continue;
+    const value = (key: string): string | undefined =>
+      new RegExp(`^${key}=(.*)$`, "m").exec(section)?.[1]?.trim();
+    return (value("hostaddr") ?? value("host") ?? "").split(",");
+  }
+  return null;
 }
 
 async function referred(reference: ConnectionReference): Promise<Record<string, string>> {

@@ -1,10 +1,15 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./psql-session.ts";
 
 /** What of psql's stderr a person needs: what failed and how, in one line. */
 export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
   const line = stderr.split("\n").find((each) => /error|FATAL/i.test(each)) ?? "it closed the connection";
-  return new CouldNotRun("connection_failed", `${what}: ${line.replace(/^psql: error: /, "").slice(0, 400)}`);
+  const hint = isAboutTls(line)
+    ? ". A server on another host has to prove who it is: write ?sslrootcert=/path/to/its-ca.pem in the connection's URL, or ?sslmode=… for what else will do"
+    : "";
+  const said = line.replace(/^psql: error: /, "").slice(0, 400);
+  return new CouldNotRun("connection_failed", `${what}: ${said}${hint}`);
 }
 
 /** The output of a statement of ours, which has no business failing. */
