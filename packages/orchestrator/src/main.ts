@@ -10,6 +10,8 @@ import { configCommand } from "./cli/config.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { fsckCommand } from "./cli/fsck.ts";
 import { migrateCommand } from "./cli/migrate.ts";
+import { databaseCommand } from "./cli/database.ts";
+import { objectsCommand } from "./cli/objects.ts";
 import { operatorCommand } from "./cli/operator.ts";
 import { orgCommand } from "./cli/org.ts";
 import { retentionCommand } from "./cli/retention.ts";
@@ -38,6 +40,8 @@ for (const command of [
   backupCommand(),
   retentionCommand(),
   operatorCommand(),
+  objectsCommand(),
+  databaseCommand(),
 ]) {
   program.addCommand(command);
 }

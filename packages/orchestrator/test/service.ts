@@ -221,6 +221,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         jobs: [{ name: "notify", every_s: 5 }],
         queued: () => sequencer.waiting,
         token: options.metricsToken,
+        installation: () => ({ pairing: { is: "paired" }, setBack: [] }),
       }),
     );
     app.register(objectRoutes(objects));

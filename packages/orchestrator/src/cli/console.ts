@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
 import { BUILT_HERE } from "../features/downloads/download-routes.ts";
-import { readConfig } from "../platform/config/read-config.ts";
+import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
@@ -13,11 +14,18 @@ import { createSealer, type Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { loadServiceKeys } from "../platform/keys/service-keys.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
+import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
+import { objectStore } from "../service/open-objects.ts";
 
 /** What a command works with. */
 export interface Console {
   db: Database;
+  /** The same database, for plain SQL. */
+  pool: Pool;
+  config: Config;
+  /** The object store of the settings. */
+  objects: ObjectStore;
   sealer: Sealer;
   /** First part of the origin of every log. */
   logHost: string;
@@ -66,6 +74,9 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     const db = access.database;
     return {
       db,
+      pool: access.pool,
+      config,
+      objects: objectStore(config, keys.objectUrls, silentLogger),
       sealer: createSealer(keys.sealing),
       logHost: identity.log_host,
       publicUrl: config.publicUrl,

@@ -1,13 +1,29 @@
 import type { Job } from "../platform/jobs/job.ts";
+import type { RequireDeletable } from "./installation/guarded-store.ts";
 import { notificationJobs } from "./notifications/jobs.ts";
 import { retentionJobs } from "./retention/jobs.ts";
 import type { RetentionDeps } from "./retention/settings.ts";
 import { scheduleJobs } from "./schedules/jobs.ts";
 import type { SchedulesDeps } from "./schedules/settings.ts";
 
-export type JobDeps = SchedulesDeps & RetentionDeps;
+export type JobDeps = SchedulesDeps & RetentionDeps & { requireDeletable: RequireDeletable };
 
 /** Everything that the service does by the clock. */
 export function featureJobs(deps: JobDeps): Job[] {
-  return [...scheduleJobs(deps), ...retentionJobs(deps), ...notificationJobs(deps)];
+  return [
+    ...scheduleJobs(deps),
+    ...retentionJobs(deps).map((job) => onlyIfDeletable(job, deps)),
+    ...notificationJobs(deps),
+  ];
+}
+
+/** Retention rests while the objects may be another database's: expiring a backup is the first half of deleting it. */
+function onlyIfDeletable(job: Job, { requireDeletable }: JobDeps): Job {
+  return {
+    ...job,
+    run: async (context) => {
+      await requireDeletable();
+      await job.run(context);
+    },
+  };
 }

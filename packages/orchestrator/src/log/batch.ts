@@ -1,12 +1,15 @@
+import { equalBytes } from "@attestore/proof";
 import type { PoolClient } from "pg";
 import { claimKeys, readActiveAgents } from "./batch-lookups.ts";
 import { insertAuditRows, rememberPlaces, type RememberedPlace } from "./batch-records.ts";
 import { decide, type Decision, type Found, type Submission } from "./decisions.ts";
 import type { EntryKind, LogEntry, PlacedEntry } from "./entry.ts";
 import { GrownLogs } from "./grown-logs.ts";
-import type { HeadSigner } from "./head-signer.ts";
+import type { Head, HeadSigner } from "./head-signer.ts";
 import { LogDefect } from "./log-defect.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
+import { ROOTS_OF_SIZES } from "./missing-heads.ts";
+import { plainArray } from "./packed.ts";
 import { pipelineSession, type SqlSession } from "./sql-session.ts";
 
 export interface CommittedBatch {
@@ -37,7 +40,7 @@ export async function commitBatch(
   const looking = lookUp(session, submissions, now);
   await settled([begun, looking]);
   const found = await looking;
-  const logs = new GrownLogs(extendable(found.locked, signer));
+  const logs = new GrownLogs(await extendable(session, found.locked, signer));
   const decisions = decide(submissions, found, logs);
   const tiles = await logs.completeTiles(session);
   const writes = [...sendWrites(session, decisions, logs), ...logs.write(session, tiles, now)];
@@ -69,19 +72,49 @@ async function lookUp(session: SqlSession, submissions: readonly Submission[], n
 }
 
 /** Logs that may grow. Those that may not are left out; their submissions are refused with the reason. */
-function extendable(locked: Map<string, LockedLog | LogDefect>, signer: HeadSigner): Map<string, LockedLog> {
+async function extendable(
+  session: SqlSession,
+  locked: Map<string, LockedLog | LogDefect>,
+  signer: HeadSigner,
+): Promise<Map<string, LockedLog>> {
   const sound = new Map<string, LockedLog>();
+  const grown = new Map<string, Head>();
   for (const [orgId, log] of locked) {
     if (log instanceof LogDefect) continue;
+    const newest = signer.newestOf(log.origin);
     try {
       signer.requireExtends({ origin: log.origin, size: log.range.size, rootHash: log.rootHash });
       sound.set(orgId, log);
+      if (newest !== null && newest.size < log.range.size) grown.set(orgId, newest);
     } catch (error) {
       if (!(error instanceof LogDefect)) throw error;
       locked.set(orgId, error);
     }
   }
+  for (const defect of await withoutHead(session, grown)) {
+    locked.set(defect.orgId, defect.is);
+    sound.delete(defect.orgId);
+  }
   return sound;
+}
+
+/** Of logs that somebody else made larger those that do not have the newest head that was signed here. */
+async function withoutHead(
+  session: SqlSession,
+  grown: ReadonlyMap<string, Head>,
+): Promise<{ orgId: string; is: LogDefect }[]> {
+  if (grown.size === 0) return [];
+  const rows = await session.run<{ org_id: string; root_hash: Buffer }>(ROOTS_OF_SIZES, [
+    plainArray([...grown.keys()]),
+    plainArray([...grown.values()].map(({ size }) => size)),
+  ]);
+  const roots = new Map(rows.map(({ org_id, root_hash }) => [org_id, root_hash]));
+  return [...grown].flatMap(([orgId, { origin, size, rootHash }]) => {
+    const root = roots.get(orgId);
+    if (root !== undefined && equalBytes(root, rootHash)) return [];
+    const message = `${origin} does not have the head of ${size} leaves that was signed: was the database set back?`;
+    return [{ orgId, is: new LogDefect("head_regressed", message) }];
+  });
 }
 
 function sendWrites(

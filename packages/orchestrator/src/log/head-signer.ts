@@ -20,6 +20,21 @@ export interface Head {
   rootHash: Hash;
 }
 
+/** What outlasts the process: see signed-heads.ts. */
+export interface SignedHeadStore {
+  newest(): Head[];
+  /** Resolves when it is durable. */
+  record(head: Head): Promise<void>;
+}
+
+export interface HeadMemory {
+  signed: SignedHeadStore;
+  /** The root that log_heads has for a size, or null: how a database that was set back under a running service is found. */
+  committedRoot: (origin: string, size: number) => Promise<Uint8Array | null>;
+  /** The size of the newest hourly head that the database has, or null: it and all before it were signed, or may be. */
+  emittedSize: (origin: string) => Promise<number | null>;
+}
+
 interface Signed {
   size: number;
   rootHash: Hash;
@@ -28,37 +43,62 @@ interface Signed {
 }
 
 /**
- * Signs heads, and refuses to fork: it keeps the newest head that it signed of each log, and throws LogDefect rather than sign
- * another root for that size, or let the log grow on from less. Nothing but what log_heads records is to be given to it. An
- * older head may be signed again, since an Ed25519 signature is a function of key and text: the bytes are the first time's.
+ * Signs heads, and refuses to fork: it keeps the newest head that was signed of each log, across restarts, and throws LogDefect rather
+ * than sign another root for that size, or any head of a log that does not have that head (any more). A head is on the disk
+ * before its signature leaves. Nothing but what log_heads records is to be given to it. An older head may be signed
+ * again, since an Ed25519 signature is a function of key and text: the bytes are the first time's.
  */
 export class HeadSigner {
   readonly identity: LogIdentity;
   readonly #keys: LogKeys;
+  readonly #memory: HeadMemory | null;
   readonly #timeVerifier: NoteVerifier;
   readonly #newest = new Map<string, Signed>();
   readonly #verifiers = new Map<string, NoteVerifier>();
 
-  constructor(host: string, keys: LogKeys) {
+  /** Without a memory it knows of nothing that was signed before it. */
+  constructor(host: string, keys: LogKeys, memory: HeadMemory | null = null) {
     this.#keys = keys;
+    this.#memory = memory;
+    this.learn(memory?.signed.newest() ?? []);
     this.identity = logIdentity(host, keys);
     this.#timeVerifier = timeVerifier(this.identity);
+  }
+
+  /** Heads that somebody else says were signed: another replica, or one of the log's witnesses. */
+  learn(heads: readonly Head[]): void {
+    for (const { origin, size, rootHash } of heads)
+      if ((this.#newest.get(origin)?.size ?? -1) < size)
+        this.#newest.set(origin, { size, rootHash, note: undefined });
+  }
+
+  /** The newest head that was signed of a log, as far as is known here. */
+  newestOf(origin: string): Head | null {
+    const newest = this.#newest.get(origin);
+    return newest === undefined ? null : { origin, size: newest.size, rootHash: newest.rootHash };
   }
 
   /** Throws LogDefect if a log that stands like this is not the one whose heads were signed, grown or as it was. */
   requireExtends({ origin, size, rootHash }: Head): void {
     const newest = this.#newest.get(origin);
     if (newest === undefined || size > newest.size) return;
-    if (size < newest.size)
-      throw new LogDefect(
-        "head_regressed",
-        `${origin} has ${size} leaves, and a head of ${newest.size} was signed: was the database set back?`,
-      );
+    if (size < newest.size) throw setBack({ origin, size }, newest);
     this.#requireSameRoot(newest, { origin, size, rootHash });
   }
 
-  /** The signed checkpoint of a head that is committed in log_heads: the newest, or any before it once more. */
+  /**
+   * The signed checkpoint of a head that is committed in log_heads: the newest, or any other. Throws or rejects with LogDefect if the log
+   * does not have the newest head that was signed.
+   */
   sign(head: Head): Promise<string> {
+    const newest = this.#newest.get(head.origin);
+    if (newest === undefined || newest.size === head.size || this.#memory === null)
+      return this.signGrown(head);
+    return this.#signAfterLookingBack(head, newest, this.#memory);
+  }
+
+  /** The same for a log that was locked, found to extend what was signed, and grew by what is committed now. */
+  signGrown(head: Head): Promise<string> {
     const newest = this.#newest.get(head.origin);
     if (newest?.size === head.size) {
       this.#requireSameRoot(newest, head);
@@ -73,6 +113,14 @@ export class HeadSigner {
       });
     }
     return note;
+  }
+
+  async #signAfterLookingBack(head: Head, newest: Signed, memory: HeadMemory): Promise<string> {
+    const root = await memory.committedRoot(head.origin, newest.size);
+    if (root !== null && equalBytes(root, newest.rootHash)) return this.signGrown(head);
+    // What came before an hourly head is in the history that was signed, and can still be proven.
+    if (head.size <= ((await memory.emittedSize(head.origin)) ?? -1)) return this.#sign(head);
+    throw setBack(head, newest);
   }
 
   /** The checkpoint with a line of `cosignature/v1` besides: that this head was there at `time_s` (POSIX seconds). */
@@ -95,7 +143,10 @@ export class HeadSigner {
 
   async #sign(head: Head): Promise<string> {
     const text = formatCheckpoint(head);
-    const signature = await signInPool(this.#keys.note, utf8(text));
+    const [signature] = await Promise.all([
+      signInPool(this.#keys.note, utf8(text)),
+      this.#memory?.signed.record(head),
+    ]);
     return `${text}\n${noteSignatureLine(this.#verifierOf(head.origin), signature)}`;
   }
 
@@ -115,6 +166,13 @@ export class HeadSigner {
         `${origin} has two roots at ${size} leaves, and one of them is signed`,
       );
   }
+}
+
+function setBack({ origin, size }: Pick<Head, "origin" | "size">, newest: Signed): LogDefect {
+  return new LogDefect(
+    "head_regressed",
+    `${origin} has ${size} leaves, and not the head of ${newest.size} that was signed: was the database set back?`,
+  );
 }
 
 function signInPool(key: KeyObject, message: Uint8Array): Promise<Uint8Array> {

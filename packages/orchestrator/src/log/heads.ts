@@ -20,19 +20,21 @@ interface StoredHead {
 
 /** A `NewestHead`; for other statements to go on from. The parameter is a statement's own, for the organisation's id. */
 export const newestHeadOf = (parameter: string): string =>
-  `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint
+  `select origin, head.tree_size, head.root_hash, head.recorded_at, emission.emitted_at, emission.checkpoint,
+      emission.tree_size as emitted_size, emission.root_hash as emitted_root
     from logs
     cross join lateral (select * from log_heads where org_id = logs.org_id order by tree_size desc limit 1) as head
-    left join lateral (select * from log_emissions where org_id = logs.org_id order by hour desc limit 1) as emission
-      on emission.tree_size = head.tree_size
+    left join lateral (select * from log_emissions where org_id = logs.org_id order by hour desc limit 1) as emission on true
     where logs.org_id = ${parameter}`;
 
 const NEWEST: Statement = { name: "log_newest_head", text: newestHeadOf("$1") };
 
 export interface NewestHead extends StoredHead {
-  /** Of the hourly emission, where it came after the head. */
+  /** Of the newest hourly emission, which may be of an earlier head. */
   emitted_at: Date | null;
   checkpoint: string | null;
+  emitted_size: number | null;
+  emitted_root: Buffer | null;
 }
 
 export interface SignedHead {
@@ -55,12 +57,32 @@ export async function readNewestHead(
   return signNewest(row, signer);
 }
 
-/** With the log's signature, and the time's cosignature if the hourly emission came after it. */
+/**
+ * With the log's signature, and the time's cosignature if the hourly emission came after it. Of a database that was set back, the newest
+ * hourly head that it has: that one was signed before.
+ */
 export async function signNewest(row: NewestHead, signer: HeadSigner): Promise<SignedHead> {
   const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
-  if (row.checkpoint !== null && row.emitted_at !== null)
-    return { ...head, at: row.emitted_at, checkpoint: row.checkpoint };
-  return { ...head, at: row.recorded_at, checkpoint: await signer.sign(head) };
+  const emitted = emittedHead(row);
+  if (emitted?.size === head.size) return emitted;
+  try {
+    return { ...head, at: row.recorded_at, checkpoint: await signer.sign(head) };
+  } catch (error) {
+    if (emitted !== null && error instanceof LogDefect && error.code === "head_regressed") return emitted;
+    throw error;
+  }
+}
+
+function emittedHead({
+  origin,
+  emitted_at,
+  emitted_size,
+  emitted_root,
+  checkpoint,
+}: NewestHead): SignedHead | null {
+  if (emitted_at === null || emitted_size === null || emitted_root === null || checkpoint === null)
+    return null;
+  return { origin, size: emitted_size, rootHash: emitted_root, at: emitted_at, checkpoint };
 }
 
 const OF_SIZE: Statement = {

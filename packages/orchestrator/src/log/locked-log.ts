@@ -20,19 +20,20 @@ interface LogRow {
   tree_size: number;
   root_hash: Buffer;
   right_edge: Buffer;
+  missing_head_size: number | null;
 }
 
 // The order of the ids is the order in which rows are locked: two transactions that want several logs never wait for each other.
 const LOCK: Statement = {
   name: "log_lock",
-  text: `select org_id, origin, tree_size, root_hash, right_edge from logs
+  text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size from logs
     where org_id = any($1::text[]) order by org_id for no key update`,
 };
 
 /**
  * Locks these logs until the transaction ends. From then on nobody else, on whatever replica, appends to them, and every
  * later statement sees all that was appended before. A log that cannot go on has its defect in place of its state
- * (`log_missing`, `log_row_damaged`), so that it does not hold up the others of a batch.
+ * (`log_missing`, `log_row_damaged`, `head_regressed`), so that it does not hold up the others of a batch.
  */
 export async function lockLogs(
   session: SqlSession,
@@ -46,6 +47,11 @@ export async function lockLogs(
 }
 
 function readRow(row: LogRow): LockedLog | LogDefect {
+  if (row.missing_head_size !== null)
+    return new LogDefect(
+      "head_regressed",
+      `${row.origin} has ${row.tree_size} leaves, and not the head of ${row.missing_head_size} that was signed: the database was set back`,
+    );
   const range = readRightEdge(row);
   // A wrong edge would become a wrong root under the next head, which nobody could take back.
   if (range === null || !equalBytes(range.root(), row.root_hash))

@@ -7,10 +7,10 @@ import type { ConnectionSettings } from "../platform/postgres/connection-setting
  * The sequencer's own connections: one for the batch in flight, the others for answers that are made again. Statements travel in
  * a pipeline, so a batch costs three round trips. Nothing may hang for ever, or everybody waits behind it.
  */
-export function openSequencerPool(connection: ConnectionSettings, logger: Logger): pg.Pool {
+export function openSequencerPool(connection: ConnectionSettings, logger: Logger, max = 4): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
-    max: 4,
+    max,
     pipeline: true,
     types: typeParsers,
     application_name: "attestore-server log",

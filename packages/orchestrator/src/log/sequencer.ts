@@ -218,7 +218,7 @@ export class Sequencer {
         const { origin, growth } = logs.log(entry.orgId);
         const { logIndex, leaf, leafHash } = decision.placed;
         const treeSize = growth.size;
-        const signing = this.#options.signer.sign({ origin, size: treeSize, rootHash: growth.root() });
+        const signing = this.#options.signer.signGrown({ origin, size: treeSize, rootHash: growth.root() });
         const hashes = growth.inclusionProof(logIndex);
         const placement = { id: entry.id, origin, logIndex, leaf, leafHash, treeSize, hashes };
         return { is: "placed", placement: { ...placement, checkpoint: await signing }, replayed: false };

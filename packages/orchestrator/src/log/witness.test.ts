@@ -117,7 +117,7 @@ test("lets the heartbeat pass and says so where a signature does not hold", asyn
   expect(await stored(agent)).toMatchObject([{ tree_size: 1 }]);
 });
 
-test("a head that our key signed and the log never had is an error, and is not kept", async () => {
+test("a head that our key signed and the log never had is an error, is not kept, and makes the log read-only", async () => {
   const { agent } = await agentWithHead();
   const { accept, logged } = witness();
   const stranger = new HeadSigner(LOG_HOST, world.keys);
@@ -127,7 +127,14 @@ test("a head that our key signed and the log never had is an error, and is not k
     await accept(principalOf(agent), { checkpoint, cosignature: cosign(agent, checkpoint) });
   }
   expect(logged).toEqual(
-    Array(3).fill({ level: "error", message: "an agent holds a signed head that this log never had" }),
+    Array(3).fill({
+      level: "error",
+      message: "an agent holds a signed head that this log never had: the log is read-only now",
+    }),
   );
   expect(await stored(agent)).toEqual([]);
+  await expect(submitPlain(world.addReplica(), agent)).rejects.toMatchObject({
+    code: "head_regressed",
+    answer: { code: "unavailable", details: { reason: "log_set_back" } },
+  });
 });

@@ -14,6 +14,7 @@ import type { Logger } from "../platform/logging/logger.ts";
 import type { HeadSigner } from "./head-signer.ts";
 import { readHeadOfSize } from "./heads.ts";
 import { logOrigin, logVerifier } from "./log-keys.ts";
+import { stopLog } from "./missing-heads.ts";
 import { withSession, type Statement } from "./sql-session.ts";
 
 /** What an agent says that it holds of its organisation's log. */
@@ -74,8 +75,10 @@ export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Lo
       if (recorded === null || !equalBytes(recorded.rootHash, checkpoint.rootHash)) {
         deps.logger.error(
           { agent_id: agent.id, org_id: agent.orgId, checkpoint: held.checkpoint },
-          "an agent holds a signed head that this log never had",
+          "an agent holds a signed head that this log never had: the log is read-only now",
         );
+        if (Number.isSafeInteger(size))
+          await stopLog(session, { origin: checkpoint.origin, size, rootHash: checkpoint.rootHash });
         return;
       }
       await session.run(STORE, [agent.id, size, held.checkpoint, cosignature, new Date()]);

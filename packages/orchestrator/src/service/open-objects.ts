@@ -15,29 +15,42 @@ export interface OpenObjects {
 }
 
 /**
- * The object store of the settings: S3 if there is a bucket, or else the disk.
+ * The object store of the settings, ready to serve: S3 if there is a bucket, or else the disk.
  *
  * @throws UserError `invalid_setting` for a bucket that cannot do what the settings ask of it
  */
 export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logger): Promise<OpenObjects> {
+  const objects = objectStore(config, hmacKey, log);
+  if (objects instanceof DiskStore) {
+    await objects.prepare();
+    return { objects, routes: objectRoutes(objects) };
+  }
+  // Told at the start, rather than by the first backup. A store that is away right now does not keep the service from starting.
+  if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
+    throw new UserError(
+      "invalid_setting",
+      `ATTESTORE_S3_OBJECT_LOCK_DAYS is set, and the bucket ${config.s3Bucket} has no object lock. Unset it, or use a bucket that was made with object lock.`,
+    );
+  return { objects, routes: null };
+}
+
+/** The same, untouched: also for a command beside a running service. */
+export function objectStore(config: Config, hmacKey: Uint8Array, log: Logger): DiskStore | S3Store {
   const {
     s3Bucket: bucket,
     s3AccessKeyId: accessKeyId,
     s3SecretAccessKey: secretAccessKey,
     s3Region: region,
   } = config;
-  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
-    const store = new DiskStore({
+  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
+    return new DiskStore({
       directory: join(config.data, "objects"),
       publicUrl: config.publicUrl,
       hmacKey,
       singlePutLimitBytes: config.s3SinglePutLimit,
       partBytes: config.s3PartBytes,
     });
-    await store.prepare();
-    return { objects: store, routes: objectRoutes(store) };
-  }
-  const objects = new S3Store({
+  return new S3Store({
     endpoint: config.s3Endpoint ?? `https://s3.${region}.amazonaws.com`,
     region,
     bucket,
@@ -56,11 +69,4 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
           },
     log,
   });
-  // Told at the start, rather than by the first backup. A store that is away right now does not keep the service from starting.
-  if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
-    throw new UserError(
-      "invalid_setting",
-      `ATTESTORE_S3_OBJECT_LOCK_DAYS is set, and the bucket ${bucket} has no object lock. Unset it, or use a bucket that was made with object lock.`,
-    );
-  return { objects, routes: null };
 }

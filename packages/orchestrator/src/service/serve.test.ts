@@ -46,7 +46,14 @@ function startBody(): object {
 test("a first start makes everything, a stop ends everything, a second start goes on", async () => {
   const first = await server.serve();
   expect([await statusOf("/healthz"), await statusOf("/readyz")]).toEqual([200, 200]);
-  expect((await readdir(server.data)).sort()).toEqual(["keys", "lock", "objects", "postgres", "tls"]);
+  expect((await readdir(server.data)).sort()).toEqual([
+    "keys",
+    "lock",
+    "objects",
+    "postgres",
+    "signed-heads",
+    "tls",
+  ]);
   const ca = await readFile(join(server.data, "tls", "ca.pem"), "utf8");
   for (const directory of ["keys", "objects"])
     expect((await stat(join(server.data, directory))).mode & 0o077, directory).toBe(0);

@@ -13,10 +13,16 @@ import { metricsRoute } from "../features/metrics/metrics-route.ts";
 import { createMetrics, measureRequests } from "../features/metrics/service-metrics.ts";
 import { deliverNotifications } from "../features/notifications/deliver.ts";
 import { readWebhookCa } from "../features/notifications/webhook-ca.ts";
+import { guardDeletions } from "../features/installation/guarded-store.ts";
+import { Installation } from "../features/installation/installation.ts";
+import { warningsOf } from "../features/installation/warnings.ts";
+import { watchInstallation } from "../features/installation/watch.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
 import { HeadSigner } from "../log/head-signer.ts";
+import { committedHeads } from "../log/missing-heads.ts";
+import { SignedHeads } from "../log/signed-heads.ts";
 import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { createWitness } from "../log/witness.ts";
@@ -51,6 +57,7 @@ export interface Service {
 /** A certificate that was replaced is served within this time, and at once after SIGHUP. */
 const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
+const ASK_STORE_WITHIN_MS = 10_000;
 
 /** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
 export async function startService(config: Config, log: Logger): Promise<Service> {
@@ -99,9 +106,22 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   }
   const downloads = config.downloads ?? BUILT_HERE;
   const caPem = tls.caFile === null ? null : await readFile(tls.caFile, "utf8");
-  const { objects, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
+  const { objects: store, routes: objectRoutes } = await openObjects(config, keys.objectUrls, log);
 
-  const signer = new HeadSigner(identity.log_host, keys.log);
+  const signed = await SignedHeads.open(join(config.data, "signed-heads"));
+  cleanup.add(() => signed.close());
+  const lookBack = openSequencerPool(connection, log, 1);
+  cleanup.add(() => lookBack.end());
+  const signer = new HeadSigner(identity.log_host, keys.log, {
+    signed,
+    ...committedHeads(lookBack),
+  });
+  const installation = new Installation({ pool, objects: store, signed, signer, logger: log });
+  await installation.checkLogs();
+  // A store that is away right now does not keep the service from starting; until it answers, nothing is deleted.
+  await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
+  const requireDeletable = (): Promise<void> => installation.requireDeletable();
+  const objects = guardDeletions(store, requireDeletable);
   const sequencerPool = openSequencerPool(connection, log);
   cleanup.add(() => sequencerPool.end());
   const metrics = createMetrics();
@@ -152,6 +172,8 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
   const jobList = featureJobs({
+    requireDeletable,
+    quarantineDays: config.quarantineDays,
     db,
     objects,
     clock: systemClock,
@@ -171,9 +193,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       jobs: jobList,
       queued: () => sequencer.waiting,
       token: config.metricsToken,
+      installation: () => installation.state,
     }),
   );
-  app.register(healthRoutes({ pool, shutdown: shutdown.signal }));
+  app.register(
+    healthRoutes({ pool, shutdown: shutdown.signal, warnings: () => warningsOf(installation.state) }),
+  );
   app.register(tlogTilesRoutes({ db, pool, signer }));
   app.register(downloadRoutes({ directory: downloads, caPem }));
   app.register(dashboardPages());
@@ -235,6 +260,11 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(async () => {
     shutdown.abort();
     await jobs;
+  });
+  const watched = watchInstallation(installation, shutdown.signal);
+  cleanup.add(async () => {
+    shutdown.abort();
+    await watched;
   });
   startHousekeeping({
     db,

@@ -1,8 +1,7 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import type { Pool } from "pg";
 import type { Config } from "../../platform/config/read-config.ts";
-import { connectDatabase } from "../../platform/database/database.ts";
+import { connectDatabase, type DatabaseAccess } from "../../platform/database/database.ts";
 import { errorMessage } from "../../platform/errors/errno.ts";
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
@@ -12,6 +11,7 @@ import { examineCertificate } from "./examine-certificate.ts";
 import { appliedMigrations, examineClock, examineDatabase } from "./examine-database.ts";
 import { examineDisk } from "./examine-disk.ts";
 import { examineHeads } from "./examine-heads.ts";
+import { examineInstallation } from "./examine-installation.ts";
 import { examineKeys } from "./examine-keys.ts";
 import { examineMail } from "./examine-mail.ts";
 import { examineObjects } from "./examine-objects.ts";
@@ -60,17 +60,18 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   });
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {
-    return [
-      ...(await examineDatabase(access.pool)),
-      ...(await examineRecords(config, access.pool, isServing)),
-    ];
+    return [...(await examineDatabase(access.pool)), ...(await examineRecords(config, access, isServing))];
   } finally {
     await access.close();
     await opened.close();
   }
 }
 
-async function examineRecords(config: Config, pool: Pool, isServing: boolean): Promise<Finding[]> {
+async function examineRecords(
+  config: Config,
+  { pool, database }: DatabaseAccess,
+  isServing: boolean,
+): Promise<Finding[]> {
   const identity: ServiceIdentity | null =
     (await appliedMigrations(pool)) === null ? null : await readIdentity(pool);
   if (identity === null)
@@ -79,6 +80,7 @@ async function examineRecords(config: Config, pool: Pool, isServing: boolean): P
     ...(await guarded("clock", async () => [await examineClock(pool)])),
     ...(await guarded("keys", async () => [await examineKeys(config, pool)])),
     ...(await guarded("log", () => examineHeads(pool, logIdentityOf(identity), isServing))),
+    ...(await guarded("installation", () => examineInstallation(config, pool, database))),
   ];
 }
 

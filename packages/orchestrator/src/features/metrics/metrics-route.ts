@@ -7,6 +7,7 @@ import { errorMessage } from "../../platform/errors/errno.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
+import type { InstallationState } from "../installation/installation.ts";
 import { readServiceState, type ServiceState } from "./read-state.ts";
 import type { ServiceMetrics } from "./service-metrics.ts";
 import { type ShowState, stateGauges } from "./state-gauges.ts";
@@ -21,6 +22,7 @@ export interface MetricsOptions {
   queued: () => number;
   /** ATTESTORE_METRICS_TOKEN */
   token: string | undefined;
+  installation: () => InstallationState;
 }
 
 /** The state is read at most so often, whoever asks how often. */
@@ -38,6 +40,7 @@ export function metricsRoute({
   jobs,
   queued,
   token,
+  installation,
 }: MetricsOptions): FastifyPluginAsync {
   const views = { named: stateView(true), unnamed: stateView(false) };
   const tokenHash = token === undefined ? null : credentialHash(token);
@@ -61,7 +64,7 @@ export function metricsRoute({
       const isNamed = hasToken(request, tokenHash);
       if (!isLocal(request) && !isNamed) throw unauthenticated();
       const { registry, show } = isNamed ? views.named : views.unnamed;
-      show(await state(), queued());
+      show(await state(), queued(), installation());
       const all = Registry.merge([metrics.registry, registry]);
       return reply.type(all.contentType).send(await all.metrics());
     });

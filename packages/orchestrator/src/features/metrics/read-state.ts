@@ -3,6 +3,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import { readProofs } from "../sources/read-proofs.ts";
 import { type JobLag, readJobLag } from "../../platform/jobs/lag.ts";
+import { readSweep, type SweepReport } from "../retention/sweep-report.ts";
 
 /** What the database knows of all replicas together. */
 export interface ServiceState {
@@ -21,6 +22,8 @@ export interface ServiceState {
   mails: number;
   deliveries: number;
   jobs: JobLag[];
+  /** Null before the first. */
+  sweep: SweepReport | null;
 }
 
 export async function readServiceState(
@@ -58,6 +61,7 @@ export async function readServiceState(
     mails: mail?.count ?? 0,
     deliveries: delivery?.count ?? 0,
     jobs: await readJobLag(db, jobs, now),
+    sweep: await readSweep(db),
   };
 }
 

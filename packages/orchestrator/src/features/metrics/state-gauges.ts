@@ -1,8 +1,9 @@
 import { Gauge, type Registry } from "prom-client";
+import type { InstallationState } from "../installation/installation.ts";
 import type { ServiceState } from "./read-state.ts";
 
 /** Sets what a scrape shows of the database's state; `null` where the database did not answer. */
-export type ShowState = (state: ServiceState | null, queued: number) => void;
+export type ShowState = (state: ServiceState | null, queued: number, installation: InstallationState) => void;
 
 const COMMANDS = ["queued", "delivered"];
 const INCIDENTS = ["backup_missed", "restore_test_missed", "agent_silent"];
@@ -54,10 +55,38 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
     "Time that a job's last good run is overdue, on whichever replica; absent before the first.",
     ["job"],
   );
-  const changing = [size, proof, proven, backup, commands, oldest, incidents, agents, mails, deliveries, lag];
-  return (state, queued) => {
+  const held = gauge(
+    "deletions_held",
+    "1 where nothing is deleted, because the object store may not belong to the database.",
+    [],
+  );
+  const setBack = gauge("logs_set_back", "Logs that lack a head which was signed, and are read-only.", []);
+  const quarantined = gauge("objects_quarantined", "Objects that the database does not know.", []);
+  const stopped = gauge(
+    "objects_sweep_stopped",
+    "1 where the last sweep took nothing, because the database does not know too many objects.",
+    [],
+  );
+  const changing = [
+    quarantined,
+    stopped,
+    size,
+    proof,
+    proven,
+    backup,
+    commands,
+    oldest,
+    incidents,
+    agents,
+    mails,
+    deliveries,
+    lag,
+  ];
+  return (state, queued, installation) => {
     up.set(state === null ? 0 : 1);
     waiting.set(queued);
+    held.set(installation.pairing.is === "held" ? 1 : 0);
+    setBack.set(installation.setBack.length);
     // An old value would pass for a new one.
     for (const one of changing) one.reset();
     if (state === null) {
@@ -81,6 +110,8 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
       incidents.set({ kind }, state.incidents.find((one) => one.kind === kind)?.count ?? 0);
     for (const status of AGENTS)
       agents.set({ status }, state.agents.find((one) => one.status === status)?.count ?? 0);
+    quarantined.set(state.sweep?.quarantined ?? 0);
+    stopped.set(state.sweep?.stopped === true ? 1 : 0);
     mails.set(state.mails);
     deliveries.set(state.deliveries);
     for (const { name, lag_s } of state.jobs) if (lag_s !== null) lag.set({ job: name }, lag_s);

@@ -35,6 +35,7 @@ const deps = () => ({
   objects: service.objects,
   logger: service.logger,
   retentionDelay_s: DELAY_S,
+  quarantineDays: 30,
 });
 
 async function source(retention: object): Promise<string> {

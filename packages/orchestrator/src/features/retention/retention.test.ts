@@ -1,5 +1,6 @@
 import { newId } from "@attestore/contract";
-import { utimes } from "node:fs/promises";
+import { mkdir, utimes, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordBackup } from "../../../test/recorded.ts";
 import {
@@ -12,6 +13,7 @@ import {
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { expireBackups } from "./expire-backups.ts";
 import { removeExpiredObjects } from "./remove-objects.ts";
+import { putBack, readQuarantine } from "./quarantine.ts";
 import { sweepObjects } from "./sweep-objects.ts";
 
 const DAY_MS = 86_400_000;
@@ -35,12 +37,14 @@ const deps = () => ({
   objects: service.objects,
   logger: service.logger,
   retentionDelay_s: DELAY_S,
+  quarantineDays: 30,
 });
 /** Announces, and removes when the delay is over. */
 async function expire(): Promise<void> {
   await expireBackups(deps(), { now, signal });
   await expireBackups(deps(), { now: new Date(now.getTime() + DELAY_S * 1000), signal });
 }
+const inDays = (days: number): Date => new Date(now.getTime() + days * DAY_MS);
 const path = (id: string, call: string): string => `/api/orgs/${org.id}/sources/${id}/${call}`;
 
 async function source(retention: object | null): Promise<string> {
@@ -220,7 +224,7 @@ describe("objects", () => {
     expect(asked.filter((key) => key === locked.key)).toHaveLength(2);
   });
 
-  test("without a record go after a day; what is registered, or may still be, stays", async () => {
+  test("without a record go into quarantine after a day, and after its time; what is registered, or may still be, stays", async () => {
     const id = await source(null);
     const registered = await uploaded(id, "registered");
     const abandoned = await service.upload(agent, id, Buffer.from("abandoned"));
@@ -230,28 +234,87 @@ describe("objects", () => {
     await service.pool.query("update uploads set expires_at = now() - interval '2 days' where id = any($1)", [
       [abandoned.upload_id, fresh.upload_id],
     ]);
-    expect(await sweepObjects(deps(), { now, signal })).toBe(1);
+    expect(await sweepObjects(deps(), { now, signal })).toMatchObject({
+      taken: 1,
+      removed: 0,
+      quarantined: 1,
+    });
+    expect(await sweepObjects(deps(), { now: inDays(29), signal })).toMatchObject({ removed: 0 });
+    expect(await service.objects.head(abandoned.object_key)).not.toBeNull();
+    await age(fresh.object_key, -29);
+    await service.pool.query("update uploads set expires_at = now() + interval '40 days' where id = $1", [
+      renewed.upload_id,
+    ]);
+    expect(await sweepObjects(deps(), { now: inDays(31), signal })).toMatchObject({ removed: 1 });
     expect(await service.objects.head(abandoned.object_key)).toBeNull();
     for (const key of [registered.key, fresh.object_key, renewed.object_key])
       expect(await service.objects.head(key), key).not.toBeNull();
     // The agent that comes back is told to upload anew.
     expect((await agent.post("/v1/backups", service.registration(abandoned, id))).status).toBe(404);
-    expect(await sweepObjects(deps(), { now, signal })).toBe(0);
+    expect(await sweepObjects(deps(), { now, signal })).toMatchObject({ taken: 0, removed: 0 });
   });
 
-  test("that are registered while they are swept are there afterwards, or were never registered", async () => {
+  test("that are put back, or that the database knows again, are not removed", async () => {
+    const id = await source(null);
+    const kept = await service.upload(agent, id, Buffer.from("kept"));
+    const late = await service.upload(agent, id, Buffer.from("late"));
+    for (const { object_key } of [kept, late]) await age(object_key, 2);
+    await service.pool.query(
+      "update uploads set expires_at = now() - interval '2 days' where source_id = $1",
+      [id],
+    );
+    await sweepObjects(deps(), { now, signal });
+    const marks = await readQuarantine(service.objects.notes);
+    await putBack(service.objects.notes, marks.get(kept.object_key)!);
+    expect((await agent.post("/v1/backups", service.registration(late, id))).status).toBe(201);
+    await sweepObjects(deps(), { now: inDays(31), signal });
+    for (const { object_key } of [kept, late])
+      expect(await service.objects.head(object_key), object_key).not.toBeNull();
+    const left = await readQuarantine(service.objects.notes);
+    expect(left.get(kept.object_key)?.isKept).toBe(true);
+    expect(left.has(late.object_key)).toBe(false);
+  });
+
+  test("are left alone where they are too many, until somebody says so", async () => {
+    const id = await source(null);
+    const files = Array.from({ length: 11 }, (_, n) => `${org.id}/${id}/upl_unknown${n}.age`);
+    for (const key of files) {
+      await mkdir(dirname(service.objectFile(key)), { recursive: true });
+      await writeFile(service.objectFile(key), "of another database");
+      await age(key, 40);
+    }
+    const stopped = await sweepObjects(deps(), { now, signal });
+    expect(stopped).toMatchObject({ stopped: true, taken: 11 });
+    const marked = async (): Promise<number> => {
+      const marks = await readQuarantine(service.objects.notes);
+      return files.filter((key) => marks.has(key)).length;
+    };
+    expect(await marked()).toBe(0);
+    expect(service.logger.lines.some(({ message }) => message.includes("the sweep was stopped"))).toBe(true);
+    expect((await service.call({ method: "GET", path: "/metrics" })).body.toString()).toContain(
+      "attestore_objects_sweep_stopped 1",
+    );
+    await sweepObjects(deps(), { now, signal }, { confirmed: true });
+    expect(await marked()).toBe(11);
+    for (const key of files) await service.objects.remove(key);
+    await sweepObjects(deps(), { now, signal });
+    expect(await marked()).toBe(0);
+  });
+
+  test("that are registered while they are removed are there afterwards, or were never registered", async () => {
     const id = await source(null);
     const uploads = await Promise.all(
-      Array.from({ length: 12 }, (_, n) => service.upload(agent, id, Buffer.from(`raced ${n}`))),
+      Array.from({ length: 10 }, (_, n) => service.upload(agent, id, Buffer.from(`raced ${n}`))),
     );
     for (const { object_key } of uploads) await age(object_key, 2);
     await service.pool.query(
       "update uploads set expires_at = now() - interval '2 days' where source_id = $1",
       [id],
     );
+    await sweepObjects(deps(), { now, signal });
     const [answers] = await Promise.all([
       Promise.all(uploads.map((upload) => agent.post("/v1/backups", service.registration(upload, id)))),
-      sweepObjects(deps(), { now, signal }),
+      sweepObjects(deps(), { now: inDays(31), signal }),
     ]);
     for (const [index, { status }] of answers.entries()) {
       const stored = await service.objects.head(uploads[index]?.object_key ?? "");

@@ -8,4 +8,6 @@ export interface RetentionDeps {
   logger: Logger;
   /** How long before a backup goes that is announced. */
   retentionDelay_s: number;
+  /** Days that an object without a record is kept before it is removed. */
+  quarantineDays: number;
 }

@@ -113,11 +113,18 @@ export async function postponeRemoval(db: Database, id: string, until: Date): Pr
   await db.updateTable("backups").set({ removal_due_at: until }).where("id", "=", id).execute();
 }
 
-/** Of these keys those whose object a backup needs or is about to be removed for. */
-export async function listRecorded(db: Database, keys: readonly string[]): Promise<Set<string>> {
+/** Of these keys those whose object a backup needs or is about to be removed for, and those of uploads that ran out after that moment. */
+export async function listNeededObjects(
+  db: Database,
+  keys: readonly string[],
+  before: Date,
+): Promise<Set<string>> {
   const { rows } = await sql<{ object_key: string }>`
     select object_key from backups
-    where object_key = any(${[...keys]}::text[]) and object_removed_at is null`.execute(db);
+    where object_key = any(${[...keys]}::text[]) and object_removed_at is null
+    union select object_key from uploads
+    where object_key = any(${[...keys]}::text[]) and expires_at >= ${before}
+      and not exists (select from backups where backups.upload_id = uploads.id)`.execute(db);
   return new Set(rows.map(({ object_key }) => object_key));
 }
 

@@ -1,53 +1,127 @@
 import { errorMessage } from "../../platform/errors/errno.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
+import { isOwnKey } from "../../platform/objects/object-key.ts";
+import { isSmallShare } from "../installation/small-share.ts";
+import { endQuarantine, quarantine, type Quarantined, readQuarantine } from "./quarantine.ts";
 import type { RetentionDeps } from "./settings.ts";
-import { forgetUpload, listRecorded } from "./store.ts";
+import { forgetUpload, listNeededObjects } from "./store.ts";
+import { recordSweep, type SweepReport } from "./sweep-report.ts";
 
 /** How long an object may lie there without being registered as a backup. */
 const ORPHAN_AFTER_MS = 24 * 3_600_000;
+const DAY_MS = 86_400_000;
 const PAGE = 500;
 
+type SweepDeps = Pick<RetentionDeps, "db" | "objects" | "logger" | "quarantineDays">;
+
+interface Plan {
+  objects: number;
+  /** Keys that go into quarantine, that have been there long enough, and whose quarantine ends because they are needed or gone. */
+  enter: string[];
+  remove: string[];
+  end: string[];
+}
+
 /**
- * Removes objects that no record is about: uploads that were never registered, and what came after its backup had expired. The upload is
- * forgotten first, in a statement that fails where it is being registered, and then the object goes: a crash in between leaves
- * an object without any record, which the next run finds.
- * @returns how many were removed
+ * Puts objects that no record is about into quarantine (uploads that were never registered, what came after its backup had expired, what an older
+ * database does not know), and removes those that have been there for its time. The upload is forgotten first, in a
+ * statement that fails where it is being registered, and then the object goes: a crash in between leaves an object
+ * without any record, which the next run finds. A sweep that would take more than a small share of all objects takes none
+ * (unless `confirmed`): a database that does not know its objects is more likely the wrong one.
  */
 export async function sweepObjects(
-  deps: RetentionDeps,
+  deps: SweepDeps,
   { now, signal }: Pick<JobContext, "now" | "signal">,
-): Promise<number> {
+  { confirmed = false }: { confirmed?: boolean } = {},
+): Promise<SweepReport> {
   const before = new Date(now.getTime() - ORPHAN_AFTER_MS);
-  let removed = 0;
-  let page: string[] = [];
-  const sweep = async (): Promise<void> => {
-    removed += await sweepPage(deps, page, before);
+  const known = await readQuarantine(deps.objects.notes);
+  const plan = await planSweep(deps, { known, before, now });
+  const taken = plan.enter.length + plan.remove.length;
+  const report: SweepReport = {
+    at: now,
+    objects: plan.objects,
+    quarantined: known.size - plan.end.length,
+    taken,
+    stopped: !confirmed && !isSmallShare(taken, plan.objects),
+    removed: 0,
+  };
+  for (const key of plan.end) await endQuarantine(deps.objects.notes, key);
+  if (report.stopped) {
+    deps.logger.error(
+      { objects: plan.objects, unknown: taken },
+      "the sweep was stopped: the database does not know these many objects. Is it the right one? attestore-server objects sweep shows more",
+    );
+  } else {
+    for (const key of plan.enter) {
+      if (signal.aborted) break;
+      await quarantine(deps.objects.notes, key, now);
+      report.quarantined += 1;
+    }
+    report.removed = await removeAll(deps, plan.remove, { before, signal });
+    report.quarantined -= report.removed;
+    if (plan.enter.length > 0)
+      deps.logger.warn(
+        { objects: plan.enter.length, keys: plan.enter.slice(0, 20), days: deps.quarantineDays },
+        "objects without a record are in quarantine; attestore-server objects quarantine lists them",
+      );
+    const { objects, quarantined, removed } = report;
+    deps.logger.info({ objects, quarantined, removed }, "swept the objects");
+  }
+  await recordSweep(deps.db, report);
+  return report;
+}
+
+/** What a sweep would do now. Reads only. */
+export async function planSweep(
+  deps: SweepDeps,
+  { known, before, now }: { known: ReadonlyMap<string, Quarantined>; before: Date; now: Date },
+): Promise<Plan> {
+  const dueBefore = now.getTime() - deps.quarantineDays * DAY_MS;
+  const plan: Plan = { objects: 0, enter: [], remove: [], end: [] };
+  const gone = new Set(known.keys());
+  let page: { key: string; modifiedAt: Date }[] = [];
+  const look = async (): Promise<void> => {
+    const needed = await listNeededObjects(
+      deps.db,
+      page.map(({ key }) => key),
+      before,
+    );
+    for (const { key, modifiedAt } of page) {
+      const mark = known.get(key);
+      gone.delete(key);
+      if (needed.has(key)) {
+        if (mark !== undefined) plan.end.push(key);
+      } else if (mark === undefined) {
+        if (modifiedAt < before) plan.enter.push(key);
+      } else if (!mark.isKept && mark.since.getTime() <= dueBefore) plan.remove.push(key);
+    }
     page = [];
   };
   for await (const { key, modifiedAt } of deps.objects.list()) {
-    if (signal.aborted) return removed;
-    if (modifiedAt >= before) continue;
-    page.push(key);
-    if (page.length === PAGE) await sweep();
+    if (!isOwnKey(key)) continue;
+    plan.objects += 1;
+    page.push({ key, modifiedAt });
+    if (page.length === PAGE) await look();
   }
-  await sweep();
-  if (removed > 0) deps.logger.info({ removed }, "objects without a record were removed");
-  return removed;
+  await look();
+  plan.end.push(...gone);
+  return plan;
 }
 
-async function sweepPage(
-  { db, objects, logger }: RetentionDeps,
+async function removeAll(
+  { db, objects, logger }: SweepDeps,
   keys: readonly string[],
-  before: Date,
+  { before, signal }: { before: Date; signal: AbortSignal },
 ): Promise<number> {
-  if (keys.length === 0) return 0;
-  const recorded = await listRecorded(db, keys);
   let removed = 0;
   for (const key of keys) {
-    if (recorded.has(key)) continue;
+    if (signal.aborted) break;
     try {
       if (!(await forgetUpload(db, key, before))) continue;
-      if ((await objects.remove(key)) === "removed") removed += 1;
+      if ((await objects.remove(key)) === "retained") continue;
+      await endQuarantine(objects.notes, key);
+      removed += 1;
     } catch (error) {
       logger.warn({ key, reason: errorMessage(error) }, "an object without a record could not be removed");
     }

@@ -4,9 +4,10 @@ import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
-import { HeadSigner } from "../head-signer.ts";
+import { HeadSigner, type SignedHeadStore } from "../head-signer.ts";
 import { createLog } from "../locked-log.ts";
 import type { LogKeys } from "../log-keys.ts";
+import { committedHeads } from "../missing-heads.ts";
 import { openSequencerPool } from "../sequencer-pool.ts";
 import { Sequencer, type SequencerOptions } from "../sequencer.ts";
 
@@ -28,7 +29,11 @@ export interface LogWorld extends TestDatabase {
   addAgent(orgId: string): Promise<TestAgent>;
   addBackup(agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup>;
   /** A process of the service: a signer, connections and a sequencer of its own. */
-  addReplica(options?: Partial<SequencerOptions>, connection?: ConnectionSettings): Replica;
+  addReplica(
+    options?: Partial<SequencerOptions>,
+    connection?: ConnectionSettings,
+    signed?: SignedHeadStore,
+  ): Replica;
 }
 
 export interface TestBackup {
@@ -130,8 +135,12 @@ export async function openLogWorld(): Promise<LogWorld> {
     return { id, sourceId, sha256: sha256.toString("hex"), sizeBytes };
   };
 
-  const addReplica = (options: Partial<SequencerOptions> = {}, connection = database.connection): Replica => {
-    const signer = new HeadSigner(LOG_HOST, keys);
+  const addReplica = (
+    options: Partial<SequencerOptions> = {},
+    connection = database.connection,
+    signed: SignedHeadStore = { newest: () => [], record: () => Promise.resolve() },
+  ): Replica => {
+    const signer = new HeadSigner(LOG_HOST, keys, { signed, ...committedHeads(database.pool) });
     const pool = openSequencerPool(connection, silentLogger);
     const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
     const close = async (): Promise<void> => {

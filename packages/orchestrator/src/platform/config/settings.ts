@@ -141,6 +141,12 @@ export const SETTINGS = {
     description:
       "Whether somebody with a permission of their own (governance) or nobody (compliance) may end a lock.",
   }),
+  quarantineDays: define({
+    variable: "ATTESTORE_QUARANTINE_DAYS",
+    read: type.wholeNumber(1, 3650),
+    fallback: "30",
+    description: "Days that an object which the database does not know is kept before it is removed.",
+  }),
   downloads: define({
     variable: "ATTESTORE_DOWNLOADS",
     read: type.path,

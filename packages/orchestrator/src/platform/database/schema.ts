@@ -312,6 +312,9 @@ export interface LogsTable {
   tree_size: Generated<number>;
   root_hash: Buffer;
   right_edge: Generated<Buffer>;
+  /** Of a head that was signed and that this database does not have; nothing is appended then. */
+  missing_head_size: Generated<number | null>;
+  missing_head_root: Generated<Buffer | null>;
 }
 
 export interface LogLeavesTable {

@@ -6,6 +6,8 @@ export interface HealthChecks {
   pool: Pool;
   /** Aborted when the service begins to shut down. */
   shutdown: AbortSignal;
+  /** What does not keep it from serving and has to be looked at, each a word. */
+  warnings: () => string[];
 }
 
 /** An answer is used for so long, so that asking costs the database nothing, whoever asks how often. */
@@ -16,7 +18,7 @@ const WITHIN_MS = 2000;
  * For load balancers and supervisors: `GET /healthz` answers as long as the process does; `GET /readyz` says whether it can serve,
  * 503 `unavailable` otherwise.
  */
-export function healthRoutes({ pool, shutdown }: HealthChecks): FastifyPluginAsync {
+export function healthRoutes({ pool, shutdown, warnings }: HealthChecks): FastifyPluginAsync {
   let asked = { at: 0, answers: Promise.resolve(false) };
   const databaseAnswers = (): Promise<boolean> => {
     if (Date.now() - asked.at > FRESH_MS) asked = { at: Date.now(), answers: ask(pool) };
@@ -27,7 +29,7 @@ export function healthRoutes({ pool, shutdown }: HealthChecks): FastifyPluginAsy
     app.get("/readyz", async () => {
       if (shutdown.aborted) throw unavailable("The service is shutting down.");
       if (!(await databaseAnswers())) throw unavailable("The service cannot reach its database right now.");
-      return { status: "ready" };
+      return { status: "ready", warnings: warnings() };
     });
   };
 }

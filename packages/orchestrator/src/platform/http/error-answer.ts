@@ -6,9 +6,16 @@ import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "./er
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
-/** Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id. */
+/**
+ * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id; and what brings an answer of its own,
+ * such as a log that was set back.
+ */
 export function toApiError(error: unknown, request: FastifyRequest, logger: Logger): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof Error && "answer" in error && error.answer instanceof ApiError) {
+    logger.error({ err: error, request_id: request.id }, "a request was refused");
+    return error.answer;
+  }
   if (asDatabaseUnavailable(error) !== null) {
     logger.warn({ err: error, request_id: request.id }, "the database is away");
     return unavailable("The service cannot reach its database right now.");

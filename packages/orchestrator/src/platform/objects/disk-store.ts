@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
 import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
 import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
+import { DiskNotes } from "./disk-notes.ts";
 import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { ifThere } from "./if-there.ts";
@@ -43,11 +44,14 @@ const INCOMING = ".incoming";
 const CLOCK_TICK_MS = 50;
 /** Uploads in parts that are not finished. */
 const MULTIPART = ".multipart";
+/** What the service notes down about the objects. */
+const NOTES = ".attestore";
 
 /** Objects as plain files named by their keys, which `age` reads with this service gone. */
 export class DiskStore implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: DiskMultipart;
+  readonly notes: DiskNotes;
   readonly hmacKey: Uint8Array;
   readonly #directory: string;
   readonly #publicUrl: string;
@@ -71,6 +75,7 @@ export class DiskStore implements ObjectStore {
     this.hmacKey = hmacKey;
     this.#room = new DiskRoom(directory, reservedBytes);
     this.singlePutLimitBytes = singlePutLimitBytes;
+    this.notes = new DiskNotes(join(directory, NOTES));
     this.#uploads = new UploadDirectories(join(directory, MULTIPART));
     this.multipart = new DiskMultipart({
       uploads: this.#uploads,

@@ -1,8 +1,11 @@
+import type { ServiceNotes } from "./service-notes.ts";
+
 /** Where ciphertexts are kept: the disk of this machine, or S3. Agents move the bytes themselves, through URLs signed here. */
 export interface ObjectStore {
   /** The largest object that one PUT takes, in bytes; above it `multipart` is used. */
   readonly singlePutLimitBytes: number;
   readonly multipart: MultipartUploads;
+  readonly notes: ServiceNotes;
 
   /** The URL takes these bytes under this key and no others: length and SHA-256 are bound by its signature. */
   presignPut(request: PutRequest): Promise<PresignedPut>;

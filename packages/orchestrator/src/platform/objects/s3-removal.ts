@@ -46,6 +46,14 @@ async function removeVersions(client: S3Client, key: string, log: Logger): Promi
   return "removed";
 }
 
+/** All versions but the current one; what a lock holds stays. */
+export async function removeOldVersions(client: S3Client, key: string, log: Logger): Promise<void> {
+  const old: string[] = [];
+  for await (const entry of listS3(client, VERSIONS, key))
+    if (entry.key === key && entry.text("IsLatest") === "false") old.push(entry.text("VersionId") ?? "null");
+  for (const id of old) await removeOne(client, key, { versionId: id }, log);
+}
+
 async function removeOne(
   client: S3Client,
   key: string,

@@ -15,6 +15,7 @@ import { listS3, OBJECTS } from "./s3-listing.ts";
 import { S3Multipart } from "./s3-multipart.ts";
 import { bucketLocksObjects, protectObject } from "./s3-object-lock.ts";
 import type { ObjectLock } from "./s3-object-lock.ts";
+import { S3Notes } from "./s3-notes.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
 import { removeObject } from "./s3-removal.ts";
@@ -40,6 +41,7 @@ const SHA256_BASE64 = /^[A-Za-z0-9+/]{43}=$/;
 export class S3Store implements ObjectStore {
   readonly singlePutLimitBytes: number;
   readonly multipart: S3Multipart;
+  readonly notes: S3Notes;
   readonly #settings: S3Settings;
   readonly #client: S3Client;
   readonly #log: Logger;
@@ -60,6 +62,7 @@ export class S3Store implements ObjectStore {
     this.#log = log;
     this.#objectLock = objectLock;
     this.#client = new S3Client(settings, log);
+    this.notes = new S3Notes(this.#client, log);
     this.singlePutLimitBytes = singlePutLimitBytes;
     this.multipart = new S3Multipart(settings, this.#client, partBytes);
   }

@@ -1,0 +1,36 @@
+import { Command } from "commander";
+import { readConfig } from "../platform/config/read-config.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { makeTenantRole } from "../platform/database/tenant-role.ts";
+
+/**
+ * `attestore-server database`: runs the embedded database and nothing else until SIGTERM or Ctrl-C, so that it can be dumped or filled while
+ * no service looks at it. Prints a line when it takes connections.
+ */
+export function databaseCommand(): Command {
+  return new Command("database")
+    .description(
+      "Run the embedded database alone, to dump or to fill it, until it is stopped (SIGTERM, Ctrl-C)",
+    )
+    .action(async () => {
+      const stopped = new Promise<void>((resolve) => {
+        for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve());
+      });
+      const config = readConfig(process.env);
+      const opened = await openDatabase({
+        dataDirectory: config.data,
+        binaries: config.postgres,
+        user: config.postgresUser,
+        role: "serve",
+        log: silentLogger,
+      });
+      try {
+        await makeTenantRole(opened.connection);
+        process.stdout.write(`PostgreSQL is ready in ${opened.connection.host}\n`);
+        await stopped;
+      } finally {
+        await opened.close();
+      }
+    });
+}

@@ -1,0 +1,80 @@
+import { join } from "node:path";
+import type { Pool } from "pg";
+import { comparePair } from "../../features/installation/pairing.ts";
+import { readQuarantine } from "../../features/retention/quarantine.ts";
+import { readSweep } from "../../features/retention/sweep-report.ts";
+import { findMissingHeads } from "../../log/missing-heads.ts";
+import { readSignedHeads } from "../../log/signed-heads.ts";
+import type { Config } from "../../platform/config/read-config.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import { objectStore } from "../../service/open-objects.ts";
+import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
+
+/** Whether the objects belong to the database, whether it was set back, and what the sweep found. */
+export async function examineInstallation(config: Config, pool: Pool, db: Database): Promise<Finding[]> {
+  const objects = objectStore(config, Buffer.alloc(32), silentLogger);
+  return [
+    await examinePair(pool, objects),
+    ...(await examineSignedHeads(config, pool)),
+    ...(await examineQuarantine(db, objects)),
+  ];
+}
+
+async function examinePair(pool: Pool, objects: ReturnType<typeof objectStore>): Promise<Finding> {
+  const { pairing } = await comparePair(pool, objects);
+  switch (pairing.is) {
+    case "paired":
+      return ok("installation", "The objects belong to this database.");
+    case "new":
+      return skipped(
+        "installation",
+        "The objects and the database have no names yet: the next start gives them.",
+      );
+    case "held":
+      return failed(
+        "installation",
+        `Nothing is deleted: ${pairing.message}`,
+        "Correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET; or see attestore-server objects adopt.",
+      );
+  }
+}
+
+async function examineSignedHeads(config: Config, pool: Pool): Promise<Finding[]> {
+  const signed = [...(await readSignedHeads(join(config.data, "signed-heads"))).values()];
+  const missing = await findMissingHeads(pool, signed);
+  const { rows } = await pool.query<{ org_id: string }>(
+    "select org_id from logs where missing_head_size is not null order by org_id",
+  );
+  if (missing.length === 0 && rows.length === 0)
+    return [ok("heads", `The database has the ${signed.length} newest heads that were signed here.`)];
+  return [
+    failed(
+      "heads",
+      `The database was set back: it lacks signed heads of ${Math.max(missing.length, rows.length)} logs, which are read-only.`,
+      'Restore the newest database; docs/operate.md, "A database that was set back".',
+    ),
+  ];
+}
+
+async function examineQuarantine(db: Database, objects: ReturnType<typeof objectStore>): Promise<Finding[]> {
+  const sweep = await readSweep(db);
+  if (sweep?.stopped === true)
+    return [
+      failed(
+        "quarantine",
+        `The sweep of ${sweep.at.toISOString()} was stopped: the database does not know ${sweep.taken} of ${sweep.objects} objects.`,
+        "Is it the right database? attestore-server objects sweep shows more.",
+      ),
+    ];
+  const { size } = await readQuarantine(objects.notes);
+  return size === 0
+    ? [ok("quarantine", "No object is in quarantine.")]
+    : [
+        warning(
+          "quarantine",
+          `${size} objects that the database does not know are in quarantine.`,
+          "attestore-server objects quarantine lists them; put-back keeps them.",
+        ),
+      ];
+}

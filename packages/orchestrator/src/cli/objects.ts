@@ -1,0 +1,190 @@
+import { join } from "node:path";
+import type { Command } from "commander";
+import { adoptObjects } from "../features/installation/adopt.ts";
+import { logHeads } from "../features/installation/installation.ts";
+import { type Compared, comparePair } from "../features/installation/pairing.ts";
+import { type Survey, surveyObjects } from "../features/installation/store.ts";
+import { putBack, readQuarantine } from "../features/retention/quarantine.ts";
+import { sweepObjects } from "../features/retention/sweep-objects.ts";
+import { readSignedHeads } from "../log/signed-heads.ts";
+import { ApiError, notFound } from "../platform/http/errors.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import type { Console } from "./console.ts";
+import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
+import { listing } from "./outcome.ts";
+
+interface Options {
+  json?: boolean;
+  yes?: boolean;
+  all?: boolean;
+}
+
+/** `attestore-server objects status|adopt|quarantine|put-back|sweep` */
+export function objectsCommand(): Command {
+  const status = consoleCommand(
+    "status",
+    "Show whether the objects belong to the database, and what it does not know",
+  ).action((options: Options) =>
+    runInConsole(options, async (console) => {
+      const { compared, survey } = await look(console);
+      return { json: asJson(compared, survey), result: told(compared, survey).join("\n") };
+    }),
+  );
+
+  const adopt = consoleCommand(
+    "adopt",
+    "Say that the objects belong to this database, so that deletions go on",
+  )
+    .option("--yes", "do it; else only show what it would mean")
+    .action((options: Options) =>
+      runInConsole(options, async (console) => {
+        const { compared, survey } = await look(console);
+        const shown = told(compared, survey);
+        if (compared.pairing.is === "paired")
+          return { json: asJson(compared, survey), talk: shown, result: "They belong together already." };
+        if (options.yes !== true)
+          return {
+            json: { ...asJson(compared, survey), adopted: false },
+            talk: [
+              ...shown,
+              "",
+              "Adopting them means: this database decides what is deleted.",
+              `- ${survey.unknown} objects that it does not know go into quarantine, and are removed after ${console.config.quarantineDays} days.`,
+              "- A service with the database that they belonged to deletes nothing any more.",
+              "- A log that lacks a head which was signed stays read-only.",
+              "If this is the wrong database or bucket, correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET instead.",
+            ],
+            result: "Nothing was changed.",
+            next: "attestore-server objects adopt --yes",
+          };
+        const signed = await readSignedHeads(join(console.config.data, "signed-heads"));
+        const id = await console.act("objects adopt", async () => ({
+          orgId: null,
+          done: await adoptObjects(console.pool, console.objects, logHeads([...signed.values()])),
+        }));
+        return {
+          json: { ...asJson(compared, survey), adopted: true, installation_id: id },
+          talk: shown,
+          result: `Adopted: the objects belong to the installation ${id}. A running service goes on within a minute.`,
+        };
+      }),
+    );
+
+  const quarantine = consoleCommand("quarantine", "List the objects that the database does not know").action(
+    (options: Options) =>
+      runInConsole(options, async (console) => {
+        const found = [...(await readQuarantine(console.objects.notes)).values()];
+        const removal = (since: Date): string =>
+          new Date(since.getTime() + console.config.quarantineDays * 86_400_000).toISOString();
+        return {
+          json: found.map(({ key, since, isKept }) => ({
+            key,
+            since: since.toISOString(),
+            removed_after: isKept ? null : removal(since),
+          })),
+          ...listing(
+            ["KEY", "SINCE", "REMOVED AFTER"],
+            found.map(({ key, since, isKept }) => [
+              key,
+              since.toISOString(),
+              isKept ? "never: put back" : removal(since),
+            ]),
+            "No object is in quarantine.",
+          ),
+        };
+      }),
+  );
+
+  const back = consoleCommand("put-back", "Take objects out of quarantine, so that they are not removed")
+    .argument("[keys...]", "as `objects quarantine` lists them")
+    .option("--all", "all of them")
+    .action((keys: string[], options: Options) =>
+      runInConsole(options, async (console) => {
+        const found = await readQuarantine(console.objects.notes);
+        const chosen = options.all === true ? [...found.keys()] : keys;
+        const marks = chosen.map((key) => {
+          const mark = found.get(key);
+          if (mark === undefined) throw notFound(`object in quarantine: ${key}`);
+          return mark;
+        });
+        await console.act("objects put-back", async () => ({ orgId: null, done: undefined }));
+        for (const mark of marks) await putBack(console.objects.notes, mark);
+        return { json: { put_back: chosen }, result: `${chosen.length} put back.` };
+      }),
+    );
+
+  const sweep = consoleCommand("sweep", "Sweep now, also where it was stopped because it would take too many")
+    .option("--yes", "do it; else only show what the database does not know")
+    .action((options: Options) =>
+      runInConsole(options, async (console) => {
+        const { compared, survey } = await look(console);
+        const shown = told(compared, survey);
+        if (compared.pairing.is !== "paired")
+          throw new ApiError("conflict", `${shown.join("\n")}\nattestore-server objects adopt shows more.`);
+        if (options.yes !== true)
+          return {
+            json: asJson(compared, survey),
+            talk: shown,
+            result: "Nothing was changed.",
+            next: "attestore-server objects sweep --yes",
+          };
+        const deps = {
+          db: console.db,
+          objects: console.objects,
+          logger: silentLogger,
+          quarantineDays: console.config.quarantineDays,
+        };
+        const report = await console.act("objects sweep", async () => ({
+          orgId: null,
+          done: await sweepObjects(
+            deps,
+            { now: new Date(), signal: new AbortController().signal },
+            { confirmed: true },
+          ),
+        }));
+        return {
+          json: { ...report, at: report.at.toISOString() },
+          result: `${report.quarantined} of ${report.objects} objects are in quarantine, ${report.removed} were removed.`,
+        };
+      }),
+    );
+
+  return commandGroup("objects", "The objects and the database that they belong to", [
+    status,
+    adopt,
+    quarantine,
+    back,
+    sweep,
+  ]);
+}
+
+async function look({ pool, objects }: Console): Promise<{ compared: Compared; survey: Survey }> {
+  return { compared: await comparePair(pool, objects), survey: await surveyObjects(pool, objects) };
+}
+
+function asJson({ pairing, marker, named }: Compared, survey: Survey): Record<string, unknown> {
+  return {
+    state: pairing.is,
+    reason: pairing.is === "held" ? pairing.reason : null,
+    message: pairing.is === "held" ? pairing.message : null,
+    database_installation_id: named?.id ?? null,
+    objects_installation_id: marker?.installationId ?? null,
+    objects: survey.objects,
+    unknown_objects: survey.unknown,
+    unknown_bytes: survey.unknownBytes,
+  };
+}
+
+function told({ pairing, marker, named }: Compared, survey: Survey): string[] {
+  const state = {
+    paired: () => "The objects belong to this database.",
+    new: () => "The objects and this database have no names yet, and fit: the next start pairs them.",
+    held: () => `Nothing is deleted: ${pairing.is === "held" ? pairing.message : ""}`,
+  }[pairing.is]();
+  return [
+    state,
+    `Installation: the database says ${named?.id ?? "none"}, the objects say ${marker?.installationId ?? "none"}.`,
+    `Objects: ${survey.objects}, of which the database does not know ${survey.unknown} (${survey.unknownBytes} bytes).`,
+    `Of the ${survey.sampled} newest backups ${survey.absent} have no object.`,
+  ];
+}

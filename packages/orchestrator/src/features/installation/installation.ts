@@ -1,0 +1,155 @@
+import { randomUUID } from "node:crypto";
+import type { Pool } from "pg";
+import type { Head, HeadSigner } from "../../log/head-signer.ts";
+import { stopSetBackLogs } from "../../log/missing-heads.ts";
+import type { SignedHeads } from "../../log/signed-heads.ts";
+import { errorMessage } from "../../platform/errors/errno.ts";
+import { unavailable } from "../../platform/http/errors.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { type LogHead, type Marker, MARKER, mergeHeads, printMarker } from "./marker.ts";
+import { comparePair, type Pairing } from "./pairing.ts";
+import { nameInstallation, readLogHeads, setPaired } from "./store.ts";
+
+export interface InstallationOptions {
+  pool: Pool;
+  objects: ObjectStore;
+  signed: SignedHeads;
+  signer: HeadSigner;
+  logger: Logger;
+}
+
+export interface InstallationState {
+  pairing: Pairing;
+  /** Organisations whose logs lack a head that was signed. */
+  setBack: string[];
+}
+
+/** What a look found is believed for so long by deletions that come after it. */
+const FRESH_MS = 30_000;
+export const NOT_CHECKED: Pairing = {
+  is: "held",
+  reason: "not_checked",
+  message: "The object store was not asked yet whether it belongs to this database.",
+};
+
+/**
+ * Keeps the database and the object store together: each names the other, and the store knows how far the logs had come. Where they do
+ * not fit, nothing is deleted; and a log that lacks a head which was signed takes nothing more.
+ */
+export class Installation {
+  readonly #options: InstallationOptions;
+  #state: InstallationState = { pairing: NOT_CHECKED, setBack: [] };
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<Pairing> | null = null;
+
+  constructor(options: InstallationOptions) {
+    this.#options = options;
+  }
+
+  get state(): InstallationState {
+    return this.#state;
+  }
+
+  /** Looks at the signed heads that this machine knows of. Before anything is signed or served; needs the database alone. */
+  async checkLogs(more: ReadonlyMap<string, LogHead> = new Map()): Promise<void> {
+    const { pool, signed, signer, logger } = this.#options;
+    const heads = headsOf(mergeHeads(logHeads(signed.newest()), more));
+    const { setBack, unknown } = await stopSetBackLogs(pool, heads);
+    signer.learn(heads);
+    if (setBack.join() !== this.#state.setBack.join()) {
+      if (setBack.length > 0)
+        logger.error(
+          { org_ids: setBack.slice(0, 20), logs: setBack.length },
+          "the database was set back: it lacks heads of these logs that were signed. The logs are read-only. Restore the newest database; see docs/operate.md",
+        );
+      else logger.info({}, "the logs have all heads that were signed again");
+    }
+    if (unknown.length > 0)
+      logger.warn(
+        { org_ids: unknown.slice(0, 20), logs: unknown.length },
+        "heads were signed of logs that this database does not know",
+      );
+    this.#state = { ...this.#state, setBack };
+  }
+
+  /** Compares the database with the object store, pairs them if they are new and fit, and keeps the marker up to date. Never rejects. */
+  check(): Promise<Pairing> {
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  /** @throws ApiError `unavailable` unless the objects are known to belong to this database */
+  async requireDeletable(): Promise<void> {
+    const pairing = performance.now() - this.#checkedAt < FRESH_MS ? this.#state.pairing : await this.check();
+    if (pairing.is !== "paired")
+      throw unavailable(
+        "Nothing is deleted: the object store does not belong to this database, as far as the service can tell.",
+      );
+  }
+
+  async #check(): Promise<Pairing> {
+    const pairing = await this.#compare().catch((error: unknown): Pairing => ({
+      is: "held",
+      reason: "not_checked",
+      message: `It could not be found out whether the objects belong to this database: ${errorMessage(error)}`,
+    }));
+    this.#tell(pairing);
+    this.#state = { ...this.#state, pairing };
+    this.#checkedAt = performance.now();
+    return pairing;
+  }
+
+  async #compare(): Promise<Pairing> {
+    const { pool, objects } = this.#options;
+    const { pairing, marker, named } = await comparePair(pool, objects);
+    await this.checkLogs(marker?.signed);
+    if (pairing.is === "held") return pairing;
+    const { id } = named ?? (await nameInstallation(pool, randomUUID()));
+    await this.#write(id, marker);
+    if (named?.paired !== true) await setPaired(pool, id);
+    return { is: "paired" };
+  }
+
+  async #write(installationId: string, before: Marker | null): Promise<void> {
+    const { pool, objects, signed } = this.#options;
+    const marker = printMarker({
+      installationId,
+      heads: mergeHeads(before?.heads ?? new Map(), await readLogHeads(pool)),
+      signed: mergeHeads(before?.signed ?? new Map(), logHeads(signed.newest())),
+    });
+    if (before === null || marker !== printMarker(before)) await objects.notes.write(MARKER, marker);
+  }
+
+  #tell(pairing: Pairing): void {
+    const { logger } = this.#options;
+    const before = this.#state.pairing;
+    if (pairing.is === "held") {
+      if (before.is === "held" && before.reason === pairing.reason && before !== NOT_CHECKED) return;
+      logger.error(
+        { reason: pairing.reason },
+        `${pairing.message} Nothing is deleted until that is put right. Check DATABASE_URL and the bucket or objects/; "attestore-server objects adopt" shows more`,
+      );
+    } else if (before.is === "held" && before !== NOT_CHECKED)
+      logger.info({}, "the object store belongs to this database; deletions go on");
+  }
+}
+
+export function logHeads(heads: readonly Head[]): Map<string, LogHead> {
+  return new Map(
+    heads.map(({ origin, size, rootHash }) => [
+      origin,
+      { size, root: Buffer.from(rootHash).toString("hex") },
+    ]),
+  );
+}
+
+function headsOf(heads: ReadonlyMap<string, LogHead>): Head[] {
+  return [...heads].map(([origin, { size, root }]) => ({
+    origin,
+    size,
+    rootHash: new Uint8Array(Buffer.from(root, "hex")),
+  }));
+}

@@ -1,0 +1,98 @@
+import type { Pool } from "pg";
+import { findMissingHeads } from "../../log/missing-heads.ts";
+import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { type Marker, MARKER, parseMarker } from "./marker.ts";
+import { isSmallShare } from "./small-share.ts";
+import { type NamedInstallation, readInstallation, type Survey, surveyObjects } from "./store.ts";
+
+export type HeldReason =
+  /** The object store could not be asked. */
+  | "not_checked"
+  | "marker_unreadable"
+  | "marker_missing"
+  /** Objects of an installation, and a database that has no name: an empty or older one. */
+  | "database_unnamed"
+  | "other_installation"
+  | "database_set_back"
+  /** Neither has a name yet, and the objects are not those of this database. */
+  | "objects_unknown"
+  | "objects_missing";
+
+/** Whether the database and the object store belong together. */
+export type Pairing =
+  | { is: "paired" }
+  /** Neither names the other yet, and they fit. */
+  | { is: "new" }
+  /** Nothing may be deleted. */
+  | { is: "held"; reason: HeldReason; message: string };
+
+export interface Compared {
+  pairing: Pairing;
+  marker: Marker | null;
+  named: NamedInstallation | null;
+}
+
+/** Compares the two. Reads only. */
+export async function comparePair(pool: Pool, objects: ObjectStore): Promise<Compared> {
+  const text = await objects.notes.read(MARKER);
+  const marker = text === null ? null : parseMarker(text);
+  const named = await readInstallation(pool);
+  const pairing =
+    text !== null && marker === null
+      ? held("marker_unreadable", "The marker of the object store cannot be read.")
+      : await decide(pool, objects, marker, named);
+  return { pairing, marker, named };
+}
+
+async function decide(
+  pool: Pool,
+  objects: ObjectStore,
+  marker: Marker | null,
+  named: NamedInstallation | null,
+): Promise<Pairing> {
+  if (marker === null)
+    return named?.paired === true
+      ? held(
+          "marker_missing",
+          `The object store has no marker, and this database belongs to one (${named.id}).`,
+        )
+      : fits(await surveyObjects(pool, objects));
+  if (named === null)
+    return held(
+      "database_unnamed",
+      `The objects belong to the installation ${marker.installationId}, and this database is an empty or older one.`,
+    );
+  if (named.id !== marker.installationId)
+    return held(
+      "other_installation",
+      `The objects belong to the installation ${marker.installationId}, and this database is of ${named.id}.`,
+    );
+  const missing = await findMissingHeads(
+    pool,
+    [...marker.heads].map(([origin, { size, root }]) => ({
+      origin,
+      size,
+      rootHash: Buffer.from(root, "hex"),
+    })),
+  );
+  const [first] = missing;
+  return first === undefined
+    ? { is: "paired" }
+    : held(
+        "database_set_back",
+        `The database was set back: ${missing.length} logs have not what they had when the objects were last in use (${first.origin} had ${first.size} entries).`,
+      );
+}
+
+/** Of a database and objects without names, as of a first start or of a version that gave none. */
+function fits({ objects, unknown, sampled, absent }: Survey): Pairing {
+  if (unknown > 0 && (!isSmallShare(unknown, objects) || unknown > objects - unknown))
+    return held("objects_unknown", `The database does not know ${unknown} of the ${objects} objects.`);
+  if (sampled > 0 && absent === sampled)
+    return held("objects_missing", "None of the newest backups of the database is in the object store.");
+  return { is: "new" };
+}
+
+function held(reason: HeldReason, message: string): Pairing {
+  return { is: "held", reason, message };
+}

@@ -1,0 +1,9 @@
+import type { InstallationState } from "./installation.ts";
+
+/** For `/readyz`: the service serves, and not everything. */
+export function warningsOf({ pairing, setBack }: InstallationState): string[] {
+  return [
+    ...(pairing.is === "held" ? ["deletions_held"] : []),
+    ...(setBack.length > 0 ? ["logs_set_back"] : []),
+  ];
+}

@@ -1,0 +1,51 @@
+import { opendir, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { makeDirectory, replaceFile, syncDirectory } from "../files/durable-write.ts";
+import { ifThere } from "./if-there.ts";
+import { requireObjectKey } from "./object-key.ts";
+import type { ServiceNotes } from "./service-notes.ts";
+
+/** Files below a hidden directory of `objects/`, so that they go wherever the objects go. */
+export class DiskNotes implements ServiceNotes {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  read(name: string): Promise<string | null> {
+    return ifThere(readFile(this.#path(name), "utf8"));
+  }
+
+  async write(name: string, text: string): Promise<void> {
+    const path = this.#path(name);
+    await makeDirectory(dirname(path));
+    await replaceFile(path, text);
+  }
+
+  async remove(name: string): Promise<void> {
+    const path = this.#path(name);
+    if ((await this.read(name)) === null) return;
+    await rm(path, { force: true });
+    await syncDirectory(dirname(path));
+  }
+
+  async *list(prefix: string): AsyncIterable<string> {
+    for await (const name of namesIn(this.#root, "")) if (name.startsWith(prefix)) yield name;
+  }
+
+  #path(name: string): string {
+    requireObjectKey(name);
+    return join(this.#root, name);
+  }
+}
+
+async function* namesIn(directory: string, prefix: string): AsyncIterable<string> {
+  const entries = await ifThere(opendir(directory));
+  if (entries === null) return;
+  for await (const entry of entries) {
+    if (entry.name.startsWith(".")) continue;
+    if (entry.isFile()) yield prefix + entry.name;
+    if (entry.isDirectory()) yield* namesIn(join(directory, entry.name), `${prefix}${entry.name}/`);
+  }
+}

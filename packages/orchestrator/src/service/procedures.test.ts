@@ -1,0 +1,194 @@
+import { spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { recordBackup } from "../../test/recorded.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { answerTo, TestServer } from "./test-server.ts";
+
+/** Debian's, of which there are pg_dump, pg_restore and psql. */
+const OLD = { ATTESTORE_POSTGRES: "/usr/lib/postgresql/15" };
+/** A dozen starts of a service, one after the other; some 20 s on a machine with nothing else to do. */
+const TIMEOUT_MS = 300_000;
+const PAGE = fileURLToPath(new URL("../../../../docs/operate.md", import.meta.url));
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+
+let server: TestServer;
+let root: string;
+let org: string;
+let keys: string[];
+beforeAll(async () => {
+  const made = await TestServer.create();
+  root = dirname(made.data);
+  server = new TestServer(root, made.port);
+  Object.assign(server, { data: join(root, "attestore-server") });
+  await mkdir(join(root, "bin"));
+  await mkdir(join(root, "work"));
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+  await writeFile(join(root, "bin", "attestore-server"), program, { mode: 0o755 });
+});
+afterAll(() => server.remove());
+
+/** The commands of docs/operate.md as they are written, in a directory of their own instead of /var/lib. */
+async function follow(name: string, postgres: Record<string, string> = OLD): Promise<void> {
+  const page = await readFile(PAGE, "utf8");
+  const block = new RegExp(`<!-- runs: ${name} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(page)?.[1];
+  if (block === undefined) throw new Error(`docs/operate.md has no commands called ${name}`);
+  const child = spawn("bash", ["-euo", "pipefail", "-c", block.replaceAll("/var/lib", root)], {
+    cwd: join(root, "work"),
+    env: {
+      ATTESTORE_DATA: server.data,
+      ...postgres,
+      PATH: `${join(root, "bin")}:/usr/lib/postgresql/15/bin:${process.env["PATH"]}`,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += String(text)));
+  const [code] = (await once(child, "close")) as [number];
+  expect(code, `${name}: ${said}`).toBe(0);
+}
+
+type Running = Awaited<ReturnType<TestServer["serve"]>>;
+async function stop(running: Running): Promise<void> {
+  running.process.kill("SIGTERM");
+  expect((await running.finished).exitCode).toBe(0);
+}
+
+async function json(...args: string[]): Promise<Record<string, unknown>> {
+  const { stdout, stderr } = await server.run([...args, "--json"], OLD).finished;
+  expect(stdout, stderr).not.toBe("");
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+const warnings = async (): Promise<unknown> =>
+  (JSON.parse((await server.send("GET", "/readyz")).body.toString()) as { warnings: unknown }).warnings;
+
+interface Looked {
+  warnings: unknown;
+  sweep: Record<string, unknown>;
+  log: string;
+}
+
+/** Starts what was restored, and sweeps. */
+async function look(environment: Record<string, string> = OLD): Promise<Looked> {
+  const running = await server.serve(environment);
+  const found = await warnings();
+  const { stdout: swept, stderr } = await server.run(["objects", "sweep", "--yes", "--json"], environment)
+    .finished;
+  running.process.kill("SIGTERM");
+  const { stdout, exitCode } = await running.finished;
+  expect(exitCode).toBe(0);
+  for (const key of keys) await readFile(join(server.data, "objects", key));
+  return {
+    warnings: found,
+    sweep: JSON.parse(swept === "" ? stderr : swept) as Record<string, unknown>,
+    log: stdout,
+  };
+}
+
+async function attach(): Promise<{ id: string; token: string }> {
+  const authKey = (await json("auth-key", "create", "--org", org))["auth_key"] as string;
+  const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
+  const text = JSON.stringify({
+    name: "host-1",
+    public_key: Buffer.from(x, "base64url").toString("base64"),
+    hostname: "host-1",
+    platform: "linux-x64",
+    agent_version: "0.1.0",
+  });
+  const sent = await server.begin("POST", "/api/bootstrap/attach", {
+    authorization: `Bearer ${authKey}`,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+  });
+  sent.end(text);
+  const { agent_id, api_token } = JSON.parse((await answerTo(sent)).body.toString()) as Record<
+    string,
+    string
+  >;
+  // Its head leaves, signed.
+  const read = await server.begin("GET", `/log/${org}/checkpoint`, { authorization: `Bearer ${api_token}` });
+  read.end();
+  expect((await answerTo(read)).status).toBe(200);
+  return { id: agent_id ?? "", token: api_token ?? "" };
+}
+
+/** Backups of the database's, with their objects, from years ago. */
+async function addBackups(agentId: string, count: number): Promise<string[]> {
+  const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });
+  const access = connectDatabase({ connection: opened.connection, log: silentLogger });
+  const { database } = access;
+  const sourceId = "src_01h455vb4pex5vsknk084sn02q";
+  await database
+    .insertInto("sources")
+    .values({ id: sourceId, org_id: org, agent_id: agentId, slug: "db", name: "db", engine: "sqlite" })
+    .execute();
+  const old = new Date(Date.now() - 900 * 86_400_000);
+  for (let n = 0; n < count; n += 1) await recordBackup(database, { orgId: org, sourceId, agentId, at: old });
+  const rows = await database.selectFrom("backups").select("object_key").execute();
+  await access.close();
+  await opened.close();
+  for (const { object_key } of rows) {
+    const path = join(server.data, "objects", object_key);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, "ciphertext");
+    await utimes(path, old, old);
+  }
+  return rows.map(({ object_key }) => object_key);
+}
+
+const well = {
+  warnings: [],
+  sweep: { objects: 15, quarantined: 0, removed: 0 },
+  log: expect.not.stringContaining('"level":"error"') as unknown,
+};
+
+test(
+  "backing up, restoring, and a new major version of PostgreSQL, as docs/operate.md has them, lose no object and set no log back",
+  async () => {
+    const first = await server.serve(OLD);
+    org = (await json("org", "add", "Procedures"))["id"] as string;
+    keys = await addBackups((await attach()).id, 15);
+    await follow("running-backup");
+    await stop(first);
+
+    await follow("stopped-backup");
+    await follow("stopped-restore");
+    expect(await look()).toMatchObject(well);
+    await rm(join(root, "attestore-server.broken"), { recursive: true });
+
+    await follow("dump-restore");
+    expect(await look()).toMatchObject(well);
+    await rm(join(root, "attestore-server.broken"), { recursive: true });
+
+    await follow("major-dump");
+    await follow("major-restore", {});
+    expect(await readFile(join(server.data, "postgres", "data", "PG_VERSION"), "utf8")).toBe("18\n");
+    expect(await look({})).toMatchObject(well);
+    for (const name of ["attestore-server.new", "postgres.old"])
+      await rm(join(root, name), { recursive: true });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a dump from before heads were signed: every object stays, and the log is read-only",
+  async () => {
+    const running = await server.serve({});
+    await attach();
+    await stop(running);
+    await follow("dump-restore");
+    expect(await look()).toMatchObject({
+      // The objects and their marker are of the same time as the database.
+      warnings: ["logs_set_back"],
+      sweep: { objects: 15, quarantined: 0, removed: 0 },
+    });
+  },
+  TIMEOUT_MS,
+);
