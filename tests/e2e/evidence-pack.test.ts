@@ -33,6 +33,8 @@ import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-entries.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
 import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
+import { sizesToCompare } from "../../packages/verifier/src/pack/join-packs.ts";
+import { answerOfPacks } from "../../packages/verifier/src/pack/report-packs.ts";
 import { Findings } from "../../packages/verifier/src/pack/findings.ts";
 import { PackFiles } from "../../packages/verifier/src/pack/pack-files.ts";
 import type { PinnedKey } from "../../packages/verifier/src/pinned-key.ts";
@@ -313,6 +315,29 @@ describe("made by an operator who has every key of the service", () => {
     const [path = ""] = [...files.keys()].filter((name) => name.startsWith("predecessors/"));
     const { leaf } = JSON.parse(String(files.get(path))) as Predecessor;
     expect([path, leaf.body_sha256]).toEqual([`predecessors/${leaf.id}.json`, first.digest]);
+    // Together: one log that only grew, and what lies between their periods is told.
+    const join = async (...paths: string[]) => {
+      const sizes = await sizesToCompare(paths);
+      const outcomes: PackOutcome[] = [];
+      for (const each of paths) outcomes.push(await verifyPack(each, { ...given, sizes }));
+      return outcomes;
+    };
+    const resultsOf = (outcomes: PackOutcome[]) =>
+      answerOfPacks(outcomes, false).joined.map(({ verdict, checks }) => [
+        verdict,
+        ...checks.map(({ id, result }) => `${id} ${result}`),
+      ]);
+    expect(resultsOf(await join(b, a))).toEqual([["true", "one_log held", "periods held"]]);
+    const apart = await join(a, c);
+    expect(resultsOf(apart)).toEqual([["cannot_tell", "one_log held", "periods not_checked"]]);
+    const twice = answerOfPacks(await join(a, await take("whole.zip", `from=${begin.toISOString()}`)), false);
+    expect(twice.joined[0]?.checks[1]?.detail).toContain("; in two packs: ");
+    const [older = expect.unreachable(), newer = expect.unreachable()] = apart;
+    const size = older.manifest?.log.tree_size ?? 0;
+    const forked = [older, { ...newer, roots: new Map([...(newer.roots ?? []), [size, "00".repeat(32)]]) }];
+    expect(resultsOf(forked)).toEqual([["false", "one_log failed", "periods not_checked"]]);
+    const unrelated = [older, { ...newer, roots: new Map([[newer.manifest?.log.tree_size ?? 0, "00"]]) }];
+    expect(resultsOf(unrelated)).toEqual([["cannot_tell", "one_log not_checked", "periods not_checked"]]);
     // The leaf is the log's: another one in its place has no proof.
     const forged = new Map(files);
     editJson<Predecessor>(forged, path, (each) => {

@@ -6,7 +6,7 @@ Usage: attestore-verify RECEIPT... --key FILE [options]
 RECEIPT is a file with a receipt's bundle (the receipt and its proof) or its bare DSSE envelope,
 or - for standard input; with --prove also a receipt's id (rcpt_...). Without --prove nothing is
 sent anywhere. PACK.zip is an evidence pack of an organisation: all that is in it is checked, and
-that nothing is left out of it.
+that nothing is left out of it. Several packs of an organisation are checked as one chain, too.
 
 Each answer says what it rests on: whose keys, whose clock, which witnesses.
 

@@ -6,6 +6,7 @@ import { HELP } from "./help.ts";
 import { type Options, parseOptions, requireOptionsOfPacks, usage } from "./options.ts";
 import { type Answer, exitCode, expectation, type Outcome, worst } from "./outcome.ts";
 import { answerOfPacks, packsJson, packsText } from "./pack/report-packs.ts";
+import { sizesToCompare } from "./pack/join-packs.ts";
 import { isPack, type PackEvidence, type PackOutcome, verifyPack } from "./pack/verify-pack.ts";
 import { reportJson } from "./report-json.ts";
 import { type Paint, reportText } from "./report-text.ts";
@@ -43,6 +44,7 @@ async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 
     keysOfOrg: pinned.orgId,
     witnessKeys: await Promise.all(options.witnessKeys.map(readWitnessKey)),
     requireWitnesses: options.witnesses,
+    sizes: await sizesToCompare(options.receipts),
   };
   const outcomes: PackOutcome[] = [];
   for (const pack of options.receipts) outcomes.push(await verifyPack(pack, evidence));

@@ -36,6 +36,8 @@ export interface CheckedRange {
   leaves: Map<string, RangeLeaf>;
   /** Of the other leaves of the range, what they cover. */
   otherBodies: Set<string>;
+  /** Hex root of the log at the sizes asked for, as far as the range reaches, and at the checkpoint's. */
+  roots: Map<number, string>;
 }
 
 /**
@@ -46,6 +48,7 @@ export async function checkRange(
   files: PackFiles,
   findings: Findings,
   log: PackLog,
+  sizes: ReadonlySet<number> = new Set(),
 ): Promise<CheckedRange | null> {
   const range = await files.parsed("range", PACK_FILES.range, MAX_RANGE, (bytes) => {
     const parsed = parseLogRange(bytes);
@@ -55,6 +58,7 @@ export async function checkRange(
   if (range === null) return null;
   const leaves = new Map<string, RangeLeaf>();
   const otherBodies = new Set<string>();
+  const roots = new Map([[log.size, toHex(log.rootHash)]]);
   try {
     const tree = CompactRange.from(range.from_index, range.left_edge.map(hashFromHex));
     const oddTimes = new OddTimes(range, files.manifest);
@@ -64,6 +68,7 @@ export async function checkRange(
       const entries = decodeEntryBundle(await files.read(path, MAX_ENTRIES), count);
       for (const [n, bytes] of entries.entries()) {
         tree.append(leafHash(bytes));
+        if (sizes.has(first + n + 1)) roots.set(first + n + 1, toHex(tree.root()));
         const placed = { index: first + n, leaf: parseLeaf(bytes) };
         requireOfOrg(placed, files.manifest);
         oddTimes.look(placed);
@@ -78,7 +83,7 @@ export async function checkRange(
       `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", with which the log begins"}`,
     );
     await checkPeriod(files, findings, log, range, oddTimes.count);
-    return { range, leaves, otherBodies };
+    return { range, leaves, otherBodies, roots };
   } catch (error) {
     findings.fail("range", reasonOf(error));
     return null;

@@ -3,6 +3,7 @@ import { basisText } from "../basis.ts";
 import { type Expectation, exitCode, type Verdict, worst } from "../outcome.ts";
 import { line, type Paint, VERDICTS } from "../report-text.ts";
 import { visible, visibleJson } from "../visible.ts";
+import { type JoinedPacks, joinPacks } from "./join-packs.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** The answer about all packs that were named. */
@@ -11,11 +12,15 @@ export interface PacksAnswer {
   /** Null unless asked for. */
   expectPassed: Expectation | null;
   outcomes: PackOutcome[];
+  /** Of each organisation of which several packs were named. */
+  joined: JoinedPacks[];
 }
 
 export function answerOfPacks(outcomes: PackOutcome[], expectsPassed: boolean): PacksAnswer {
+  const joined = joinPacks(outcomes);
   return {
-    verdict: worst(outcomes.map(({ verdict }) => verdict)),
+    joined,
+    verdict: worst([...outcomes, ...joined].map(({ verdict }) => verdict)),
     expectPassed: expectsPassed ? expectation(outcomes) : null,
     outcomes,
   };
@@ -50,8 +55,8 @@ export function packsJson(answer: PacksAnswer): string {
     basis,
     error,
   }));
-  const { verdict, expectPassed } = answer;
-  const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, packs };
+  const { verdict, expectPassed, joined } = answer;
+  const report = { verdict, exit_code: exitCode(answer), expect_passed: expectPassed, packs, joined };
   return `${visibleJson(report)}\n`;
 }
 
@@ -72,7 +77,14 @@ export function packsText(answer: PacksAnswer, paint: Paint): string {
         : ["  not proven:", ...summary.not_proven.map((text) => `    - ${visible(text)}`)]),
     ].join("\n");
   });
-  return `${[...paragraphs, ...closing(answer, paint)].join("\n\n")}\n`;
+  const together = answer.joined.map(({ org_id, packs, verdict, checks }) => {
+    const [word, style] = VERDICTS[verdict];
+    return [
+      `${paint(style, word)}  ${packs.length} packs of ${visible(org_id)} as one chain`,
+      ...checks.map((check) => line(check, paint, WIDTH)),
+    ].join("\n");
+  });
+  return `${[...paragraphs, ...together, ...closing(answer, paint)].join("\n\n")}\n`;
 }
 
 function counted({ org, period, totals, sources }: EvidenceSummary, verdict: Verdict): string[] {

@@ -37,6 +37,8 @@ export interface PackEvidence {
   witnessKeys?: readonly NoteVerifier[];
   /** How many of them have to have cosigned the checkpoint; all unless told. */
   requireWitnesses?: number | undefined;
+  /** Sizes of the log at which its root is wanted, to compare packs with each other. */
+  sizes?: ReadonlySet<number>;
 }
 
 /** The answer about one pack. */
@@ -50,6 +52,8 @@ export interface PackOutcome {
   checks: CheckedLine[];
   /** What the verdict rests on; null where nothing could be checked. */
   basis: Basis | null;
+  /** Roots of the log by its size, as the pack's leaves and checkpoint give them; null where they do not. */
+  roots: ReadonlyMap<number, string> | null;
   /** Why nothing could be checked. */
   error: { code: string; message: string } | null;
 }
@@ -83,6 +87,7 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     summary: null,
     checks: [],
     basis: null,
+    roots: null,
     error: null,
   };
   let zip: ZipReader;
@@ -97,13 +102,18 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
   try {
     findings.hold("zip", `${zip.paths().length} files`);
     const files = await PackFiles.open(zip, findings);
-    const { summary = null, basis = null } = files === null ? {} : await checkAll(files, findings, evidence);
+    const {
+      summary = null,
+      basis = null,
+      roots = null,
+    } = files === null ? {} : await checkAll(files, findings, evidence);
     return {
       ...outcome,
       verdict: findings.verdict(),
       manifest: files?.manifest ?? null,
       summary,
       basis,
+      roots,
       checks: findings.lines(),
     };
   } finally {
@@ -114,8 +124,15 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
 async function checkAll(
   files: PackFiles,
   findings: Findings,
-  { logKey, keys, keysOfOrg = null, witnessKeys = [], requireWitnesses = witnessKeys.length }: PackEvidence,
-): Promise<{ summary: EvidenceSummary | null; basis: Basis | null }> {
+  {
+    logKey,
+    keys,
+    keysOfOrg = null,
+    witnessKeys = [],
+    requireWitnesses = witnessKeys.length,
+    sizes,
+  }: PackEvidence,
+): Promise<Pick<PackOutcome, "summary" | "basis" | "roots">> {
   const agents = await readAgents(files, findings);
   const isOfOrg = keysOfOrg === null || keysOfOrg === files.manifest.org_id;
   if (!isOfOrg)
@@ -130,7 +147,7 @@ async function checkAll(
     givenKeys,
     asked: { keys: witnessKeys, required: requireWitnesses },
   });
-  const range = log === null ? null : await checkRange(files, findings, log);
+  const range = log === null ? null : await checkRange(files, findings, log, sizes);
   let summary: EvidenceSummary | null = null;
   let basis: Basis | null = null;
   if (log !== null && range !== null) {
@@ -160,7 +177,7 @@ async function checkAll(
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
   await files.compareRest();
-  return { summary, basis };
+  return { summary, basis, roots: range?.roots ?? null };
 }
 
 async function count(

@@ -1,0 +1,124 @@
+import { type Manifest, PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import type { CheckedLine, Verdict } from "../outcome.ts";
+import { ZipError } from "../zip/zip-error.ts";
+import { ZipReader } from "../zip/zip-reader.ts";
+import type { PackOutcome } from "./verify-pack.ts";
+
+/** What several packs of one organisation say together. */
+export interface JoinedPacks {
+  org_id: string;
+  /** As they were named, in the order of their periods. */
+  packs: string[];
+  verdict: Verdict;
+  checks: CheckedLine[];
+}
+
+const MAX_MANIFEST = 256 * 1024 * 1024;
+const MAX_RANGE = 1024 * 1024;
+
+/**
+ * Sizes of the log at which packs can be compared: those of their checkpoints and ranges. They are read before anything is verified, and
+ * only ever choose what is compared.
+ */
+export async function sizesToCompare(paths: readonly string[]): Promise<Set<number>> {
+  const sizes = new Set<number>();
+  if (paths.length < 2) return sizes;
+  for (const path of paths)
+    try {
+      const zip = await ZipReader.open(path);
+      try {
+        sizes.add(parseManifest(await zip.read(PACK_FILES.manifest, MAX_MANIFEST)).log.tree_size);
+        sizes.add(parseLogRange(await zip.read(PACK_FILES.range, MAX_RANGE)).to_index);
+      } finally {
+        await zip.close();
+      }
+    } catch (error) {
+      // The pack's own verdict says what is wrong with it.
+      if (!(error instanceof ZipError || error instanceof ProofError || isSystemError(error))) throw error;
+    }
+  return sizes;
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}
+
+interface Joined {
+  pack: string;
+  manifest: Manifest;
+  roots: ReadonlyMap<number, string>;
+}
+
+/** Packs of one organisation as one chain: one log, without a fork, over periods without a gap. */
+export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
+  const known = outcomes.flatMap(({ pack, manifest, roots }): Joined[] =>
+    manifest === null || roots === null ? [] : [{ pack, manifest, roots }],
+  );
+  return [...Map.groupBy(known, ({ manifest }) => manifest.org_id)]
+    .filter(([, packs]) => packs.length > 1)
+    .map(([org_id, packs]) => {
+      const ordered = packs.toSorted((a, b) => (a.manifest.period.from < b.manifest.period.from ? -1 : 1));
+      const checks = [oneLog(packs), periods(ordered)];
+      const results = checks.map(({ result }) => result);
+      const isOpen = results.includes("not_checked") ? "cannot_tell" : "true";
+      return {
+        org_id,
+        packs: ordered.map(({ pack }) => pack),
+        verdict: results.includes("failed") ? "false" : isOpen,
+        checks,
+      };
+    });
+}
+
+/** Each checkpoint is the beginning of the next larger one's tree, as the leaves of the other pack show. */
+function oneLog(packs: readonly Joined[]): CheckedLine {
+  const line = lineOf("one_log", "checkpoints of one log, which only grew");
+  for (const a of packs)
+    for (const b of packs)
+      for (const [size, root] of a.roots) {
+        const other = b.roots.get(size);
+        if (other !== undefined && other !== root)
+          return line(
+            "failed",
+            `${a.pack} and ${b.pack} have two roots for ${size} leaves: the log was forked`,
+          );
+      }
+  const bySize = packs.toSorted((a, b) => a.manifest.log.tree_size - b.manifest.log.tree_size);
+  for (const [n, larger] of bySize.entries()) {
+    const smaller = bySize[n - 1];
+    if (smaller !== undefined && !larger.roots.has(smaller.manifest.log.tree_size))
+      return line(
+        "not_checked",
+        `${larger.pack} does not reach back or forward to the ${smaller.manifest.log.tree_size} leaves of ${smaller.pack}'s checkpoint: take both anew, one after the other`,
+      );
+  }
+  const sizes = bySize.map(({ manifest }) => manifest.log.tree_size);
+  return line("held", `each of the checkpoints of ${sizes.join(", ")} leaves is the beginning of the next`);
+}
+
+function periods(ordered: readonly Joined[]): CheckedLine {
+  const line = lineOf("periods", "periods without a gap");
+  const [gaps, overlaps]: [string[], string[]] = [[], []];
+  let until = ordered[0]?.manifest.period.from ?? "";
+  const from = until;
+  for (const { manifest } of ordered) {
+    const { period } = manifest;
+    if (period.from > until) gaps.push(`${until} to ${period.from}`);
+    if (period.from < until) overlaps.push(`${period.from} to ${period.to < until ? period.to : until}`);
+    if (period.to > until) until = period.to;
+  }
+  const twice = overlaps.length > 0 ? `; in two packs: ${overlaps.join(", ")}` : "";
+  return gaps.length > 0
+    ? line("not_checked", `in none of the packs: ${gaps.join(", ")}${twice}`)
+    : line("held", `${from} to ${until}${twice}`);
+}
+
+function lineOf(id: string, title: string) {
+  return (result: CheckedLine["result"], detail: string): CheckedLine => ({
+    id,
+    title,
+    result,
+    detail,
+    hint: null,
+  });
+}
