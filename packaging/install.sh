@@ -212,8 +212,8 @@ apt_install() {
 
 install_files() {
   fetch_verified "attestore-linux-$architecture"
-  for unit in attestore.service attestore-sandbox.socket attestore-sandbox@.service attestore-sandbox.tmpfiles; do
-    fetch_verified "$unit"
+  for file in attestore.service attestore-sandbox.socket attestore-sandbox.service attestore-sandbox.tmpfiles; do
+    fetch_verified "$file"
   done
   fetch_verified attestore-migrate.sh
   if ! getent passwd attestore >/dev/null; then
@@ -234,9 +234,10 @@ install_files() {
   chown attestore:attestore /var/lib/attestore
   chmod 0700 /var/lib/attestore
   sh "$work/attestore-migrate.sh"
-  for unit in attestore.service attestore-sandbox.socket attestore-sandbox@.service; do
+  for unit in attestore.service attestore-sandbox.socket; do
     put "$work/$unit" "/etc/systemd/system/$unit" 0644
   done
+  put "$work/attestore-sandbox.service" /etc/systemd/system/attestore-sandbox@.service 0644
   put "$work/attestore-sandbox.tmpfiles" /usr/lib/tmpfiles.d/attestore-sandbox.conf 0644
   put "$work/attestore-linux-$architecture" /usr/bin/attestore 0755
 }

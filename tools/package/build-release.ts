@@ -67,7 +67,8 @@ export async function buildRelease(
     }
     // For hosts with neither dpkg nor rpm.
     for (const [from, to] of [
-      ...UNITS.map((unit) => [unit, unit] as const),
+      // Such a name is one that every server serves.
+      ...UNITS.map((unit) => [unit, unit.replace("@", "")] as const),
       ["attestore-sandbox.tmpfiles", "attestore-sandbox.tmpfiles"],
       ["migrate.sh", "attestore-migrate.sh"],
     ] as const) {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -18,6 +18,8 @@ declare module "vitest" {
  */
 export async function setup(project: TestProject): Promise<() => void> {
   const directory = mkdtempSync(join(tmpdir(), "attestore-programs-"));
+  // A sandbox's user runs them too.
+  chmodSync(directory, 0o755);
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   const write = async (file: string, source: string): Promise<string> => {
     const { code } = await bundle(join(REPOSITORY, "packages", source), null);

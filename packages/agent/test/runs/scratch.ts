@@ -34,15 +34,16 @@ export async function makeTestPlace(): Promise<TestPlace> {
   };
 }
 
-/** The running programs that were started by this process, by name. */
+/** The running programs that this process started, or those that it started, by name. */
 export function childrenNamed(name: string): number[] {
-  try {
-    return execFileSync("pgrep", ["-x", "-P", String(process.pid), name], { encoding: "utf8" })
-      .trim()
-      .split("\n")
-      .map(Number);
-  } catch {
-    // pgrep's way to say that there is none.
-    return [];
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid=,comm="], { encoding: "utf8" })
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/));
+  const ours = new Set([process.pid]);
+  for (let before = 0; before !== ours.size;) {
+    before = ours.size;
+    for (const [pid, parent] of rows) if (ours.has(Number(parent))) ours.add(Number(pid));
   }
+  return rows.filter(([pid, , comm]) => ours.has(Number(pid)) && comm === name).map(([pid]) => Number(pid));
 }

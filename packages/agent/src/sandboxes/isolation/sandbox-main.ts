@@ -1,4 +1,5 @@
 import { chownSync, mkdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { Socket } from "node:net";
 import { join } from "node:path";
 import { NAMESPACE_HOME, NAMESPACE_SOCKETS } from "./namespaces.ts";
@@ -13,7 +14,9 @@ export async function runSandbox([where]: readonly string[]): Promise<void> {
   const input = new Socket({ fd: 0 });
   const isUnit = where === "unit";
   const output = isUnit ? input : new Socket({ fd: 1, readable: false });
-  await serveSandbox(input, output, isUnit ? unitSandbox() : namespaceSandbox());
+  const sandbox = isUnit ? unitSandbox() : namespaceSandbox();
+  await serveSandbox(input, output, sandbox);
+  if (sandbox.user !== null) empty(sandbox.home, sandbox.user);
   process.exit(0);
 }
 
@@ -39,6 +42,16 @@ function unitSandbox(): ServedSandbox {
     chownSync(directory, user.uid, user.gid);
   }
   return { home, sockets, self: ownProgram(), user, watchesDisk: true };
+}
+
+/** As the user whose it all is. What still runs may make more: that goes when the unit has ended. */
+function empty(directory: string, user: { uid: number; gid: number }): void {
+  spawnSync("/bin/sh", ["-c", "chmod -R u+rwX . && find . -mindepth 1 -delete"], {
+    ...user,
+    cwd: directory,
+    stdio: "ignore",
+    env: { PATH: "/usr/bin:/bin" },
+  });
 }
 
 function unitUser(): { uid: number; gid: number } {
