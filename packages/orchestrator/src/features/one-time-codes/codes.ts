@@ -34,6 +34,7 @@ export async function issueCode(
     purpose: about.purpose,
     email: normalEmail(about.email),
     attempt_sha256: attemptHash(about),
+    by_network: about.attempt === undefined,
     code_sha256: hashOf({ purpose: about.purpose, email: about.email, code }),
     org_name: about.purpose === "signup" ? about.orgName : null,
     expires_at: expiresAt,
@@ -70,7 +71,13 @@ export function normalEmail(email: string): string {
 
 function keyOf(tried: Tried): CodeKey & { tried: Buffer } {
   const { purpose, email } = tried;
-  return { purpose, email: normalEmail(email), attempt: attemptHash(tried), tried: hashOf(tried) };
+  return {
+    purpose,
+    email: normalEmail(email),
+    attempt: attemptHash(tried),
+    byNetwork: tried.attempt === undefined,
+    tried: hashOf(tried),
+  };
 }
 
 /** A stranger knows neither what somebody's browser made up nor, as a rule, can call from their network. */

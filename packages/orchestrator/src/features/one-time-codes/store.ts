@@ -6,6 +6,8 @@ export interface CodeKey {
   purpose: OneTimeCodesTable["purpose"];
   email: string;
   attempt: Buffer;
+  /** The attempt is the network that the call came from. */
+  byNetwork: boolean;
 }
 
 /** An attempt's newest code takes the place of the one before. */
@@ -14,7 +16,7 @@ export async function putCode(
   code: Required<
     Pick<
       Insertable<OneTimeCodesTable>,
-      "purpose" | "email" | "attempt_sha256" | "code_sha256" | "org_name" | "expires_at"
+      "purpose" | "email" | "attempt_sha256" | "by_network" | "code_sha256" | "org_name" | "expires_at"
     >
   >,
 ): Promise<void> {
@@ -45,17 +47,24 @@ export async function countWrongTry(
     .execute();
 }
 
-/** Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. */
+/**
+ * Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. A program that makes no attempts of
+ * its own may ask in one network and type the code in another: there the code alone has to do.
+ */
 export async function takeCode(
   tx: DatabaseTransaction,
-  { purpose, email, attempt, tried }: CodeKey & { tried: Buffer },
+  { purpose, email, attempt, byNetwork, tried }: CodeKey & { tried: Buffer },
 ): Promise<{ org_name: string | null } | null> {
   const row = await tx
     .updateTable("one_time_codes")
     .set({ used_at: sql<Date>`now()` })
     .where("purpose", "=", purpose)
     .where("email", "=", email)
-    .where("attempt_sha256", "=", attempt)
+    .where((code) =>
+      byNetwork
+        ? code.or([code("attempt_sha256", "=", attempt), code("by_network", "=", true)])
+        : code("attempt_sha256", "=", attempt),
+    )
     .where("code_sha256", "=", tried)
     .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
     .where("used_at", "is", null)

@@ -126,6 +126,7 @@ export interface OneTimeCodesTable {
   purpose: "signup" | "login";
   email: string;
   attempt_sha256: Buffer;
+  by_network: boolean;
   code_sha256: Buffer;
   org_name: Nullable<string>;
   wrong_tries: Generated<number>;
