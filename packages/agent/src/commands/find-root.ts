@@ -5,6 +5,7 @@ import { loadEnvironmentFile } from "../root/environment-file.ts";
 import { layoutOf } from "../root/layout.ts";
 import { resolveRoot, resolveRootForInit, type ResolvedRoot } from "../root/resolve-root.ts";
 import type { RootSurroundings } from "../root/resolve-root.ts";
+import { requireTrustedRoot } from "../root/trusted-root.ts";
 import { UserError } from "../root/user-error.ts";
 
 /** The root of a call and its configuration; or, for commands that can do without, what is wrong with them. */
@@ -20,10 +21,14 @@ export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): P
     const layout = layoutOf(resolved.path);
     if (!existsSync(layout.root))
       throw new UserError("root_missing", `${layout.root} (from ${resolved.branch}) does not exist`);
+    requireTrustedRoot(resolved, around);
     becomeOwner(layout.root);
     loadEnvironmentFile(layout.environment, process.env);
     return { resolved, config: await readConfig(layout.config, layout.root), problem: null };
   } catch (error) {
+    // Nobody looks into, or makes anything in, a root that somebody else may have put there.
+    if (error instanceof UserError && error.code === "root_untrusted")
+      return { resolved: null, config: null, problem: error };
     if (error instanceof UserError) return { resolved, config: null, problem: error };
     throw error;
   }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { formatBytes } from "../terminal/amounts.ts";
 import { readIdentities } from "../root/age-identity.ts";
@@ -111,7 +111,8 @@ async function writeOut(
 function requireOutput({ cwd }: Call, output: string | undefined): string {
   if (output === undefined) throw new UserError("usage", "where to? Give --output FILE");
   const path = resolve(cwd, output);
-  if (existsSync(path))
+  // A link that leads nowhere is there too.
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
     throw new UserError("usage", `${path} exists already: move it away or choose another --output`);
   return path;
 }

@@ -1,5 +1,6 @@
 import type { Child } from "../processes/child.ts";
 import type { Confinement, IsolationLevel } from "../sandboxes/isolation/confinement.ts";
+import type { Limits } from "../root/limits.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
@@ -37,6 +38,8 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Of a restore that is held to limits. */
   readonly confinement?: Confinement;
+  /** The source's; the built-in ones unless told. */
+  readonly limits?: Limits;
 }
 
 /** What an engine is told of a source: its own settings, and what every source has. */

@@ -1,13 +1,15 @@
 import { open } from "node:fs/promises";
+import { openRegularFile } from "../trees/regular-file.ts";
 
 const READ_BYTES = 1 << 20;
 
 /**
  * A file in pieces, reading on while the last piece is being worked on. A piece is valid until the next one is asked
  * for: two buffers take turns, because fresh memory for each piece costs as much as reading it.
+ * @throws NotAFile for pipes, devices and directories, which are not even opened to be read
  */
 export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void, undefined> {
-  const file = await open(path, "r");
+  const file = await openRegularFile(path);
   const read = async (buffer: Buffer, position: number): Promise<Buffer> => {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
     return buffer.subarray(0, bytesRead);

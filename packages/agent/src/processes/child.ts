@@ -3,6 +3,7 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { systemCode } from "../root/system-code.ts";
 import { gather } from "./gather.ts";
+import { searchPath, temporaryDirectory } from "./search-path.ts";
 
 export interface ChildRequest {
   readonly command: string;
@@ -137,10 +138,10 @@ function started(child: ChildProcess, command: string): Promise<void> {
 function minimalEnvironment(): Record<string, string> {
   const environment: Record<string, string> = {
     LC_ALL: "C.UTF-8",
-    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    PATH: searchPath(),
   };
   for (const name of ["HOME", "TZ", "TMPDIR"]) {
-    const value = process.env[name];
+    const value = name === "TMPDIR" ? (temporaryDirectory() ?? undefined) : process.env[name];
     if (value !== undefined) environment[name] = value;
   }
   return environment;

@@ -128,6 +128,8 @@ export const ConfigFile = Type.Object(
         ),
       ),
     ),
+    /** For every source that has none of its own; read by `parseLimits`. */
+    limits: Type.Optional(Type.Unknown()),
     defaults: Type.Optional(Defaults),
     sources: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },

@@ -6,6 +6,7 @@ import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { credentialPath, isCredentialName } from "./credential.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "./layout.ts";
+import { DEFAULT_LIMITS, parseLimits } from "./limits.ts";
 import { nearestName } from "./nearest-name.ts";
 import { readText } from "./read-json.ts";
 import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./source-config.ts";
@@ -99,10 +100,13 @@ export function parseConfig(text: string, file: string, root: string): Config {
   for (const issue of schemaIssues(value)) report(issue.path, issue.message);
   if (issues.length > 0 || !Value.Check(ConfigFile, value)) throw new ConfigError(file, issues);
 
+  const limits = parseLimits(value.limits, DEFAULT_LIMITS, (field, message) =>
+    report(field === "" ? ["limits"] : ["limits", field], message),
+  );
   const sources = new Map<string, SourceConfig>();
   for (const [slug, entry] of Object.entries(value.sources ?? {})) {
     try {
-      sources.set(slug, parseSourceConfig(slug, entry, root));
+      sources.set(slug, parseSourceConfig(slug, entry, root, limits));
     } catch (error) {
       if (!(error instanceof SourceConfigError)) throw error;
       for (const issue of error.issues) report(sourcePath(slug, issue.path), issue.message);

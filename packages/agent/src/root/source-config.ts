@@ -1,6 +1,7 @@
 import { ENGINES } from "../engines/registry.ts";
 import { type CheckConfig, parseChecks } from "../checks/check-config.ts";
 import { parseSandbox, type SandboxConfig } from "../sandboxes/sandbox-config.ts";
+import { DEFAULT_LIMITS, type Limits, parseLimits } from "./limits.ts";
 import { nearestName } from "./nearest-name.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
@@ -18,6 +19,8 @@ export interface SourceCommon {
   readonly checkTimeout_s: number;
   /** False where tables, or a directory, may well lose half of what is in them between two tests. */
   readonly rowFloors?: boolean;
+  /** What it may take; the built-in ones unless told. */
+  readonly limits?: Limits;
   /** How long it may take to have its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
@@ -36,14 +39,19 @@ export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
-const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "row_floors", "objectives"];
+const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "row_floors", "objectives", "limits"];
 const NAMES = Object.keys(ENGINES) as EngineName[];
 
 /**
  * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to `baseDir` (the root).
  * @throws SourceConfigError with every issue found, not only the first.
  */
-export function parseSourceConfig(slug: string, value: unknown, baseDir: string): SourceConfig {
+export function parseSourceConfig(
+  slug: string,
+  value: unknown,
+  baseDir: string,
+  builtInLimits = DEFAULT_LIMITS,
+): SourceConfig {
   const issues: SourceConfigIssue[] = [];
   const at = `sources.${slug}`;
   const issue = (path: string, message: string): void => void issues.push({ path, message });
@@ -78,13 +86,16 @@ export function parseSourceConfig(slug: string, value: unknown, baseDir: string)
     checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
   };
   const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
+  const limits = parseLimits(value["limits"], builtInLimits, (field, message) =>
+    issue(field === "" ? `${at}.limits` : `${at}.limits.${field}`, message),
+  );
   const fields = new SourceFields(value, at, baseDir);
   const rowFloors = fields.flag("row_floors", true);
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
   // An engine's settings belong to its name, which the compiler can't follow through the table.
-  return { ...common, rowFloors, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
+  return { ...common, limits, rowFloors, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
 }
 
 function nearest(typed: unknown, names: readonly string[]): string {

@@ -3,6 +3,8 @@ export type UserErrorCode =
   | "root_missing"
   /** The root is there and can't be used: permissions, not a directory. */
   | "root_unusable"
+  /** It was found, not named, and somebody else may have put it there. */
+  | "root_untrusted"
   /** config.yaml is missing, or something in it is wrong. */
   | "config_invalid"
   /** config.yaml is not what it was when the change of it was shown. */

@@ -27,8 +27,8 @@ export type CouldNotRunCode =
   | "sandbox_failed"
   /** The throw-away place lacks something that the backup needs, such as an extension. */
   | "sandbox_lacks"
-  /** A check's query did not end in its time. */
-  | "check_timed_out"
+  /** The source is larger, or its dump takes longer, than its limits say. */
+  | "limit_exceeded"
   /** The secret of a canary cannot be read, is too short, or stands where it would be seen. */
   | "canary_unusable"
   /** A recipient is not an `age1…` key. */

@@ -3,8 +3,10 @@ import { dumpSource } from "../engines/index.ts";
 import type { Dump, SourceMetadata } from "../engines/engine.ts";
 import { writeBlob } from "../pipeline/blob.ts";
 import { seal } from "../pipeline/seal.ts";
+import { DEFAULT_LIMITS, type Limits } from "../root/limits.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import { atMost, beyondLimit, timeLimit } from "./limited.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface MakeBackupRequest {
@@ -38,23 +40,27 @@ export interface MadeBackup {
  * @throws CouldNotRun
  */
 export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup> {
-  const { source, recipients, blobsDir, signal } = request;
+  const { source, recipients, blobsDir } = request;
+  const limits = source.limits ?? DEFAULT_LIMITS;
+  const time = timeLimit(limits, request.signal);
+  const { signal } = time;
   const scratchDir = request.scratchDir ?? join(blobsDir, "..", "scratch");
   const startedAt = new Date().toISOString();
-  stopIfAborted(signal);
+  stopIfAborted(request.signal);
   let dump: Dump | null = null;
   try {
-    dump = await dumpSource(source, { scratchDir, signal });
-    const counted = new Counted(dump, request.onProgress);
-    const blob = await writeBlob(seal(counted.content(), recipients), blobsDir, signal);
+    dump = await dumpSource(source, { scratchDir, signal, limits });
+    const plaintext = described(dump, limits, request.onProgress);
+    const blob = await writeBlob(seal(plaintext.content, recipients), blobsDir, signal);
     return {
       ...blob,
       cipher: { name: "age-v1", recipients },
-      sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: counted.bytes },
+      sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: plaintext.bytes() },
       startedAt,
       finishedAt: new Date().toISOString(),
     };
   } catch (error) {
+    if (time.isUp()) throw beyondLimit(`the dump did not end within ${limits.time_s} s`, "limits.time_s");
     stopIfAborted(signal);
     if (isDiskFull(error)) {
       throw new CouldNotRun(
@@ -70,28 +76,25 @@ export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup
 }
 
 /** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
-class Counted {
-  /** So far. Signed, it bounds what a restore takes from this backup. */
-  bytes = 0;
-  readonly #dump: Dump;
-  readonly #onProgress: OnProgress | undefined;
-
-  constructor(dump: Dump, onProgress: OnProgress | undefined) {
-    this.#dump = dump;
-    this.#onProgress = onProgress;
-  }
-
-  async *content(): AsyncGenerator<Buffer, void, undefined> {
-    const { expectedBytes } = this.#dump;
-    for await (const piece of this.#dump.content) {
+function described(
+  dump: Dump,
+  limits: Limits,
+  onProgress: OnProgress | undefined,
+): { readonly content: AsyncIterable<Buffer>; readonly bytes: () => number } {
+  const { expectedBytes } = dump;
+  let bytes = 0;
+  const tooLong = (): Error => beyondLimit(`the dump is longer than ${limits.bytes} bytes`, "limits.bytes");
+  const content = (async function* () {
+    for await (const piece of atMost(dump.content, limits.bytes, tooLong)) {
       yield piece;
-      this.bytes += piece.length;
-      this.#onProgress?.({
+      bytes += piece.length;
+      onProgress?.({
         phase: "dump",
-        bytes: this.bytes,
-        ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, this.bytes) }),
+        bytes,
+        ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, bytes) }),
       });
     }
-    await this.#dump.metadata();
-  }
+    await dump.metadata();
+  })();
+  return { content, bytes: () => bytes };
 }

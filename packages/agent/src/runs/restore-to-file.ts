@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { rename, rm } from "node:fs/promises";
+import { link, lstat, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
@@ -39,7 +39,7 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
     const dump = unseal(sha256 === undefined ? ciphertext : holdToDigest(ciphertext, sha256), identities);
     const onBytes = (bytes: number): void => request.onProgress?.({ phase: "restore", bytes });
     const sizeBytes = await writeFilePieces(partial, dump, signal, onBytes);
-    await rename(partial, output);
+    await nameIt(partial, output);
     await syncDirectory(dirname(output));
     return { sizeBytes };
   } catch (error) {
@@ -59,5 +59,17 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
       });
     }
     throw error;
+  }
+}
+
+/** Never in place of what somebody put there meanwhile, a link least of all. Some file systems have no hard links. */
+async function nameIt(partial: string, output: string): Promise<void> {
+  try {
+    await link(partial, output);
+    await rm(partial);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") throw error;
+    if ((await lstat(output).catch(() => null)) !== null) throw error;
+    await rename(partial, output);
   }
 }

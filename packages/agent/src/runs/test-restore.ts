@@ -12,10 +12,12 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { unseal } from "../pipeline/unseal.ts";
 import { dirname } from "node:path";
+import { DEFAULT_LIMITS, type Limits } from "../root/limits.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { Confinement } from "../sandboxes/isolation/confinement.ts";
 import { RestoreTooLarge } from "../sandboxes/isolation/restore-too-large.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import { atMost, type TimeLimit, timeLimit } from "./limited.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { readCanaries } from "./read-canaries.ts";
@@ -66,6 +68,7 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
  */
 export async function testRestore(request: TestRestoreRequest): Promise<RestoreTestResult> {
   const { source, signal } = request;
+  const limits = source.limits ?? DEFAULT_LIMITS;
   stopIfAborted(signal);
   requireItsEngine(source, request.backupMetadata);
   const canaries = await readCanaries(source.checks);
@@ -87,17 +90,26 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
   });
   let restored: Restored | null = null;
   let copy: LocalCopy | null = null;
+  // From the moment that the data have a say in how long it takes.
+  let time: TimeLimit | null = null;
   try {
     const { path } = (copy = await timed("download_ms", () =>
       localCopy(request.ciphertext, request.scratchDir, signal, progressOf(request, "download")),
     ));
     await timed("decrypt_ms", () => verifyDigest(path, request));
+    const within = (time = timeLimit(limits, signal)).signal;
     const opened = (restored = await timed("restore_ms", () => {
+      const plaintext = unseal(readCiphertext({ path }), request.identities);
       const dump = counted(
-        atMost(plaintextBytes, unseal(readCiphertext({ path }), request.identities)),
+        holdToSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
         progressOf(request, "restore"),
       );
-      return sandbox.restore(dump, { scratchDir: request.scratchDir, signal, confinement });
+      return sandbox.restore(dump, {
+        scratchDir: request.scratchDir,
+        signal: within,
+        limits,
+        confinement,
+      });
     }));
     const { outcomes: checks, readData } = await timed("checks_ms", () =>
       runChecks(opened, {
@@ -106,7 +118,7 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
         metadata: request.backupMetadata,
         lastPassed: request.lastPassed ?? null,
         runtime: sandbox.runtime,
-        signal,
+        signal: within,
         onDone: progressOf(request, "checks"),
       }),
     );
@@ -114,6 +126,11 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
   } catch (caught) {
     stopIfAborted(signal);
+    // Whoever makes a dump may make it endless: that is a result, or they could choose that there is none.
+    if (time?.isUp() === true) {
+      const reason = `the restore and its checks did not end within ${limits.time_s} s (limits.time_s of the source)`;
+      return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
+    }
     const error = confinement.whatEnded(caught);
     if (
       error instanceof DamagedCiphertext ||
@@ -149,20 +166,29 @@ function plaintextBytesOf(metadata: ForeignMetadata): number | null {
     : null;
 }
 
-/** @throws RestoreRefused for more than the maker signed. */
-async function* atMost(
-  bytes: number | null,
-  content: AsyncIterable<Buffer>,
+/**
+ * A dump is as long as its receipt says. Of a backup from before receipts said so, and of one without, it is at most as long as
+ * the source's limit.
+ * @throws RestoreRefused
+ */
+async function* holdToSize(
+  plaintext: AsyncIterable<Buffer>,
+  signed: unknown,
+  { bytes: limit }: Limits,
 ): AsyncGenerator<Buffer, void, undefined> {
-  let seen = 0;
-  for await (const piece of content) {
-    seen += piece.length;
-    if (bytes !== null && seen > bytes)
-      throw new RestoreRefused(
-        `the backup unpacks to more than the ${bytes} bytes that its receipt says: nothing more of it was written`,
-      );
-    yield piece;
-  }
+  const isSigned = typeof signed === "number" && Number.isSafeInteger(signed) && signed >= 0;
+  const most = isSigned ? signed : limit;
+  const whose = isSigned ? "that its receipt says" : "of limits.bytes of the source";
+  const bytes = yield* atMost(
+    plaintext,
+    most,
+    () =>
+      new RestoreRefused(
+        `the backup unpacks to more than the ${most} bytes ${whose}: nothing more of it was written`,
+      ),
+  );
+  if (isSigned && bytes !== signed)
+    throw new RestoreRefused(`the backup unpacks to ${bytes} bytes, and its receipt says ${signed}`);
 }
 
 /** A source may have become one of another engine, which would find each backup from before to be broken. */

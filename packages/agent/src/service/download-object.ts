@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CouldNotRun, isDiskFull } from "../runs/could-not-run.ts";
 import { backoffDelay, type Backoff } from "./backoff.ts";
 import { connectionError, refuseUpgrade } from "./exchange.ts";
+import { watchPace } from "./pace.ts";
 import { requireHttps } from "./object-url.ts";
 import { isTransient, ServiceError } from "./service-error.ts";
 
@@ -23,7 +24,6 @@ export interface DownloadRequest {
 }
 
 const IDLE_MS = 60_000;
-
 /**
  * Downloads an object into a file. A connection that breaks is taken up again where it broke. What arrives is not
  * checked here: whoever uses the file compares its digest.
@@ -47,8 +47,8 @@ export async function downloadObject(
         download.signal.throwIfAborted();
         if (error instanceof CouldNotRun) throw error;
         const failure = error instanceof ServiceError ? error : connectionError(url, error);
-        // Tries count only while nothing arrives: a long download over a bad line gets there.
-        attempt = state.bytes > before ? 1 : attempt + 1;
+        // Tries count only while next to nothing arrives: a long download over a bad line gets there.
+        attempt = state.bytes > before && failure.code !== "timeout" ? 1 : attempt + 1;
         if (!isTransient(failure) || attempt > backoff.tries) throw failure;
         await pause(backoffDelay(backoff, attempt, failure.retryAfter_s), undefined, {
           signal: download.signal,
@@ -79,6 +79,11 @@ async function receive(
     if (state.etag !== null) headers["if-range"] = state.etag;
   }
   const incoming = await get(connections, url, headers, signal);
+  const pace = watchPace(
+    "download",
+    () => state.bytes,
+    (error) => incoming.destroy(error),
+  );
   try {
     const status = incoming.statusCode ?? 0;
     if (status !== 200 && status !== 206) {
@@ -111,6 +116,7 @@ async function receive(
       if (state.bytes > expectedBytes) return;
     }
   } finally {
+    pace.end();
     incoming.destroy();
   }
 }
@@ -136,8 +142,18 @@ function get(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(url, { method: "GET", agent: connections, headers, signal }, resolve);
+    const outgoing = request(url, { method: "GET", agent: connections, headers, signal }, (incoming) => {
+      pace.end();
+      resolve(incoming);
+    });
+    // Of the answer's head nothing counts but its end.
+    const pace = watchPace(
+      "answer",
+      () => 0,
+      (error) => outgoing.destroy(error),
+    );
     outgoing.on("error", reject);
+    outgoing.once("close", pace.end);
     refuseUpgrade(outgoing, reject);
     outgoing.setTimeout(IDLE_MS, () => outgoing.destroy(new Error(`silent for ${IDLE_MS / 1000} s`)));
     outgoing.end();

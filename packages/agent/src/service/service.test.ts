@@ -6,7 +6,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { makeCertificates } from "../../test/service/certificates.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
 import { backoffDelay, LONGEST_WAIT_MS } from "./backoff.ts";
@@ -355,4 +355,36 @@ it("never waits for more than an hour, whatever Retry-After says", () => {
   const backoff = { tries: 9, first_ms: 1_000, longest_ms: 60_000 };
   expect(backoffDelay(backoff, 1, 9_999_999)).toBe(LONGEST_WAIT_MS);
   expect(backoffDelay(backoff, 1, 120)).toBe(120_000);
+});
+
+it("gives up on a store that sends a byte now and then, of the object or of its answer's head", async () => {
+  const store = createServer(fake.certificates, ({ url, socket }, response) => {
+    if (url === "/body") {
+      response.writeHead(200, { "content-length": 1_000_000 });
+      response.write("x");
+    } else socket.write("HTTP/1.1 200 OK\r\n");
+  });
+  store.listen(0, "localhost");
+  await once(store, "listening");
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    for (const path of ["body", "head"]) {
+      const url = `https://localhost:${(store.address() as AddressInfo).port}/${path}`;
+      const file = join(directory, "slow");
+      const error = withService((service) =>
+        service.download({ url, file, expectedBytes: 1_000_000, signal }),
+      ).catch((thrown: unknown) => thrown);
+      let isOver = false;
+      void error.then(() => (isOver = true));
+      while (!isOver) {
+        vi.advanceTimersByTime(60_000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(await error).toMatchObject({ code: "timeout" });
+    }
+  } finally {
+    vi.useRealTimers();
+    store.closeAllConnections();
+    store.close();
+  }
 });

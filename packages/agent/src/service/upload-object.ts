@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { retrying, type Backoff } from "./backoff.ts";
 import { connectionError, refuseUpgrade } from "./exchange.ts";
+import { watchPace } from "./pace.ts";
 import { requireHttps } from "./object-url.ts";
 import { ServiceError } from "./service-error.ts";
 import { throttled } from "./throttle.ts";
@@ -73,10 +74,18 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     outgoing.setTimeout(IDLE_MS, () => outgoing.destroy(new Error(`silent for ${IDLE_MS / 1000} s`)));
   });
   let sending: Promise<void> | null = null;
+  let sent = 0;
+  let isSent = false;
+  // From the last byte on it is the answer that has to come.
+  const pace = watchPace(
+    "upload",
+    () => sent,
+    (error) => outgoing.destroy(isSent ? new ServiceError("timeout", "no answer came to the upload") : error),
+  );
   try {
     const early = await answerBeforeBody(outgoing, answered);
     if (early !== null) throw refusal(url, early.status);
-    sending = sendBody(outgoing, upload);
+    sending = sendBody(outgoing, upload, (bytes) => (sent = bytes)).then(() => void (isSent = true));
     // A store that refuses may answer, and close, before it has read the body: its answer says more than the broken pipe.
     const { status, etag } = await Promise.race([answered, sending.then(() => answered)]).catch(
       () => answered,
@@ -88,6 +97,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     signal.throwIfAborted();
     throw error instanceof ServiceError ? error : connectionError(url, error);
   } finally {
+    pace.end();
     outgoing.destroy();
     await sending?.catch(() => undefined);
     await answered.catch(() => undefined);
@@ -123,7 +133,11 @@ async function answerBeforeBody(
   }
 }
 
-async function sendBody(outgoing: ClientRequest, upload: UploadRequest): Promise<void> {
+async function sendBody(
+  outgoing: ClientRequest,
+  upload: UploadRequest,
+  onSent: (bytes: number) => void,
+): Promise<void> {
   const { file, offset, sizeBytes, signal, maxBytesPerSecond = null, onProgress } = upload;
   let sent = 0;
   await pipeline(
@@ -132,6 +146,7 @@ async function sendBody(outgoing: ClientRequest, upload: UploadRequest): Promise
       for await (const chunk of throttled(chunks, maxBytesPerSecond, signal)) {
         yield chunk;
         sent += chunk.length;
+        onSent(sent);
         onProgress?.(sent);
       }
     },

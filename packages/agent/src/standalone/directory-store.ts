@@ -1,7 +1,9 @@
 import { constants, createReadStream, existsSync } from "node:fs";
-import { access, copyFile, link, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { access, copyFile, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { readFilePieces, writeFilePieces } from "../pipeline/file-pieces.ts";
+import { openRegularFile } from "../trees/regular-file.ts";
 import { makeDirectory, removeDurably, syncDirectory } from "../root/durable-write.ts";
 import { systemCode } from "../root/system-code.ts";
 import { CouldNotRun, isDiskFull } from "../runs/could-not-run.ts";
@@ -17,6 +19,7 @@ export function directoryStore(directory: string): BackupStore {
       const path = pathOf(object);
       if (await isThere(path, object.sizeBytes)) return;
       await makeDirectory(dirname(path));
+      await refuseLink(dirname(path));
       try {
         // The bytes were fsynced under their first name.
         await link(file, path);
@@ -32,8 +35,9 @@ export function directoryStore(directory: string): BackupStore {
     get: async (object, file, { signal }) => {
       signal.throwIfAborted();
       try {
-        await copyFile(pathOf(object), file, constants.COPYFILE_FICLONE);
+        await copyOut(pathOf(object), file, object.sizeBytes, signal);
       } catch (error) {
+        signal.throwIfAborted();
         if (isDiskFull(error))
           throw new CouldNotRun(
             "disk_full",
@@ -49,6 +53,7 @@ export function directoryStore(directory: string): BackupStore {
     },
     remove: async (object) => {
       try {
+        await refuseLink(dirname(pathOf(object)));
         await removeDurably(pathOf(object));
       } catch (error) {
         throw unavailable(directory, error);
@@ -69,10 +74,50 @@ export function directoryStore(directory: string): BackupStore {
   };
 }
 
+/**
+ * No more than one byte too many, which is enough for the digest to be wrong; of a file alone, for a pipe would never end. A file
+ * system that can share the blocks is asked to.
+ */
+async function copyOut(from: string, to: string, sizeBytes: number, signal: AbortSignal): Promise<void> {
+  const file = await openRegularFile(from);
+  try {
+    const itself = `/proc/self/fd/${file.fd}`;
+    const isShared = await copyFile(itself, to, constants.COPYFILE_FICLONE_FORCE).then(
+      () => true,
+      () => false,
+    );
+    if (isShared) return;
+    await rm(to, { force: true });
+    await writeFilePieces(to, readAtMost(itself, sizeBytes + 1), signal);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readAtMost(path: string, most: number): AsyncGenerator<Buffer, void, undefined> {
+  let left = most;
+  for await (const piece of readFilePieces(path)) {
+    yield piece.subarray(0, left);
+    left -= piece.length;
+    if (left <= 0) return;
+  }
+}
+
+/** A link in place of a source's directory would have us write and remove somewhere else. */
+async function refuseLink(directory: string): Promise<void> {
+  const stats = await lstat(directory).catch(() => null);
+  if (stats === null || stats.isDirectory()) return;
+  throw new CouldNotRun(
+    "output_unwritable",
+    `${directory} is no directory but a link or a file, which attestore did not make: look who did, and remove it`,
+  );
+}
+
 /** A name holds a whole file or none: it is linked or renamed to it. */
 async function isThere(path: string, sizeBytes: number): Promise<boolean> {
   try {
-    return (await stat(path)).size === sizeBytes;
+    const stats = await lstat(path);
+    return stats.isFile() && stats.size === sizeBytes;
   } catch (error) {
     if (systemCode(error) === "ENOENT") return false;
     throw error;

@@ -1,7 +1,8 @@
 import type { Stats } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
+import { type FileHandle, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { systemCode } from "../../root/system-code.ts";
+import { openRegularFile } from "../../trees/regular-file.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 
@@ -13,7 +14,10 @@ export function directoryPlace(directory: string): DumpsPlace {
       const stats = await stat(join(directory, path)).catch(() => null);
       return stats === null ? null : stateOf(stats);
     },
-    fetch: async ({ path }) => ({ path: await pathOf(directory, path), remove: () => Promise.resolve() }),
+    fetch: async ({ path }) => {
+      const file = await openWithin(directory, path);
+      return { path: `/proc/self/fd/${file.fd}`, remove: () => file.close() };
+    },
     close: () => undefined,
   };
 }
@@ -55,11 +59,12 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
   }
 }
 
-async function pathOf(directory: string, path: string): Promise<string> {
+/** Where it lies is looked at once it is open: whoever puts dumps there may swap names at any moment. */
+async function openWithin(directory: string, path: string): Promise<FileHandle> {
   const wanted = join(directory, path);
+  let file: FileHandle;
   try {
-    const [real, root] = await Promise.all([realpath(wanted), realpath(directory)]);
-    if (real.startsWith(root + sep)) return real;
+    file = await openRegularFile(wanted);
   } catch (error) {
     throw new CouldNotRun(
       "ciphertext_unavailable",
@@ -67,6 +72,14 @@ async function pathOf(directory: string, path: string): Promise<string> {
       { cause: error },
     );
   }
+  try {
+    const [real, root] = await Promise.all([readlink(`/proc/self/fd/${file.fd}`), realpath(directory)]);
+    if (real.startsWith(root + sep)) return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+  await file.close();
   throw new CouldNotRun(
     "ciphertext_unavailable",
     `the dump ${wanted} is a link that leads out of ${directory}`,

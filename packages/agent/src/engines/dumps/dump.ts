@@ -2,7 +2,9 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { systemCode } from "../../root/system-code.ts";
+import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { atMost, beyondLimit } from "../../runs/limited.ts";
 import { type Dump, RestoreRefused, type RunContext, type SourceMetadata, type SourceOf } from "../engine.ts";
 import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
@@ -14,11 +16,13 @@ interface Pinned {
   readonly found: FoundDump;
   readonly inside: LookedInside;
   readonly sha256: string;
+  /** Null where it does not decompress to its end. */
+  readonly plaintextBytes: number | null;
 }
 
 /** Names the newest dump and pins its bytes, all of which are read. The dump itself stays where it lies. */
 export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunContext): Promise<Dump> {
-  const { found, inside, sha256 } = await pinned(source, context);
+  const { found, inside, sha256, plaintextBytes } = await pinned(source, context);
   const content = formatReference({ v: 1, kind: "file", path: found.path, size_bytes: found.size, sha256 });
   const { format, compression, serverVersion } = inside;
   const metadata: SourceMetadata = {
@@ -31,6 +35,7 @@ export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunCon
       name: basename(found.path),
       sha256,
       size_bytes: found.size,
+      ...(plaintextBytes === null ? {} : { plaintext_size_bytes: plaintextBytes }),
       modified_at: new Date(found.modified_ms).toISOString(),
       format,
       compression,
@@ -54,9 +59,11 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
     const found = await newestDump(place, source, signal);
     const local = await place.fetch(found, context);
     try {
-      const inside = await lookedInside(local.path);
-      const sha256 = await digestOf(local.path, signal);
-      if ((await place.stateOf(found.path, signal)) === found.state) return { found, inside, sha256 };
+      const name = `${place.where}/${found.path}`;
+      const { inside, plaintextBytes } = await lookedInside(local.path, name, context);
+      const sha256 = await digestOf(local.path, name, signal);
+      if ((await place.stateOf(found.path, signal)) === found.state)
+        return { found, inside, sha256, plaintextBytes };
     } finally {
       await local.remove();
     }
@@ -69,18 +76,38 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
   }
 }
 
-async function lookedInside(path: string): Promise<LookedInside> {
+/** All of it, so that its receipt can say how long it is decompressed: a restore takes no more than that. */
+async function lookedInside(
+  path: string,
+  name: string,
+  { signal, limits = DEFAULT_LIMITS }: RunContext,
+): Promise<Pick<Pinned, "inside" | "plaintextBytes">> {
+  let inside: LookedInside;
   try {
-    const inside = await lookInside(readFilePieces(path));
-    await inside.close();
-    return inside;
+    inside = await lookInside(readFilePieces(path));
   } catch (error) {
-    if (error instanceof RestoreRefused) throw new CouldNotRun("dump_failed", `${path}: ${error.message}`);
-    throw unreadable(path, error);
+    if (error instanceof RestoreRefused) throw new CouldNotRun("dump_failed", `${name}: ${error.message}`);
+    throw unreadable(name, error);
+  }
+  const tooLong = (): Error =>
+    beyondLimit(`the dump ${name} decompresses to more than ${limits.bytes} bytes`, "limits.bytes");
+  let bytes = 0;
+  try {
+    for await (const piece of atMost(inside.content, limits.bytes, tooLong)) {
+      stopIfAborted(signal);
+      bytes += piece.length;
+    }
+    return { inside, plaintextBytes: bytes };
+  } catch (error) {
+    // Whoever tests it is told.
+    if (error instanceof RestoreRefused) return { inside, plaintextBytes: null };
+    throw error instanceof CouldNotRun ? error : unreadable(name, error);
+  } finally {
+    await inside.close();
   }
 }
 
-async function digestOf(path: string, signal: AbortSignal): Promise<string> {
+async function digestOf(path: string, name: string, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   try {
     for await (const piece of readFilePieces(path)) {
@@ -88,13 +115,13 @@ async function digestOf(path: string, signal: AbortSignal): Promise<string> {
       hash.update(piece);
     }
   } catch (error) {
-    throw error instanceof CouldNotRun ? error : unreadable(path, error);
+    throw error instanceof CouldNotRun ? error : unreadable(name, error);
   }
   return hash.digest("hex");
 }
 
-function unreadable(path: string, error: unknown): unknown {
+function unreadable(name: string, error: unknown): unknown {
   const code = systemCode(error);
   if (code === null) return error;
-  return new CouldNotRun("source_missing", `the dump ${path} cannot be read (${code})`, { cause: error });
+  return new CouldNotRun("source_missing", `the dump ${name} cannot be read (${code})`, { cause: error });
 }

@@ -16,7 +16,7 @@ export interface FoundDump {
 /** A dump on this host: the file itself, or a copy of an object. */
 export interface LocalDump {
   readonly path: string;
-  /** Of a copy; otherwise nothing. */
+  /** Of a copy; a file itself is let go. */
   remove(): Promise<void>;
 }
 

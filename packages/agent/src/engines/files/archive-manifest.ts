@@ -1,5 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { beyondLimit } from "../../runs/limited.ts";
+import type { Limits } from "../../root/limits.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -11,8 +14,26 @@ export class ArchiveManifest implements TarSink {
   readonly #manifest = new Manifest();
   #entry: TreeEntry | null = null;
   #content: Hash | null = null;
+  readonly #limits: Limits;
+  readonly #signal: AbortSignal;
+  #logicalBytes = 0;
 
+  constructor(limits: Limits, signal: AbortSignal) {
+    this.#limits = limits;
+    this.#signal = signal;
+  }
+
+  /** @throws CouldNotRun `limit_exceeded` */
   entry(entry: TreeEntry): void {
+    if (entry.kind === "file") this.#logicalBytes += entry.size;
+    const { logicalBytes } = this.#limits;
+    if (this.#logicalBytes > logicalBytes) {
+      const name = JSON.stringify(entry.path.slice(0, 200));
+      throw beyondLimit(
+        `with ${name} the files hold more than ${logicalBytes} bytes, holes included`,
+        "limits.logical_bytes",
+      );
+    }
     this.#entry = entry;
     this.#content = entry.kind === "file" ? createHash("sha256") : null;
   }
@@ -23,6 +44,7 @@ export class ArchiveManifest implements TarSink {
 
   async hole(bytes: number): Promise<void> {
     for (let left = bytes; left > 0; left -= ZEROS.length) {
+      stopIfAborted(this.#signal);
       this.#content?.update(left < ZEROS.length ? ZEROS.subarray(0, left) : ZEROS);
       // A hole may be terabytes: others have their turn meanwhile.
       await nextTurn();

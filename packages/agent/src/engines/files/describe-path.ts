@@ -2,7 +2,7 @@ import { lstat } from "node:fs/promises";
 import { formatRow, type QueryOutcome } from "../../checks/index.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { fileSha256 } from "./tree-manifest.ts";
-import { pathIn, walkTree } from "./walk-tree.ts";
+import { walkTree } from "./walk-tree.ts";
 
 /**
  * One row about a path of a restored tree and everything below it: `files` (all that is no directory), `directories`,
@@ -20,7 +20,7 @@ export async function describePath(root: string, query: string, signal: AbortSig
   let bytes = 0;
   let newest: number | null = null;
   let sha256: string | null = null;
-  for await (const { entry, stats } of walkTree(root, path)) {
+  for await (const { entry, stats, at } of walkTree(root, path)) {
     signal.throwIfAborted();
     if (entry.kind === "directory") directories += 1;
     else files += 1;
@@ -28,7 +28,7 @@ export async function describePath(root: string, query: string, signal: AbortSig
     bytes += entry.size;
     newest = Math.max(newest ?? stats.mtimeMs, stats.mtimeMs);
     if (entry.path === path) {
-      sha256 = await fileSha256(pathIn(root, path), Buffer.allocUnsafe(256 * 1024), signal);
+      sha256 = await fileSha256(at, Buffer.allocUnsafe(256 * 1024), signal);
     }
   }
   const row = formatRow([
@@ -50,7 +50,9 @@ async function whyNot(root: string, path: string): Promise<string | null> {
   }
   for (let depth = 1; depth <= parts.length; depth++) {
     try {
-      const stats = await lstat(pathIn(root, parts.slice(0, depth).join("/")));
+      const stats = await lstat(
+        Buffer.concat([Buffer.from(`${root}/`), Buffer.from(parts.slice(0, depth).join("/"), "latin1")]),
+      );
       if (depth < parts.length && !stats.isDirectory()) return "a part of the path is no directory";
     } catch (error) {
       if (systemCode(error) === "ENOENT") return "the restored tree has no such path";

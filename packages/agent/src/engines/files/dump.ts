@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { type Child, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
+import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
@@ -35,7 +36,10 @@ const ARGUMENTS = [
 ];
 
 /** A directory as GNU tar archives it. The manifest is of that very archive, read while it passes by. */
-export async function dumpFiles(source: SourceOf<FilesSettings>, { signal }: RunContext): Promise<Dump> {
+export async function dumpFiles(
+  source: SourceOf<FilesSettings>,
+  { signal, limits = DEFAULT_LIMITS }: RunContext,
+): Promise<Dump> {
   const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
   const names = await namesOf(source.path, signal);
@@ -45,7 +49,7 @@ export async function dumpFiles(source: SourceOf<FilesSettings>, { signal }: Run
   let manifest: ManifestSummary | null = null;
   return {
     content: (async function* () {
-      const archived = yield* archiveOf(child, source.path, signal);
+      const archived = yield* archiveOf(child, source.path, new ArchiveManifest(limits, signal), signal);
       if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);
       manifest = archived;
     })(),
@@ -101,9 +105,9 @@ async function namesOf(path: string, signal: AbortSignal): Promise<string> {
 async function* archiveOf(
   child: Child,
   path: string,
+  manifest: ArchiveManifest,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, ManifestSummary, undefined> {
-  const manifest = new ArchiveManifest();
   const reader = new TarReader(manifest);
   try {
     for await (const piece of releasing(child.stdout)) {

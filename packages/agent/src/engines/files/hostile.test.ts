@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { RestoreRefused } from "../engine.ts";
 import { archiveOf, header, type Member, ROOT } from "./testing/archive.ts";
 import { dumpTree, makePlace, restoreTree, sourceOf } from "./testing/round-trip.ts";
@@ -252,7 +253,7 @@ it("restores links that lead out as links, and nobody but us gets at what has sp
 
 describe("the reader of archives", () => {
   const read = async (bytes: Buffer, sizes: readonly number[]): Promise<string> => {
-    const manifest = new ArchiveManifest();
+    const manifest = new ArchiveManifest(DEFAULT_LIMITS, new AbortController().signal);
     const reader = new TarReader(manifest);
     for (let at = 0, turn = 0; at < bytes.length; turn++) {
       const size = sizes[turn % sizes.length] ?? 1;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, opendir } from "node:fs/promises";
 import { systemCode } from "../../root/system-code.ts";
-import { pathIn } from "./walk-tree.ts";
+import { TreePaths } from "../../trees/tree-paths.ts";
 
 /**
  * A digest that is the same before and after if meanwhile no name was made, removed or moved: that moves the time of the
@@ -10,22 +10,28 @@ import { pathIn } from "./walk-tree.ts";
  */
 export async function namesDigest(root: string, signal: AbortSignal): Promise<string> {
   const digest = createHash("sha256");
-  const waiting = ["."];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    signal.throwIfAborted();
-    const at = pathIn(root, path);
-    const { dev, ino, nlink, ctimeNs } = await lstat(at, { bigint: true });
-    digest.update(`${path}\0${dev} ${ino} ${nlink} ${ctimeNs}\0`, "latin1");
-    const directories: string[] = [];
-    try {
-      // Nothing else is kept: one directory may hold millions of names.
-      const items = await opendir(at, { encoding: "latin1", bufferSize: 1024 });
-      for await (const item of items) if (item.isDirectory()) directories.push(item.name);
-    } catch (error) {
-      // tar says so, and names it.
-      if (systemCode(error) !== "EACCES") throw error;
+  const paths = await TreePaths.of(root);
+  try {
+    const waiting = ["."];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      signal.throwIfAborted();
+      const at = await paths.at(path);
+      const { dev, ino, nlink, ctimeNs } = await lstat(at, { bigint: true });
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      digest.update(`${name}\0${dev} ${ino} ${nlink} ${ctimeNs}\0`, "latin1");
+      const directories: string[] = [];
+      try {
+        // Nothing else is kept: one directory may hold millions of names.
+        const items = await opendir(at, { encoding: "latin1", bufferSize: 1024 });
+        for await (const item of items) if (item.isDirectory()) directories.push(item.name);
+      } catch (error) {
+        // tar says so, and names it.
+        if (systemCode(error) !== "EACCES") throw error;
+      }
+      for (const each of directories.sort().reverse()) waiting.push(path === "." ? each : `${path}/${each}`);
     }
-    for (const name of directories.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
+  } finally {
+    await paths.close();
   }
   return digest.digest("hex");
 }

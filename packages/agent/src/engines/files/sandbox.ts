@@ -1,5 +1,6 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../root/limits.ts";
 import { type Restored, RestoreRefused, type RunContext, type Sandbox } from "../engine.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
@@ -15,7 +16,7 @@ export async function findFilesSandbox(): Promise<Sandbox> {
 
 async function restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
   const { place, tree } = await extractTree(
-    whatIsSafe(content),
+    whatIsSafe(content, context.limits ?? DEFAULT_LIMITS),
     {
       options: ["--preserve-permissions", "--quoting-style=escape"],
       judge: (exit) => {
@@ -28,8 +29,11 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
 }
 
 /** Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was whole, its end tells. */
-async function* whatIsSafe(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  const reader = new TarReader(new SafeEntries());
+async function* whatIsSafe(
+  content: AsyncIterable<Buffer>,
+  limits: Limits,
+): AsyncGenerator<Buffer, void, undefined> {
+  const reader = new TarReader(new SafeEntries(limits));
   let refusal: RestoreRefused | CouldNotRun | null = null;
   const orRefuse = async (look: () => void | Promise<void>): Promise<void> => {
     try {
@@ -37,7 +41,7 @@ async function* whatIsSafe(content: AsyncIterable<Buffer>): AsyncGenerator<Buffe
     } catch (error) {
       if (error instanceof MalformedArchive)
         refusal = new RestoreRefused(`no tar archive of a backup: ${error.message}`);
-      else if (error instanceof CouldNotRun) refusal = error;
+      else if (error instanceof CouldNotRun || error instanceof RestoreRefused) refusal = error;
       else throw error;
     }
   };
@@ -51,8 +55,20 @@ async function* whatIsSafe(content: AsyncIterable<Buffer>): AsyncGenerator<Buffe
 }
 
 class SafeEntries implements TarSink {
-  entry({ kind }: TreeEntry): void {
-    if (kind === "device") {
+  readonly #limits: Limits;
+  #logicalBytes = 0;
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  entry(entry: TreeEntry): void {
+    if (entry.kind === "file") this.#logicalBytes += entry.size;
+    if (this.#logicalBytes > this.#limits.logicalBytes)
+      throw new RestoreRefused(
+        `the tree's files hold more than the ${this.#limits.logicalBytes} bytes of limits.logical_bytes of the source, holes included`,
+      );
+    if (entry.kind === "device") {
       throw new CouldNotRun(
         "sandbox_lacks",
         "the backup holds a device file, which no throw-away place may make: back up a directory without one",
@@ -64,7 +80,8 @@ class SafeEntries implements TarSink {
   entryEnd(): void {}
 }
 
-const OF_THE_ARCHIVE = /: (?:No such file or directory|File exists|Is a directory|Not a directory)$/m;
+const OF_THE_ARCHIVE =
+  /: (?:No such file or directory|File exists|Is a directory|Not a directory|File name too long)$/m;
 
 /** What is wrong with the archive itself was found before tar got it, but for a few things; the rest is of the place. */
 function refusalOf(exit: Exit): CouldNotRun | RestoreRefused {

@@ -4,7 +4,8 @@ import { constants } from "node:fs";
 import { mapInOrder } from "../../pipeline/map-in-order.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
-import { pathIn, walkTree } from "./walk-tree.ts";
+import type { TreeEntry } from "./tree-entry.ts";
+import { walkTree } from "./walk-tree.ts";
 
 const FILES_AT_ONCE = 8;
 const READ_BYTES = 256 * 1024;
@@ -13,11 +14,13 @@ const READ_BYTES = 256 * 1024;
 export async function treeManifest(root: string, signal: AbortSignal): Promise<ManifestSummary> {
   const manifest = new Manifest();
   const buffers: Buffer[] = [];
-  const digested = mapInOrder(walkTree(root), FILES_AT_ONCE, async ({ entry }) => {
-    if (entry.kind !== "file") return { entry, sha256: null };
+  const unread = new Set<FileHandle>();
+  const digested = mapInOrder(openedFiles(root, unread), FILES_AT_ONCE, async ({ entry, file }) => {
+    if (file === null) return { entry, sha256: null };
+    unread.delete(file);
     const buffer = buffers.pop() ?? Buffer.allocUnsafeSlow(READ_BYTES);
     try {
-      return { entry, sha256: await fileSha256(pathIn(root, entry.path), buffer, signal) };
+      return { entry, sha256: await sha256Of(file, buffer, signal) };
     } finally {
       buffers.push(buffer);
     }
@@ -29,9 +32,29 @@ export async function treeManifest(root: string, signal: AbortSignal): Promise<M
   return manifest.finish();
 }
 
+/** Opened while the walk is where they are: later their names may be none that a system call takes. */
+async function* openedFiles(
+  root: string,
+  unread: Set<FileHandle>,
+): AsyncGenerator<{ readonly entry: TreeEntry; readonly file: FileHandle | null }, void, undefined> {
+  try {
+    for await (const { entry, at } of walkTree(root)) {
+      const file = entry.kind === "file" ? await openFile(at) : null;
+      if (file !== null) unread.add(file);
+      yield { entry, file };
+    }
+  } finally {
+    for (const file of unread) await file.close();
+  }
+}
+
 /** SHA-256 in hex of a file of a tree that is thrown away: it is made readable if it is not. */
 export async function fileSha256(path: Buffer, buffer: Buffer, signal: AbortSignal): Promise<string> {
-  const file = await openFile(path);
+  return sha256Of(await openFile(path), buffer, signal);
+}
+
+/** Closes the file. */
+async function sha256Of(file: FileHandle, buffer: Buffer, signal: AbortSignal): Promise<string> {
   try {
     const hash = createHash("sha256");
     for (;;) {

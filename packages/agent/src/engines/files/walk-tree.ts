@@ -1,20 +1,14 @@
 import type { Stats } from "node:fs";
-import { chmod, lstat, readdir, readlink } from "node:fs/promises";
+import { lstat, readdir, readlink } from "node:fs/promises";
+import { openUp } from "../../trees/directory.ts";
+import { TreePaths } from "../../trees/tree-paths.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 export interface WalkedEntry {
   readonly entry: TreeEntry;
   readonly stats: Stats;
-}
-
-/** Names are bytes; see TreeEntry. */
-export function bytesOf(path: string): Buffer {
-  return Buffer.from(path, "latin1");
-}
-
-/** `root`, a text, and a path in it, as bytes. */
-export function pathIn(root: string, path: string): Buffer {
-  return Buffer.concat([Buffer.from(`${root}/`), bytesOf(path)]);
+  /** What to open it by, until the next entry is asked for: its path may be longer than a system call takes. */
+  readonly at: Buffer;
 }
 
 /**
@@ -22,21 +16,26 @@ export function pathIn(root: string, path: string): Buffer {
  * that its owner may not read is made readable, once its mode was seen: this is for trees that are thrown away.
  */
 export async function* walkTree(root: string, from = "."): AsyncGenerator<WalkedEntry, void, undefined> {
-  const firstNames = new Map<string, string>();
-  const waiting = [from];
-  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    const at = pathIn(root, path);
-    const stats = await lstat(at);
-    const first = stats.isDirectory() ? null : await firstNameOf(at, stats, path, firstNames);
-    if (first !== null) {
-      yield { entry: { kind: "hardlink", path, target: first }, stats };
-      continue;
+  const paths = await TreePaths.of(root);
+  try {
+    const firstNames = new Map<string, string>();
+    const waiting = [from];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      const at = await paths.at(path);
+      const stats = await lstat(at);
+      const first = stats.isDirectory() ? null : await firstNameOf(at, stats, path, firstNames);
+      if (first !== null) {
+        yield { entry: { kind: "hardlink", path, target: first }, stats, at };
+        continue;
+      }
+      yield { entry: await entryAt(at, stats, path), stats, at };
+      if (!stats.isDirectory()) continue;
+      if ((stats.mode & 0o500) !== 0o500) await openUp(at);
+      const names = await readdir(at, { encoding: "latin1" });
+      for (const name of names.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
     }
-    yield { entry: await entryAt(at, stats, path), stats };
-    if (!stats.isDirectory()) continue;
-    if ((stats.mode & 0o500) !== 0o500) await chmod(at, 0o700);
-    const names = await readdir(at, { encoding: "latin1" });
-    for (const name of names.sort().reverse()) waiting.push(path === "." ? name : `${path}/${name}`);
+  } finally {
+    await paths.close();
   }
 }
 

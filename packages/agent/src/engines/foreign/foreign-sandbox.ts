@@ -1,4 +1,6 @@
 import type { SourceCommon } from "../../root/source-config.ts";
+import { DEFAULT_LIMITS } from "../../root/limits.ts";
+import { atMost } from "../../runs/limited.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
 import { findMariadbSandbox } from "../mariadb/sandbox.ts";
@@ -14,11 +16,13 @@ import { findTreeSandbox } from "./tree-sandbox.ts";
 export interface KnownDump {
   readonly format: ForeignFormat;
   readonly serverVersion: string | null;
+  /** Decompressed; null where nobody has seen its end. */
+  readonly plaintextBytes: number | null;
 }
 
 /** The throw-away place for a dump that others made. It restores the dump itself, compressed or not. */
 export async function findForeignSandbox(
-  { format, serverVersion }: KnownDump,
+  { format, serverVersion, plaintextBytes }: KnownDump,
   source: Pick<SourceCommon, "sandbox">,
 ): Promise<Sandbox> {
   const metadata = { engine_version: serverVersion, dump_format: format };
@@ -29,7 +33,10 @@ export async function findForeignSandbox(
       const found = await lookInside(content);
       if (found.format !== format)
         throw new RestoreRefused(`the dump is ${found.format}, and was ${format} when it was registered`);
-      const restored = await inner.restore(found.content, context);
+      const most = plaintextBytes ?? (context.limits ?? DEFAULT_LIMITS).bytes;
+      const tooLong = (): Error =>
+        new RestoreRefused(`the dump decompresses to more than the ${most} bytes that it may`);
+      const restored = await inner.restore(atMost(found.content, most, tooLong), context);
       return format === "tar" ? restored : new RestoredForeign(restored);
     },
   };
@@ -69,9 +76,14 @@ const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
 
 /** What a backup's metadata says of the dump. @throws CouldNotRun if that is nothing that an agent writes. */
 export function knownDump(original: Readonly<Record<string, unknown>>): KnownDump {
-  const { format, server_version: version } = original;
+  const { format, server_version: version, plaintext_size_bytes: size } = original;
+  const plaintextBytes = typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null;
   if (typeof format === "string" && FORMATS.has(format))
-    return { format: format as ForeignFormat, serverVersion: typeof version === "string" ? version : null };
+    return {
+      format: format as ForeignFormat,
+      serverVersion: typeof version === "string" ? version : null,
+      plaintextBytes,
+    };
   throw new CouldNotRun(
     "sandbox_lacks",
     "the backup is a dump in a format that this agent does not know: update it",

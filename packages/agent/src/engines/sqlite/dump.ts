@@ -1,4 +1,5 @@
-import { stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { lstat, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
@@ -49,8 +50,9 @@ export async function dumpSqlite(
 async function requireFile(path: string): Promise<void> {
   try {
     const found = await stat(path);
-    if (found.isFile()) return;
+    if (found.isFile()) return await requireOwnJournals(await realpath(path), found);
   } catch (error) {
+    if (error instanceof CouldNotRun) throw error;
     throw new CouldNotRun(
       "source_missing",
       `the SQLite database ${path} cannot be opened (${systemCode(error)})`,
@@ -58,4 +60,22 @@ async function requireFile(path: string): Promise<void> {
     );
   }
   throw new CouldNotRun("source_missing", `${path} is no file, so no SQLite database`);
+}
+
+/**
+ * SQLite opens what lies beside a database under these names, and writes: to the -shm of one in WAL mode whenever it is read.
+ * Whoever may make names there could have us write to another file, by a hard link to it.
+ */
+async function requireOwnJournals(path: string, { uid }: Stats): Promise<void> {
+  for (const suffix of ["-wal", "-shm", "-journal"]) {
+    const beside = `${path}${suffix}`;
+    const stats = await lstat(beside).catch(() => null);
+    if (stats === null) continue;
+    const isOwn = stats.uid === uid || stats.uid === 0 || stats.uid === process.geteuid?.();
+    if (stats.isFile() && stats.nlink === 1 && isOwn) continue;
+    throw new CouldNotRun(
+      "dump_failed",
+      `${beside} is a link, no file, or not of the database's owner, and SQLite would write to it: look who made it`,
+    );
+  }
 }

@@ -1,0 +1,53 @@
+/** What a source may take, whatever is in it. What a host does beyond that, somebody else chose for it. */
+export interface Limits {
+  /** How long a dump may take; and a restore with its checks. */
+  readonly time_s: number;
+  /** Of the dump, before it is compressed: when it is made, and when it is restored. */
+  readonly bytes: number;
+  /** Of a directory's files together, holes included: every one of those bytes is read and hashed. */
+  readonly logicalBytes: number;
+}
+
+export const DEFAULT_LIMITS: Limits = { time_s: 24 * 3600, bytes: 4 * 2 ** 40, logicalBytes: 8 * 2 ** 40 };
+
+const MAX_TIME_S = 14 * 24 * 3600;
+const MAX_BYTES = 2 ** 50;
+const FIELDS = ["time_s", "bytes", "logical_bytes"];
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
+
+/** `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out. `report` gets what is wrong. */
+export function parseLimits(
+  value: unknown,
+  builtIn: Limits,
+  report: (field: string, message: string) => void,
+): Limits {
+  if (value === undefined || value === null) return builtIn;
+  if (typeof value !== "object" || Array.isArray(value)) {
+    report("", `must be a mapping with ${FIELDS.join(", ")}`);
+    return builtIn;
+  }
+  const given = value as Record<string, unknown>;
+  for (const field of Object.keys(given))
+    if (!FIELDS.includes(field)) report(field, `is no limit; there are ${FIELDS.join(", ")}`);
+  const within = (field: string, most: number, what: string, otherwise: number): number => {
+    if (given[field] === undefined || given[field] === null) return otherwise;
+    const number = typeof given[field] === "string" ? parseBytes(given[field]) : given[field];
+    if (typeof number === "number" && Number.isSafeInteger(number) && number >= 1 && number <= most)
+      return number;
+    report(field, `must be ${what}`);
+    return otherwise;
+  };
+  const bytes = `bytes, such as 500GB or 2TB, up to ${MAX_BYTES}`;
+  return {
+    time_s: within("time_s", MAX_TIME_S, `a whole number of seconds from 1 to ${MAX_TIME_S}`, builtIn.time_s),
+    bytes: within("bytes", MAX_BYTES, bytes, builtIn.bytes),
+    logicalBytes: within("logical_bytes", MAX_BYTES, bytes, builtIn.logicalBytes),
+  };
+}
+
+function parseBytes(text: string): number | null {
+  const [, digits = "", unit = "", binary] = /^([0-9]{1,15}) ?([kmgt]?)(i?)b?$/i.exec(text.trim()) ?? [];
+  if (digits === "") return null;
+  const step = binary === "i" ? 1024 ** ["", "k", "m", "g", "t"].indexOf(unit.toLowerCase()) : undefined;
+  return Number(digits) * (step ?? UNITS[unit.toLowerCase()] ?? 1);
+}
