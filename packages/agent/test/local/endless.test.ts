@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -14,6 +15,7 @@ import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { restoreToFile } from "../../src/runs/restore-to-file.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import { directoryStore } from "../../src/standalone/directory-store.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
@@ -237,5 +239,23 @@ describe("what is no file where one should be", () => {
     execFileSync("sh", ["-c", `${link} ${victim} ${path}${suffix}`]);
     await expect(back(source({ engine: "sqlite", path }))).rejects.toMatchObject({ code: "dump_failed" });
     expect(readFileSync(victim, "utf8")).toBe("precious".repeat(10_000));
+  });
+
+  it("a link that somebody made where a restore is to go is neither followed nor replaced", async () => {
+    writeFileSync(join(theirs, "file"), "content");
+    const made = await back(source({ engine: "files" }));
+    const output = join(place.dir, "restored.tar");
+    execFileSync("ln", ["-s", join(place.dir, "elsewhere"), output]);
+    const { path, sha256 } = made;
+    const restoring = restoreToFile({
+      ciphertext: { path },
+      sha256,
+      identities: [place.identity],
+      output,
+      signal: never,
+    });
+    await expect(restoring).rejects.toMatchObject({ code: "output_unwritable" });
+    expect(readlinkSync(output)).toBe(join(place.dir, "elsewhere"));
+    expect(readdirSync(place.dir).toSorted()).toEqual(["blobs", "restored.tar", "theirs"]);
   });
 });
