@@ -1,5 +1,7 @@
 /** Largest request body in bytes (contract, section 2). */
 export const MAX_BODY_BYTES = 1024 * 1024;
+/** The same of a call that takes no credential. */
+export const MAX_ANONYMOUS_BODY_BYTES = 8 * 1024;
 /** Largest receipt submission in bytes. */
 export const MAX_RECEIPT_BYTES = 256 * 1024;
 /** How long a presigned upload or download URL is valid. */

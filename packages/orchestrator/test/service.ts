@@ -43,7 +43,7 @@ import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { openTestDatabase } from "../src/platform/database/test-database.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
-import { buildApp } from "../src/platform/http/app.ts";
+import { type AppOptions, buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
 import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
@@ -67,6 +67,8 @@ export interface TestServiceOptions {
   clock?: Clock;
   webhookReach?: WebhookReach;
   metricsToken?: string;
+  handshakes?: AppOptions["handshakes"];
+  slowReaders?: AppOptions["slowReaders"];
   /** From what size on objects are uploaded in parts, and how large those are. */
   parts?: { singlePutLimitBytes: number; partBytes: number };
 }
@@ -208,6 +210,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       publicUrl: url,
       appendImpersonatedCall,
       firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
+      ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
+      ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });

@@ -17,9 +17,13 @@ const RETRY_MS = 3000;
 const MAX_WAITING = 64 * 1024;
 const MAX_OF_PROCESS = 2000;
 const MAX_OF_SESSION = 8;
+/** A person with several sessions, and all people of an organisation. */
+const MAX_OF_PERSON = 24;
+const MAX_OF_ORG = 200;
 
 interface Watcher {
   orgId: string;
+  personId: string;
   /** SHA-256 of the session's token, base64. */
   session: string;
   /** Null until they are known for the first time. */
@@ -48,15 +52,16 @@ export class LiveHub {
    */
   async watch(watch: {
     orgId: string;
+    personId: string;
     credential: Buffer;
     lastEventId: string | undefined;
     signal: AbortSignal;
   }): Promise<Readable> {
-    const { orgId, signal } = watch;
+    const { orgId, personId, signal } = watch;
     const session = watch.credential.toString("base64");
-    this.#requireRoom(session);
+    this.#requireRoom({ orgId, personId, session });
     const stream = new Readable({ read: () => undefined, highWaterMark: MAX_WAITING });
-    const watcher: Watcher = { orgId, session, seen: null, stream, isOpen: true };
+    const watcher: Watcher = { orgId, personId, session, seen: null, stream, isOpen: true };
     const end = (): void => this.#end(watcher);
     // Counted before anything is waited for, so that many at once are no more than the limit.
     this.#watchers.add(watcher);
@@ -75,17 +80,23 @@ export class LiveHub {
     return stream;
   }
 
-  #requireRoom(session: string): void {
+  #requireRoom(own: Pick<Watcher, "orgId" | "personId" | "session">): void {
     if (this.#watchers.size >= MAX_OF_PROCESS)
       throw unavailable("More pages are open than the service can keep up to date.");
-    const own = [...this.#watchers].filter((watcher) => watcher.session === session).length;
-    if (own >= MAX_OF_SESSION)
-      throw new ApiError(
-        "rate_limited",
-        `A session has ${MAX_OF_SESSION} such connections at once at most. Close some.`,
-        { limit: MAX_OF_SESSION },
-        { "retry-after": "30" },
-      );
+    for (const [who, whose, limit] of [
+      ["A session", "session", MAX_OF_SESSION],
+      ["A person", "personId", MAX_OF_PERSON],
+      ["An organisation", "orgId", MAX_OF_ORG],
+    ] as const) {
+      const open = [...this.#watchers].filter((watcher) => watcher[whose] === own[whose]).length;
+      if (open >= limit)
+        throw new ApiError(
+          "rate_limited",
+          `${who} has ${limit} such connections at once at most. Close some.`,
+          { limit },
+          { "retry-after": "30" },
+        );
+    }
   }
 
   async #markersOf(orgId: string): Promise<Markers> {

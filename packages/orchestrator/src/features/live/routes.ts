@@ -26,6 +26,7 @@ export function liveRoutes({ db }: { db: Database }): Route[] {
           throw new ApiError("forbidden", "Only what is in an organisation can be watched.");
         const content = await hubOf(logger).watch({
           orgId,
+          personId: principal.id,
           credential: principal.credential,
           lastEventId: header("last-event-id"),
           signal,

@@ -40,7 +40,7 @@ describe("creating an organisation", () => {
     const made = await operator.post("/api/orgs", { name: "With Owner", owner_email: email });
     expect(made.status).toBe(201);
     const [invitation] = await service.mails(email);
-    expect(invitation?.subject).toBe("You are invited to With Owner on Attestore");
+    expect(invitation?.subject).toBe("You are invited to an organisation on Attestore");
     expect(invitation?.text).toContain(`${service.url}/login`);
     const login = { method: "POST", path: "/api/auth/login", json: { email }, from: ownAddress() };
     expect((await service.call(login)).status).toBe(202);

@@ -23,7 +23,7 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
     answers: { 201: OrgRecord },
     errors: ["already_exists"],
     rateLimits: ["default"],
-    async handle({ body, principal }, tx) {
+    async handle({ body }, tx) {
       const org = await createOrg(tx, { name: body.name, logHost: deps.logHost });
       await scopeToOrg(tx, org.id);
       if (body.owner_email !== undefined)
@@ -32,7 +32,6 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
           email: body.owner_email,
           role: "owner",
           name: null,
-          invitedBy: principal.name ?? principal.email,
         });
       return { status: 201, body: presentOrg(org) };
     },

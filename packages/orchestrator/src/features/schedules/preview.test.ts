@@ -48,6 +48,22 @@ test("fields that name a time every minute of some hours are not looked through 
   expect([next?.length, at_clock_changes?.length]).toEqual([5, 0]);
 });
 
+test("fields that name one day of a year hold up nobody, in any zone and both times", () => {
+  const computed_ms = (work: () => void): number => {
+    const before = process.threadCpuUsage();
+    work();
+    const { user, system } = process.threadCpuUsage(before);
+    return (user + system) / 1000;
+  };
+  for (const zone of ["America/New_York", "Antarctica/Troll", "Africa/Casablanca"])
+    for (const pattern of ["59 23 31 12 *", "0 2 29 2 *"]) {
+      const both = { backup_cron: pattern, restore_test_cron: pattern, timezone: zone };
+      expect(computed_ms(() => void previewSchedule(both, new Date("2026-01-01T00:00:00Z")))).toBeLessThan(
+        150,
+      );
+    }
+});
+
 let service: TestService;
 beforeAll(async () => {
   service = await startTestService({ clock: () => new Date("2026-11-21T12:00:00Z") });

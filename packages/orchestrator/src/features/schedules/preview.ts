@@ -28,18 +28,24 @@ export function previewSchedule(schedule: Schedule, now: Date): SchedulePreview 
   return { timezone, backup: of("backup"), restore_test: of("restore_test") };
 }
 
-function timesOf(pattern: string, zone: string, after: Date, count: number): ScheduledTime[] {
+/** At most `count` of them, up to `end`. */
+function timesOf(
+  pattern: string,
+  zone: string,
+  after: Date,
+  count: number,
+  end = Number.POSITIVE_INFINITY,
+): ScheduledTime[] {
   const times: ScheduledTime[] = [];
   let at = nextTime(pattern, zone, after);
-  while (at !== null && times.length < count) {
+  while (at !== null && at.getTime() <= end && times.length < count) {
     times.push({ at: at.toISOString(), clock_change: clockChangeAt(pattern, zone, at) });
-    at = nextTime(pattern, zone, at);
+    if (times.length < count) at = nextTime(pattern, zone, at);
   }
   return times;
 }
 
 function timesAround(pattern: string, zone: string, change: Date, now: Date): ScheduledTime[] {
   const [from, end] = [change.getTime() - AROUND_MS, change.getTime() + AROUND_MS];
-  const times = timesOf(pattern, zone, new Date(Math.max(from, now.getTime())), MAX_LOOKED_AT);
-  return times.filter(({ at }) => Date.parse(at) <= end);
+  return timesOf(pattern, zone, new Date(Math.max(from, now.getTime())), MAX_LOOKED_AT, end);
 }

@@ -46,20 +46,36 @@ export interface ClockChange {
 
 /** The first time after `start`, up to `end`, that clocks go forward, so that some times of that day do not exist. */
 export function nextGap(zone: string, start: Date, end: Date): ClockChange | null {
-  const last = end.getTime();
-  let before = start.getTime();
-  let offset = offsetMs(zone, before);
-  while (before < last) {
-    const after = Math.min(before + DAY_MS, last);
-    const offsetAfter = offsetMs(zone, after);
-    if (offsetAfter > offset) return changeBetween(zone, before, after, offset);
-    [before, offset] = [after, offsetAfter];
+  for (let year = start.getUTCFullYear(); year <= end.getUTCFullYear(); year += 1) {
+    const gap = changesOfYear(zone, year).find(({ at, from, to }) => to > from && at > start && at <= end);
+    if (gap !== undefined) return gap;
   }
   return null;
 }
 
 /** Every change of the clocks after `start`, up to `end`, forward or back. */
 export function clockChanges(zone: string, start: Date, end: Date): ClockChange[] {
+  const changes: ClockChange[] = [];
+  for (let year = start.getUTCFullYear(); year <= end.getUTCFullYear(); year += 1)
+    changes.push(...changesOfYear(zone, year).filter(({ at }) => at > start && at <= end));
+  return changes;
+}
+
+/** By zone and year of UTC: looking at each of its days takes milliseconds, and they are always the same. */
+const years = new Map<string, readonly ClockChange[]>();
+const MAX_YEARS = 10_000;
+
+function changesOfYear(zone: string, year: number): readonly ClockChange[] {
+  const name = `${zone.toUpperCase()} ${year}`;
+  const known = years.get(name);
+  if (known !== undefined) return known;
+  if (years.size >= MAX_YEARS) years.clear();
+  const found = findChanges(zone, new Date(Date.UTC(year, 0, 1)), new Date(Date.UTC(year + 1, 0, 1)));
+  years.set(name, found);
+  return found;
+}
+
+function findChanges(zone: string, start: Date, end: Date): ClockChange[] {
   const changes: ClockChange[] = [];
   const last = end.getTime();
   let before = start.getTime();

@@ -54,7 +54,7 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     body: VerifyRequest,
     answers: { 200: SessionStarted },
     errors: ["code_invalid"],
-    rateLimits: ["verify_email"],
+    rateLimits: ["verify_address", "verify_email"],
     secret: true,
     async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);

@@ -70,7 +70,7 @@ export function signupRoutes(
     body: VerifyRequest,
     answers: { 200: SessionStarted },
     errors: ["code_invalid", "already_exists", "forbidden"],
-    rateLimits: ["verify_email"],
+    rateLimits: ["verify_address", "verify_email"],
     secret: true,
     async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);

@@ -18,15 +18,13 @@ export interface Invitation {
   email: string;
   role: OrgRole;
   name: string | null;
-  /** Who invites, for the mail. */
-  invitedBy: string;
 }
 
 /** Makes a user, and mails how to sign in. Throws `already_exists` where the address has an account of this service. */
 export async function inviteUser(
   tx: DatabaseTransaction,
   { sealer, publicUrl }: InviteDeps,
-  { org, email, role, name, invitedBy }: Invitation,
+  { org, email, role, name }: Invitation,
 ): Promise<User> {
   const user = await addUser(tx, { orgId: org.id, email, role, name });
   await queueMail(
@@ -34,14 +32,16 @@ export async function inviteUser(
     sealer,
     {
       to: email,
-      subject: `You are invited to ${org.name} on Attestore`,
-      text: `${invitedBy} has added you to ${org.name} as ${role}.
+      subject: "You are invited to an organisation on Attestore",
+      // Nothing in it is the inviter's to write: a stranger's mailbox is no place for their text.
+      text: `You have been added to an organisation on Attestore as ${role}.
 
-Sign in with this address:
+The organisation's id is ${org.id}. To see whose it is, sign in with this address:
 
     ${publicUrl}/login
 
 You will be mailed a code to type there. There is no password.
+If you expect no invitation, do nothing.
 `,
     },
     new Date(Date.now() + INVITE_OF_USE_S * 1000),

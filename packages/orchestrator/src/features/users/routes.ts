@@ -22,7 +22,11 @@ export function userRoutes(deps: InviteDeps): Route[] {
     body: InviteUserRequest,
     answers: { 201: UserRecord },
     errors: ["already_exists"],
-    rateLimits: ["default"],
+    rateLimits: ["default", "invite_user", "invite_org", "invite_email"],
+    async prepare({ body, params, countAgainst }) {
+      await countAgainst("invite_org", params.orgID);
+      await countAgainst("invite_email", body.email);
+    },
     async handle({ body, params, principal }, tx) {
       assertMayGive(principal, null, body.role);
       const user = await inviteUser(tx, deps, {
@@ -30,7 +34,6 @@ export function userRoutes(deps: InviteDeps): Route[] {
         email: body.email,
         role: body.role,
         name: body.name ?? null,
-        invitedBy: principal.name ?? principal.email,
       });
       return { status: 201, body: presentUser(user) };
     },

@@ -56,12 +56,32 @@ describe("an invitation", () => {
     }
   });
 
-  test("of one address ten times at once makes one user and one mail", async () => {
+  test("of one address ten times at once makes one user and one mail, and most of them are too many", async () => {
     const body = { email: "raced@example.org", role: "admin" };
     const answers = await Promise.all(Array.from({ length: 10 }, () => owner.post(users(), body)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(2);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(7);
     expect(await service.mails("raced@example.org")).toHaveLength(1);
+  });
+
+  test("brings no text of the inviter's into a mailbox, and no more than three in a day, whoever invites", async () => {
+    const email = "stranger@example.org";
+    const organisations = [];
+    for (let n = 0; n < 5; n += 1) {
+      const theirs = await service.addOrg(`Prize ${n}: https://evil.example/`);
+      organisations.push(theirs);
+      const inviter = await service.signIn(theirs);
+      await service.pool.query("update users set name = 'Call +1 555 0100' where id = $1", [inviter.id]);
+      const path = `/api/orgs/${theirs.id}/users`;
+      const invited = await inviter.post(path, { email, role: "auditor" });
+      expect(invited.status).toBe(n < 3 ? 201 : 429);
+      if (invited.status === 201) await inviter.delete(`${path}/${String(invited.json["id"])}`);
+    }
+    const mails = await service.mails(email);
+    expect(mails).toHaveLength(3);
+    for (const { subject, text } of mails) expect(`${subject} ${text}`).not.toMatch(/evil|Prize|555/);
+    expect(mails[0]?.text).toContain(organisations[0]?.id);
   });
 });
 

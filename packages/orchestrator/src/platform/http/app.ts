@@ -1,6 +1,7 @@
 import { fastify, type FastifyInstance } from "fastify";
 import { MAX_BODY_BYTES, newId } from "@attestore/contract";
 import type { ServerOptions } from "node:https";
+import { Server as TlsServer } from "node:tls";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
@@ -11,11 +12,14 @@ import { type AppendImpersonatedCall, impersonationLogger, logImpersonatedCalls 
 import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
+import { letGoOfSlowReaders } from "./slow-readers.ts";
 import { mountRoute } from "./mount-route.ts";
+import { HANDSHAKE_MS, limitHandshakes } from "../tls/unfinished-handshakes.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";
 import { ReadingTurns } from "./reading-turns.ts";
+import { FailedCredentials } from "./failed-credentials.ts";
 import { newRequestState } from "./request-state.ts";
 import { ReservedRateLimits } from "./reserved-rate-limits.ts";
 import type { Route } from "./route.ts";
@@ -41,6 +45,9 @@ export interface AppOptions {
   publicUrl: string;
   /** Puts a call that an operator made as somebody else into the organisation's log. */
   appendImpersonatedCall: AppendImpersonatedCall;
+  /** Only tests have other limits. */
+  handshakes?: Parameters<typeof limitHandshakes>[1] & { within_ms?: number };
+  slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
   /** Runs once for each agent, before its first authenticated call goes on. */
   firstAgentCall: (agentId: string) => Promise<void>;
 }
@@ -52,7 +59,11 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const { db, sealer, logger } = options;
   const app = fastify({
-    https: { ...options.tls, maxHeaderSize: MAX_HEADER_BYTES },
+    https: {
+      ...options.tls,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      handshakeTimeout: options.handshakes?.within_ms ?? HANDSHAKE_MS,
+    },
     bodyLimit: MAX_BODY_BYTES,
     trustProxy: options.trustProxy === undefined ? false : [...options.trustProxy],
     return503OnClosing: false,
@@ -68,6 +79,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   // Without this Node itself refuses expectations but 100-continue, in an answer that is none of the contract's.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
 
+  if (app.server instanceof TlsServer) limitHandshakes(app.server, options.handshakes);
+  letGoOfSlowReaders(app.server, options.slowReaders);
+
   const audit = new AuditLog(db, logger);
   const limiting = {
     table: options.rateLimits ?? RATE_LIMITS,
@@ -80,6 +94,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     limiting,
     agents: new AgentCredentials(db, options.firstAgentCall),
     reading: new ReadingTurns(),
+    failures: new FailedCredentials(),
     impersonation: impersonationLogger(options.appendImpersonatedCall),
     origin: new URL(options.publicUrl).origin,
     shutdown: options.shutdown,

@@ -1,11 +1,19 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { newId } from "@attestore/contract";
 import { ApiError, errorBody } from "./errors.ts";
 
 /** Answers what is not HTTP at all, or whose headers are too large or too late, and ends the connection. */
 export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
+  // Before the handshake is finished nothing can be said, and an `end` would wait for it for ever.
+  const isSecure = !(socket instanceof TLSSocket) || socket.getProtocol() !== null;
+  if (
+    error.code === "ECONNRESET" ||
+    !socket.writable ||
+    !isSecure ||
+    error.code?.startsWith("ERR_SSL") === true
+  ) {
     socket.destroy();
     return;
   }

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
+import { IDEMPOTENCY_WINDOW_S, MAX_ANONYMOUS_BODY_BYTES } from "@attestore/contract";
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AgentCredentials } from "./agent-credentials.ts";
@@ -10,6 +10,7 @@ import { assertAllowed } from "./assert-allowed.ts";
 import { authenticate } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "./errors.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
+import type { FailedCredentials } from "./failed-credentials.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
@@ -29,6 +30,7 @@ export interface PipelineDeps {
   limiting: RateLimiting;
   agents: AgentCredentials;
   impersonation: Impersonation;
+  failures: FailedCredentials;
   /** Of the calls that read an organisation. */
   reading: ReadingTurns;
   /** The origin of the service's own pages. */
@@ -46,7 +48,7 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
     url: route.path,
     config: { route },
     schema: schemaOf(route),
-    ...(route.bodyLimit === undefined ? {} : { bodyLimit: route.bodyLimit }),
+    ...bodyLimitOf(route),
     onRequest: (request, reply) => admit(deps, route, request, reply),
     preValidation: (request, _reply, done) => {
       try {
@@ -67,6 +69,12 @@ export function mountRoute(app: FastifyInstance, deps: PipelineDeps, route: Rout
   });
 }
 
+/** What somebody without an account sends is small: nobody knows yet whom to count it against. */
+function bodyLimitOf({ bodyLimit, credential }: Route): { bodyLimit?: number } {
+  if (bodyLimit !== undefined) return { bodyLimit };
+  return credential === "anonymous" ? { bodyLimit: MAX_ANONYMOUS_BODY_BYTES } : {};
+}
+
 function changes(route: Route): route is Extract<Route, { mode: "write" | "submit" }> {
   return route.mode === "write" || route.mode === "submit";
 }
@@ -79,12 +87,14 @@ async function admit(
 ): Promise<void> {
   const { state } = request;
   await applyRateLimits(deps.limiting, "address", route, state, reply);
+  if (route.credential !== "anonymous") deps.failures.require(state.address);
   try {
     const principal = await authenticate(deps, route, request);
     state.orgId = await orgOfCall(deps.db, principal, request);
     state.subject = { ...subjectOf(principal), orgId: state.orgId };
     assertAllowed(principal, route);
   } catch (error) {
+    if (error instanceof ApiError && error.status === 401) deps.failures.count(state.address);
     if (error instanceof ApiError) await countFailure(deps.limiting, route, state, reply);
     throw error;
   }

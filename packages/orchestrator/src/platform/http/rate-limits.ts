@@ -3,10 +3,10 @@ export interface RateLimit {
   limit: number;
   window_s: number;
   /**
-   * Whose calls are counted together; an e-mail address is known from the body only. `email_at_address`: those about an e-mail address that come
+   * Whose calls are counted together; an e-mail address and the organisation are told by `prepare`. `email_at_address`: those about an e-mail address that come
    * from one network, so that a stranger's are not counted against the person whose address it is.
    */
-  per: "address" | "credential" | "email" | "email_at_address";
+  per: "address" | "credential" | "email" | "email_at_address" | "org";
   /** Every call, or only those that end in 401 or 403. */
   counts: "calls" | "failures";
   /**
@@ -23,6 +23,10 @@ export type RateLimitName =
   | "login_email"
   | "login_mailbox"
   | "verify_email"
+  | "verify_address"
+  | "invite_org"
+  | "invite_user"
+  | "invite_email"
   | "attach_failures"
   | "bootstrap_start"
   | "auditor_link_address"
@@ -40,6 +44,10 @@ export const RATE_LIMITS: RateLimitTable = {
   // So many mails an hour are a nuisance, and no reason to let strangers keep somebody out: it takes ten networks to use them up.
   login_mailbox: { limit: 100, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
   verify_email: { limit: 10, window_s: 900, per: "email_at_address", counts: "calls", kept: "counted" },
+  verify_address: { limit: 60, window_s: 900, per: "address", counts: "calls", kept: "counted" },
+  invite_org: { limit: 100, window_s: 86_400, per: "org", counts: "calls", kept: "counted" },
+  invite_user: { limit: 30, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
+  invite_email: { limit: 3, window_s: 86_400, per: "email", counts: "calls", kept: "counted" },
   attach_failures: { limit: 30, window_s: 3600, per: "address", counts: "failures", kept: "counted" },
   bootstrap_start: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },

@@ -1,8 +1,9 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { errorCode } from "../errors/errno.ts";
-import { ApiError, notFound } from "../http/errors.ts";
+import { notFound } from "../http/errors.ts";
 import { type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
+import { NewestReception } from "./newest-reception.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
   CompletedPart,
@@ -36,7 +37,7 @@ export interface DiskMultipartOptions {
  */
 export class DiskMultipart implements MultipartUploads {
   readonly #options: DiskMultipartOptions;
-  readonly #receiving = new Map<string, { stop: () => void; ended: Promise<void> }>();
+  readonly #receptions = new NewestReception();
   /** Marking, finishing and removing, one after the other. */
   #finishing: Promise<unknown> = Promise.resolve();
 
@@ -90,26 +91,11 @@ export class DiskMultipart implements MultipartUploads {
    */
   async receive(permission: PartPermission, source: Readable): Promise<string> {
     const name = `${permission.uploadId}/${permission.partNumber}`;
-    const before = this.#receiving.get(name);
-    const ended = Promise.withResolvers<void>();
-    let isOvertaken = false;
-    const stop = (): void => {
-      isOvertaken = true;
-      source.destroy();
-    };
-    const own = { stop, ended: ended.promise };
-    this.#receiving.set(name, own);
     try {
-      before?.stop();
-      await before?.ended;
-      return etagOf(await this.#receiveAlone(permission, source));
+      return etagOf(await this.#receptions.run(name, source, () => this.#receiveAlone(permission, source)));
     } catch (error) {
-      if (isOvertaken) throw new ApiError("conflict", "The part is being sent by another request.");
       if (isDiskFull(error)) throw noRoom();
       throw error;
-    } finally {
-      if (this.#receiving.get(name) === own) this.#receiving.delete(name);
-      ended.resolve();
     }
   }
 

@@ -9,6 +9,7 @@ import { DiskNotes } from "./disk-notes.ts";
 import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { ifThere } from "./if-there.ts";
+import { NewestReception } from "./newest-reception.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
   ListedObject,
@@ -57,6 +58,7 @@ export class DiskStore implements ObjectStore {
   readonly #publicUrl: string;
   readonly #room: DiskRoom;
   readonly #uploads: UploadDirectories;
+  readonly #receptions = new NewestReception();
   readonly #digests = new DiskDigests();
   readonly #reading = new SharedWork<Digest | null>();
   /** The last steps of uploads run one after the other: a digest remembered is that of the file under the name. */
@@ -193,7 +195,9 @@ export class DiskStore implements ObjectStore {
       this.#finishing = finished.catch(() => undefined);
       await finished;
     };
-    await receiveObject({ source, expected, temporary, room: this.#room, publish });
+    await this.#receptions.run(key, source, () =>
+      receiveObject({ source, expected, temporary, room: this.#room, publish }),
+    );
   }
 
   #url(key: string, query: string): string {

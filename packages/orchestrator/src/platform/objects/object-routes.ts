@@ -5,6 +5,7 @@ import type { DiskStore } from "./disk-store.ts";
 import { isObjectKey } from "./object-key.ts";
 import { openPermission } from "./signed-url.ts";
 import type { Permission } from "./signed-url.ts";
+import { requireRate, UploadTurns } from "./upload-limits.ts";
 
 /** An upload or download that has not moved a byte for so long is over. */
 const IDLE_MS = 60_000;
@@ -17,16 +18,22 @@ const PREFIX = "/objects/";
  * credential. Bodies are streamed: neither Fastify's parsers nor its body limit see them.
  */
 export function objectRoutes(store: DiskStore): FastifyPluginAsync {
+  const turns = new UploadTurns();
   return async (app: FastifyInstance) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    app.put("/objects/*", (request, reply) => put(store, request, reply));
+    app.put("/objects/*", (request, reply) => put(store, turns, request, reply));
     app.get("/objects/*", { exposeHeadRoute: false }, (request, reply) => get(store, request, reply));
     app.head("/objects/*", (request, reply) => get(store, request, reply));
   };
 }
 
-async function put(store: DiskStore, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function put(
+  store: DiskStore,
+  turns: UploadTurns,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { raw } = request;
   try {
     const permission = permit(store, request, "PUT");
@@ -41,9 +48,15 @@ async function put(store: DiskStore, request: FastifyRequest, reply: FastifyRepl
         `The URL permits ${permission.sizeBytes} bytes; the request announces ${length}.`,
       );
     }
-    raw.setTimeout(IDLE_MS, () => raw.destroy(new Error("the upload stood still")));
-    if ("uploadId" in permission) reply.header("etag", await store.multipart.receive(permission, raw));
-    else await store.receive(permission.key, raw, permission);
+    const over = turns.begin(permission.key);
+    const stop = requireRate(raw);
+    try {
+      if ("uploadId" in permission) reply.header("etag", await store.multipart.receive(permission, raw));
+      else await store.receive(permission.key, raw, permission);
+    } finally {
+      stop();
+      over();
+    }
   } catch (error) {
     if (raw.destroyed && !raw.complete)
       throw new ApiError("invalid_request", "The upload was cut off.", { issues: [] });

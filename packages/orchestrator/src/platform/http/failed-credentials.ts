@@ -1,0 +1,44 @@
+import { clientNetwork } from "./client-network.ts";
+import { ApiError } from "./errors.ts";
+
+/** Credentials of one address that are not known, in a minute, before its next calls are refused unseen. */
+const MOST = 600;
+const WINDOW_MS = 60_000;
+const MAX_ADDRESSES = 100_000;
+
+/**
+ * Counts credentials that were refused, by address, in this process: each costs a look into the database, which an address that goes on guessing
+ * is not given. The refusal comes before the body is read.
+ */
+export class FailedCredentials {
+  readonly #addresses = new Map<string, { failures: number; ends: number }>();
+
+  /** @throws ApiError `rate_limited` */
+  require(address: string): void {
+    const found = this.#running(clientNetwork(address));
+    if (found === null || found.failures < MOST) return;
+    const wait_s = Math.max(1, Math.ceil((found.ends - performance.now()) / 1000));
+    throw new ApiError(
+      "rate_limited",
+      `Too many credentials of this address were refused. Try again in ${wait_s} seconds.`,
+      { retry_after_s: wait_s },
+      { "retry-after": String(wait_s) },
+    );
+  }
+
+  count(address: string): void {
+    const network = clientNetwork(address);
+    const found = this.#running(network);
+    if (found !== null) {
+      found.failures += 1;
+      return;
+    }
+    if (this.#addresses.size >= MAX_ADDRESSES) this.#addresses.clear();
+    this.#addresses.set(network, { failures: 1, ends: performance.now() + WINDOW_MS });
+  }
+
+  #running(network: string): { failures: number; ends: number } | null {
+    const found = this.#addresses.get(network);
+    return found === undefined || found.ends <= performance.now() ? null : found;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Readable } from "node:stream";
+import { ApiError } from "../http/errors.ts";
+
+/**
+ * One reception of each name at a time. Of two requests that send the same the newer goes on: the older one's sender has given up, as a rule, and
+ * its connection does not tell. The older one has let go of all that it held before the newer one begins.
+ */
+export class NewestReception {
+  readonly #receiving = new Map<string, { stop: () => void; ended: Promise<void> }>();
+
+  /** @throws ApiError `conflict` where a newer request took over, and whatever `receive` throws */
+  async run<T>(name: string, source: Readable, receive: () => Promise<T>): Promise<T> {
+    const before = this.#receiving.get(name);
+    const ended = Promise.withResolvers<void>();
+    let isOvertaken = false;
+    const stop = (): void => {
+      isOvertaken = true;
+      source.destroy();
+    };
+    const own = { stop, ended: ended.promise };
+    this.#receiving.set(name, own);
+    try {
+      before?.stop();
+      await before?.ended;
+      return await receive();
+    } catch (error) {
+      if (isOvertaken) throw new ApiError("conflict", "This is being sent by another request.");
+      throw error;
+    } finally {
+      if (this.#receiving.get(name) === own) this.#receiving.delete(name);
+      ended.resolve();
+    }
+  }
+}
