@@ -101,6 +101,18 @@ async function testedBy(host: Host, backupId: string): Promise<string> {
   }
 }
 
+it("which database a backup is of is signed: the cluster's identifier, which any user may read, and the name", () => {
+  const identifier = database.sql(
+    "shop",
+    "create role clerk; set role clerk; select system_identifier from pg_control_system()",
+  );
+  const metadata = victim.receipts()[0]?.statement.predicate["source_metadata"] as Record<string, unknown>;
+  expect(metadata["source"]).toEqual({
+    slug: "shop",
+    identity: { system_identifier: identifier.trim(), database: "shop" },
+  });
+});
+
 describe("a backup that somebody else uploads for a source which an admin moved to them", () => {
   it("is not restored by the host, whatever the service says of it", async () => {
     const configured = await asAdmin("POST", `/api/orgs/${org.id}/sources/${source}/configure`, {

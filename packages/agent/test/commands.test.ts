@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "@attestore/contract";
-import { parseBundle, verifyReceipt } from "@attestore/proof";
+import { parseBundle, verifyReceipt, type BackupStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { tryLock } from "../src/root/lock.ts";
 import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
@@ -292,6 +292,40 @@ it("tests a backup whose receipt this host has lost by that receipt, as the log 
   expect(await json(["restore-test", "--source", "papers", "--backup", id], 2)).toMatchObject({
     error: "backup_unknown",
   });
+});
+
+it("backs up a source that is another database now, and tests it once a person confirms", async () => {
+  const { backup_id: first } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
+  await json(["restore-test", "--source", "invoices"]);
+  const database = new DatabaseSync(at("invoices.db"));
+  database.exec("pragma application_id = 7");
+  database.close();
+  const warned = await cli(["backup", "--source", "invoices"]);
+  expect(warned.code, warned.stderr).toBe(0);
+  expect(warned.stderr).toContain("attestore source confirm invoices");
+  // Signed, so that nobody has to believe this host's state.
+  const marked = JSON.parse((await cli(["receipts", "show", "3"])).stdout) as { statement: BackupStatement };
+  expect(marked.statement.predicate.source_metadata).toMatchObject({
+    source: { slug: "invoices", identity: { application_id: "00000007" }, unconfirmed: true },
+  });
+  expect(await json(["restore-test", "--source", "invoices"], 2)).toMatchObject({
+    error: "identity_changed",
+  });
+  expect((await cli(["status"])).stdout).toContain("attestore source confirm invoices");
+  expect((await cli(["doctor"])).stdout).toContain("attestore source confirm invoices");
+  const told = service.events.map(({ event }) => [event.kind, event.detail["reason"]]);
+  expect(told).toEqual([
+    ["attestation_failed", "identity_changed"],
+    ["restore_failed", "identity_changed"],
+  ]);
+  // What it was before is still what it was then.
+  await json(["restore-test", "--source", "invoices", "--backup", first]);
+  expect(await json(["source", "confirm", "invoices", "--yes"])).toMatchObject({
+    identity: { application_id: "00000007" },
+  });
+  expect(await json(["source", "confirm", "invoices", "--yes"], 2)).toMatchObject({ error: "usage" });
+  expect(await json(["restore-test", "--source", "invoices"])).toMatchObject({ result: "passed" });
+  expect((await cli(["status"])).stdout).not.toContain("source confirm");
 });
 
 it("restores a ciphertext at hand with nothing but an identity", async () => {

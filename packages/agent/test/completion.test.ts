@@ -53,7 +53,7 @@ function inBash(...words: string[]): string[] {
 
 it("completes commands, flags, sources and files in bash", () => {
   expect(inBash("re")).toEqual(["restore-test", "restore", "receipts"]);
-  expect(inBash("source", "")).toEqual(["add", "list", "remove"]);
+  expect(inBash("source", "")).toEqual(["add", "list", "remove", "confirm"]);
   expect(inBash("source", "remove", "")).toEqual(["orders", "papers"]);
   expect(inBash("backup", "--source", "o")).toEqual(["orders"]);
   expect(inBash("--json", "backup", "--so")).toEqual(["--source"]);
@@ -90,7 +90,7 @@ it("is right to fish, and completes there", () => {
       .map((shown) => shown.split("\t")[0] ?? "")
       .filter((word) => word !== "");
   expect(inFish("attestore res").toSorted()).toEqual(["restore", "restore-test"]);
-  expect(inFish("attestore source ").toSorted()).toEqual(["add", "list", "remove"]);
+  expect(inFish("attestore source ").toSorted()).toEqual(["add", "confirm", "list", "remove"]);
   expect(inFish("attestore backup --source ")).toEqual(["orders", "papers"]);
   expect(inFish("attestore backup --so")).toEqual(["--source"]);
   expect(inFish("attestore keys rotate ").toSorted()).toEqual(["encryption", "signing"]);

@@ -7,6 +7,7 @@ import { isLocked } from "../root/lock.ts";
 import { listReceipts } from "../receipts/receipt-files.ts";
 import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
 import { sourceProof } from "../receipts/source-proof.ts";
+import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
 import { readLastHeartbeat } from "../service/heartbeat.ts";
 import { readLogAlarm, type LogAlarm } from "../service/log-alarm.ts";
 import { readSourceIds } from "../service/source-ids.ts";
@@ -81,6 +82,7 @@ export async function readAgentStatus(layout: Layout, config: Config): Promise<A
         { running, alarmed: alarm !== null, storage: storageOf(config) },
         waiting,
       )),
+      ...(await pinProblems(layout, config)),
       ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
     ],
     advice: await recoveryAdvice(layout, config),
@@ -167,6 +169,18 @@ function sourceProblems(
     case "no_backup":
       return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
   }
+}
+
+async function pinProblems(layout: Layout, { sources }: Config): Promise<Problem[]> {
+  const pins = [...(await readSourcePins(layout))].filter(
+    ([slug, { met }]) => sources.has(slug) && met !== null,
+  );
+  return pins.map(([slug, pin]) => ({
+    what:
+      `${slug}: ALARM: it is another database than the one that is pinned (${formatIdentity(pin.met?.identity ?? {})}, ` +
+      `not ${formatIdentity(pin.accepted.at(-1)?.identity ?? {})})`,
+    next: `look at what ${slug} is; if it is right: attestore source confirm ${slug}`,
+  }));
 }
 
 async function logProblems(layout: Layout, alarm: LogAlarm | null): Promise<Problem[]> {

@@ -87,6 +87,13 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./source-remove.ts")).sourceRemove,
   },
   {
+    name: "source confirm",
+    summary: "say that a source is another database from now on, such as one that was restored",
+    flags: ["yes", "json", "root"],
+    words: [{ form: "<name>", about: "a source of config.yaml" }],
+    load: async () => (await import("./source-confirm.ts")).sourceConfirm,
+  },
+  {
     name: "check try",
     summary: "run the checks against a stored backup, restored on the side; signs nothing",
     flags: ["source", "backup", "query", "expect", "wait", "json", "root"],

@@ -63,6 +63,7 @@ function statementOf(more: Partial<BackupStatement["predicate"]> = {}): BackupSt
       engine_version: "1",
       dump_format: "tar",
       schema_hash: "ab".repeat(32),
+      source: { slug: "orders" },
     },
     started_at: at,
     finished_at: at,
@@ -145,7 +146,7 @@ const json = (body: unknown) => ({
 });
 
 function find(
-  backupId: string,
+  backupId: string | undefined,
   trusted: { keys?: string[]; sourceId?: string | null } | null = {},
 ): Promise<StoredBackup> {
   const keys = trusted?.keys ?? [sshFingerprint(maker.publicKey)];
@@ -323,4 +324,47 @@ it("of this agent's own is what it signed itself: a service that says another th
   serve({ ...backup, record: { ...backup.record, id } });
   await expect(find(id, null)).rejects.toMatchObject({ code: "record_mismatch" });
   expect(service.calls.some(({ route }) => route.endsWith("/receipt"))).toBe(false);
+});
+
+describe("which source a backup is of", () => {
+  const named = (slug: string, more: object = {}) => {
+    const statement = statementOf();
+    const source_metadata = { ...statement.predicate.source_metadata, source: { slug } };
+    return { ...statement, predicate: { ...statement.predicate, source_metadata, ...more } };
+  };
+
+  it("is the name that this agent signed, whichever id the service gives for a name", async () => {
+    // The service says that the wiki's id is the one of the orders.
+    const { agentId } = root.attachment;
+    const own = await made(named("wiki", { agent_id: agentId }));
+    await signReceipt(
+      root.layout,
+      () => {
+        const payload = Buffer.from(own.answer.receipt.envelope.payload, "base64").toString();
+        return JSON.parse(payload) as BackupStatement;
+      },
+      { commandId: null },
+    );
+    serve(own);
+    await expect(find(own.id, null)).rejects.toMatchObject({ code: "source_mismatch" });
+    await expect(find(undefined, null)).rejects.toMatchObject({ code: "source_mismatch" });
+  });
+
+  it("is the name that another agent signed, or else the id that config.yaml has", async () => {
+    const wiki = await made(named("wiki"));
+    serve(wiki);
+    await expect(find(wiki.id)).rejects.toMatchObject({ code: "source_mismatch" });
+    const { source: _, ...unnamed } = statementOf().predicate.source_metadata;
+    const nameless = await made(
+      statementOf({ source_metadata: unnamed as typeof unnamed & { engine: string } }),
+    );
+    serve(nameless);
+    await expect(find(nameless.id)).rejects.toMatchObject({ code: "source_mismatch" });
+    expect(await find(nameless.id, { sourceId: service.sourceId("orders") })).toMatchObject({
+      id: nameless.id,
+    });
+    const orders = await made(named("orders"));
+    serve(orders);
+    expect(await find(orders.id)).toMatchObject({ id: orders.id });
+  });
 });

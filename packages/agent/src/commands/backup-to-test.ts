@@ -2,7 +2,9 @@ import type { BackupStatement } from "@attestore/proof";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
-import { fetchMakersStatement, requireSameRecord } from "../receipts/makers-receipt.ts";
+import { fetchMakersStatement, requireSameRecord, type WantedBackup } from "../receipts/makers-receipt.ts";
+import { signedSource } from "../receipts/signed-source.ts";
+import { CouldNotRun } from "../runs/could-not-run.ts";
 import { backupById, newestBackup } from "../receipts/receipt-history.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { resolveSourceId } from "../service/resolve-source.ts";
@@ -38,6 +40,7 @@ export async function findStoredBackup(
   const found = saidOf(signed);
   if (found.sourceId !== sourceId)
     throw new UserError("backup_unknown", `${id} is a backup of another source than ${slug}`);
+  requireName(wanted, signed, own === null);
   const answer = await service.downloadUrl(id, { signal });
   if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
   return {
@@ -52,6 +55,29 @@ export async function findStoredBackup(
         onProgress: (bytes) => options.onProgress?.(bytes, found.sizeBytes),
       }),
   };
+}
+
+/**
+ * That the backup is of the source by this name: which source's id goes with which name is the service's word, the name in the receipt
+ * the maker's. An earlier version signed none: of this agent's own such a receipt is taken, of another's where `source_id` is pinned.
+ * @throws CouldNotRun source_mismatch
+ */
+function requireName(
+  { id, slug, trusted }: WantedBackup,
+  { predicate }: BackupStatement,
+  isForeign: boolean,
+): void {
+  const source = signedSource(predicate.source_metadata);
+  if (source !== null && source.slug !== slug)
+    throw new CouldNotRun(
+      "source_mismatch",
+      `${id} is a backup of ${JSON.stringify(source.slug.slice(0, 63))} by what its maker signed, and the service gives it for ${slug}`,
+    );
+  if (source === null && isForeign && (trusted?.sourceId ?? null) === null)
+    throw new CouldNotRun(
+      "source_mismatch",
+      `the maker of ${id} did not sign the name of its source: update attestore there, or name the source's id under test_for: ${slug}: source_id`,
+    );
 }
 
 function saidOf({ subject, predicate }: BackupStatement): Omit<StoredBackup, "download"> {

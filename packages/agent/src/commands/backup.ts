@@ -9,6 +9,7 @@ import type { Home } from "./home.ts";
 import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performBackup } from "./perform-backup.ts";
 import { reportFailureOrSay } from "./report-failure.ts";
+import { notPinned } from "../receipts/require-pinned.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -59,6 +60,7 @@ export const backup: Run = async (call) => {
       terminal.data(
         `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
       );
+      if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
       sayFate(terminal, fate);
       terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }

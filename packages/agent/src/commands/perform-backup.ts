@@ -2,6 +2,7 @@ import type { SourceMetadata } from "@attestore/contract";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
+import { holdToPin } from "../receipts/source-pins.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
 import type { DeliveredBackup } from "../spool/deliver-backup.ts";
 import { recordBackup } from "../spool/pending-backup.ts";
@@ -19,6 +20,8 @@ export interface PerformedBackup extends DeliveredBackup {
   readonly sizeBytes: number;
   readonly startedAt: string;
   readonly finishedAt: string;
+  /** False where the source is another database than the one that is pinned under its name. */
+  readonly isPinned: boolean;
 }
 
 /**
@@ -51,7 +54,25 @@ export async function performBackup(
     signal,
     onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
   });
-  const { sha256, sizeBytes, cipher, sourceMetadata, startedAt, finishedAt } = made;
+  const { sha256, sizeBytes, cipher, startedAt, finishedAt } = made;
+  const { slug } = source;
+  const { identity, host } = made.origin;
+  // The backup is made all the same: nothing is lost while a person is asleep. What it is of is signed, and no test passes before it is
+  // confirmed.
+  const isPinned = await holdToPin(layout, slug, {
+    identity,
+    seenIn: `backup of ${finishedAt}`,
+    isNow: true,
+  });
+  const sourceMetadata = {
+    ...made.sourceMetadata,
+    source: {
+      slug,
+      identity,
+      ...(host === null ? {} : { host }),
+      ...(isPinned ? {} : { unconfirmed: true }),
+    },
+  };
   const pending = await recordBackup(layout, {
     sha256,
     size_bytes: sizeBytes,
@@ -66,5 +87,5 @@ export async function performBackup(
     signal,
     onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
   });
-  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt };
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned };
 }

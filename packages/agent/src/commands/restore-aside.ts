@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { readIdentities } from "../root/age-identity.ts";
 import type { Config } from "../root/config.ts";
 import type { SourceConfig } from "../root/source-config.ts";
+import { requirePinned } from "../receipts/require-pinned.ts";
 import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
 import type { RestoreTestOutcome } from "../receipts/statements.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
@@ -24,6 +25,7 @@ export async function restoreAside(
   const { layout } = home;
   const identities = await readIdentities(config.identityFiles);
   const backup = await home.find(config, source, { backupId, signal });
+  await requirePinned(layout, source.slug, backup);
   const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
   const scratch = await makeScratchDirectory(layout.scratch, null);
   try {

@@ -72,7 +72,19 @@ export interface Engine<Settings extends object> {
   readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
 }
 
+/** What tells one database from another: compared as a whole with what is pinned. Signed into receipts; no secret, no path in clear. */
+export type Identity = Readonly<Record<string, string>>;
+
+/** Which database a dump is of. */
+export interface Origin {
+  /** Stays the same for as long as it is the same database, wherever it is reached. */
+  readonly identity: Identity;
+  /** Where it was reached; another one after a failover, so only told. Null where that is this host. */
+  readonly host: string | null;
+}
+
 export interface Dump {
+  readonly origin: Origin;
   /**
    * The dump. It throws, instead of ending, if the program that makes it failed: what came before is then no backup.
    * A piece is valid until the next one is asked for.

@@ -44,6 +44,8 @@ export interface Layout {
   readonly scratch: string;
   /** Slug to id, as the service told it. */
   readonly sources: string;
+  /** Slug to the databases that it may be. */
+  readonly sourcePins: string;
   /** When the service last answered. */
   readonly lastHeartbeat: string;
 }
@@ -84,6 +86,7 @@ export function layoutOf(root: string): Layout {
     locks: join(root, "locks"),
     scratch: join(root, "scratch"),
     sources: join(log, "sources.json"),
+    sourcePins: join(log, "pinned.json"),
     lastHeartbeat: join(log, "heartbeat.json"),
   };
 }

@@ -45,6 +45,8 @@ export type CouldNotRunCode =
   | "receipt_invalid"
   /** The service says something else of the backup than its maker signed. */
   | "record_mismatch"
+  /** The backup is of a source of another name than the one that it is given for. */
+  | "source_mismatch"
   /** The backup is of another database than the one that is pinned under its source's name. */
   | "identity_changed"
   /** The ciphertext could not be read or downloaded. */

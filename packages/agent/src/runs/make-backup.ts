@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { dumpSource } from "../engines/index.ts";
-import type { Dump, SourceMetadata } from "../engines/engine.ts";
+import type { Dump, Origin, SourceMetadata } from "../engines/engine.ts";
 import { writeBlob } from "../pipeline/blob.ts";
 import { seal } from "../pipeline/seal.ts";
 import { DEFAULT_LIMITS, type Limits } from "../root/limits.ts";
@@ -27,6 +27,8 @@ export interface MadeBackup {
   readonly sizeBytes: number;
   readonly cipher: { readonly name: "age-v1"; readonly recipients: readonly string[] };
   readonly sourceMetadata: SourceMetadata;
+  /** Which database it is of. */
+  readonly origin: Origin;
   /** RFC 3339, UTC, milliseconds. */
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -56,6 +58,7 @@ export async function makeBackup(request: MakeBackupRequest): Promise<MadeBackup
       ...blob,
       cipher: { name: "age-v1", recipients },
       sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: plaintext.bytes() },
+      origin: dump.origin,
       startedAt,
       finishedAt: new Date().toISOString(),
     };

@@ -3,6 +3,7 @@ import { clientVersions } from "../../engines/index.ts";
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
 import type { SourceConfig } from "../../root/source-config.ts";
+import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
 import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
@@ -16,8 +17,18 @@ export async function examineSources(
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const findings: Finding[] = [];
+  const pins = await readSourcePins(layout);
   for (const source of config.sources.values()) {
     const title = `source ${source.slug}`;
+    const met = pins.get(source.slug)?.met ?? null;
+    if (met !== null)
+      findings.push(
+        bad(
+          title,
+          `another database than the one that is pinned: ${formatIdentity(met.identity)}`,
+          `look at what it is; if it is right: attestore source confirm ${source.slug}`,
+        ),
+      );
     try {
       findings.push(good(title, await reach(layout, source, signal)));
     } catch (error) {

@@ -5,12 +5,29 @@ import { systemCode } from "../../root/system-code.ts";
 import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { atMost, beyondLimit } from "../../runs/limited.ts";
-import { type Dump, RestoreRefused, type RunContext, type SourceMetadata, type SourceOf } from "../engine.ts";
+import {
+  type Dump,
+  type Origin,
+  RestoreRefused,
+  type RunContext,
+  type SourceMetadata,
+  type SourceOf,
+} from "../engine.ts";
 import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
+import { originOfPath } from "../origin.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { newestDump } from "./newest-dump.ts";
 import { type FoundDump, openPlace } from "./place.ts";
 import type { DumpsSettings } from "./settings.ts";
+
+async function originOfPlace(place: DumpsSettings["place"]): Promise<Origin> {
+  if (place.kind === "directory") return originOfPath(place.path);
+  const { bucket, prefix, endpoint } = place.s3;
+  return {
+    identity: { bucket, prefix, endpoint: endpoint?.host ?? "amazonaws.com" },
+    host: endpoint?.host ?? null,
+  };
+}
 
 interface Pinned {
   readonly found: FoundDump;
@@ -43,6 +60,7 @@ export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunCon
     },
   };
   return {
+    origin: await originOfPlace(source.place),
     content: (async function* () {
       yield await Promise.resolve(content);
     })(),

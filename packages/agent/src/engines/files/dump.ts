@@ -5,6 +5,7 @@ import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { systemCode } from "../../root/system-code.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
+import { originOfPath } from "../origin.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
 import { namesChanged, tarFailed } from "./dump-failure.ts";
 import { gnuTarVersion, TAR } from "./gnu-tar.ts";
@@ -42,12 +43,14 @@ export async function dumpFiles(
 ): Promise<Dump> {
   const version = await gnuTarVersion(signal);
   await requireDirectory(source.path);
+  const origin = await originOfPath(source.path);
   const names = await namesOf(source.path, signal);
   const args = [...ARGUMENTS, `--directory=${source.path}`, "."];
   const child = await startChild({ command: TAR, args, signal, isDump: true });
   child.stdin.end();
   let manifest: ManifestSummary | null = null;
   return {
+    origin,
     content: (async function* () {
       const archived = yield* archiveOf(child, source.path, new ArchiveManifest(limits, signal), signal);
       if ((await namesOf(source.path, signal)) !== names) throw namesChanged(source.path);

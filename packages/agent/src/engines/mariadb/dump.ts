@@ -6,6 +6,7 @@ import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
 import { describeDump, type Look, look } from "./describe.ts";
 import { findClient, findDumper, type Program, productOf, releaseOf } from "./programs.ts";
+import { originOf } from "./origin.ts";
 import { OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
@@ -61,6 +62,7 @@ export async function dumpMariadb(
     const dumper = await findDumper(productOf(version));
     requireNewEnough(dumper, version);
     const databases = await databasesOf(source, connection, older);
+    const origin = await originOf(older, source.databases === null ? connection.database : null);
     await beginSnapshot(older);
     const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
     looks.before.catch(() => undefined);
@@ -92,6 +94,7 @@ export async function dumpMariadb(
       return describeDump({ engine, version, dumper: dumper.version, databases, before, after });
     };
     return {
+      origin,
       content: contentOf(
         child,
         () => {

@@ -2,12 +2,13 @@ import { createInterface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
+import type { Dump, Origin, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { MAX_TABLES_LISTED, schemaHash, tableSchema } from "../schema-hash.ts";
 import { schemaSummary } from "../schema-summary.ts";
 import { withClient } from "./client.ts";
 import { type Connection, resolveConnection, writeConfigFile } from "./connection.ts";
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
+import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
 import type { MongodbSettings } from "./settings.ts";
 
@@ -15,6 +16,7 @@ import type { MongodbSettings } from "./settings.ts";
 const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
 
 interface SourceLook extends Look {
+  readonly origin: Origin;
   readonly version: string;
   readonly databases: readonly string[];
 }
@@ -37,6 +39,7 @@ export async function dumpMongodb(
     child.stdin.end();
     const written = documentsOf(child);
     return {
+      origin: before.origin,
       content: contentOf(child, signal),
       expectedBytes: null,
       metadata: async () => {
@@ -61,7 +64,8 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
     async ({ client, version }) => {
       const databases = connection.database === null ? await databasesOf(client) : [connection.database];
       const found = await look(client, databases);
-      if (found.namespaces.length > 0) return { ...found, databases, version };
+      if (found.namespaces.length > 0)
+        return { ...found, databases, version, origin: await originOf(client, connection) };
       throw new CouldNotRun(
         "source_missing",
         connection.database === null

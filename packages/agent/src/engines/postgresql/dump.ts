@@ -4,6 +4,7 @@ import type { Dump, RunContext, SourceOf } from "../engine.ts";
 import { resolveConnection } from "./connection.ts";
 import { DatabaseDump, serverVersion } from "./database-dump.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";
+import { originOf } from "./origin.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
 import { dumpSet } from "./set/dump-set.ts";
@@ -22,12 +23,14 @@ export async function dumpPostgresql(
   const session = await PsqlSession.open(programsIn(newest.bin), environment, signal, { onlyReads: true });
   try {
     const version = await serverVersion(session);
+    const origin = await originOf(session, environment);
     const tools = toolsFor(version, installations, newest);
     const database = { environment, tools, name: null, what: `the source ${source.slug}`, signal };
     if (source.databases !== null || source.globals || source.jobs > 1)
-      return await dumpSet({ source, database, session, version, context });
+      return { ...(await dumpSet({ source, database, session, version, context })), origin };
     const dump = await DatabaseDump.begin(database, session, version);
     return {
+      origin,
       content: dump.content(),
       expectedBytes: null,
       metadata: () => dump.metadata(),

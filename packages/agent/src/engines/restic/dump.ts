@@ -42,6 +42,7 @@ export async function dumpRestic(source: SourceOf<ResticSettings>, { signal }: R
       },
     };
     return {
+      origin: { identity: { repository_id }, host: null },
       content: (async function* () {
         yield await Promise.resolve(content);
       })(),

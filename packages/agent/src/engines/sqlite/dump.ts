@@ -1,5 +1,5 @@
 import type { Stats } from "node:fs";
-import { lstat, realpath, stat } from "node:fs/promises";
+import { lstat, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
@@ -7,6 +7,7 @@ import { systemCode } from "../../root/system-code.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { Dump, RunContext, SourceOf } from "../engine.ts";
 import { describeSqlite } from "./describe.ts";
+import { originOfPath } from "../origin.ts";
 import { isFull } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 import type { SqliteSettings } from "./settings.ts";
@@ -36,6 +37,7 @@ export async function dumpSqlite(
     await sqlite.close();
     const { size } = await stat(copy);
     return {
+      origin: await originOfPath(source.path, { application_id: await applicationIdOf(copy) }),
       content: readFilePieces(copy),
       expectedBytes: size,
       metadata: () => Promise.resolve(metadata),
@@ -44,6 +46,17 @@ export async function dumpSqlite(
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** What the application that made the file wrote into its header (sqlite.org/fileformat.html, 1.3), in hex. */
+async function applicationIdOf(copy: string): Promise<string> {
+  const file = await open(copy);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 68);
+    return buffer.subarray(0, bytesRead).toString("hex");
+  } finally {
+    await file.close();
   }
 }
 

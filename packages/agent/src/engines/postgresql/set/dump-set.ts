@@ -31,7 +31,7 @@ const PART_BYTES = 8 << 20;
  * jobs each database lies in plain on the disk while it is dumped.
  * @throws CouldNotRun
  */
-export async function dumpSet(set: SetToDump): Promise<Dump> {
+export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
   const { source, database, session, version } = set;
   const { names, own } = await databasesOf(set);
   const globals = source.globals ? await dumpGlobals(database, session) : null;

@@ -1,0 +1,32 @@
+import type { Layout } from "../root/layout.ts";
+import { CouldNotRun } from "../runs/could-not-run.ts";
+import { signedSource } from "./signed-source.ts";
+import { formatIdentity, holdToPin, readSourcePins } from "./source-pins.ts";
+
+/** For people: what is wrong, and the one command that says that it is not. */
+export function notPinned(slug: string): string {
+  return (
+    `${slug} is another database than the one that is pinned under this name. Restore tests of it can't run until you have looked: ` +
+    `if it is right, \`attestore source confirm ${slug}\``
+  );
+}
+
+/**
+ * That a backup is of a database that its source is known to be. What a receipt of an earlier version does not say is not held against
+ * anything. The caller holds the `work` lock. @throws CouldNotRun identity_changed
+ */
+export async function requirePinned(
+  layout: Layout,
+  slug: string,
+  backup: { readonly id: string; readonly sourceMetadata: Readonly<Record<string, unknown>> },
+): Promise<void> {
+  const identity = signedSource(backup.sourceMetadata)?.identity ?? null;
+  if (identity === null) return;
+  if (await holdToPin(layout, slug, { identity, seenIn: backup.id, isNow: false })) return;
+  const pinned = (await readSourcePins(layout)).get(slug)?.accepted.at(-1)?.identity ?? {};
+  throw new CouldNotRun(
+    "identity_changed",
+    `${backup.id} is of another database (${formatIdentity(identity)}) than the one that is pinned for ${slug} ` +
+      `(${formatIdentity(pinned)}). If that is right, \`attestore source confirm ${slug}\`, and test it again.`,
+  );
+}

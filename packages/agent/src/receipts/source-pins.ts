@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from "node:util";
+import { writeJsonDurably } from "../root/durable-write.ts";
+import type { Identity } from "../engines/engine.ts";
+import type { Layout } from "../root/layout.ts";
+import { readJson } from "../root/read-json.ts";
+import { readSourceIds } from "../service/source-ids.ts";
+import { spoolEvent } from "../spool/spooled-event.ts";
+
+/** Which databases a source of this host may be. */
+export interface SourcePin {
+  /** The first that was seen, and those that a person confirmed since, the newest last. */
+  readonly accepted: readonly { readonly identity: Identity; readonly since: string }[];
+  /** Another one that was met under the source's name, and that nobody has confirmed. */
+  readonly met: { readonly identity: Identity; readonly at: string; readonly in: string } | null;
+}
+
+/** By the source's name. */
+export async function readSourcePins(layout: Layout): Promise<ReadonlyMap<string, SourcePin>> {
+  const value = (await readJson(layout.sourcePins)) as { sources: Record<string, SourcePin> } | null;
+  return new Map(Object.entries(value?.sources ?? {}));
+}
+
+/**
+ * Holds what a source is against what it was. The first identity is pinned; another one than the newest that was accepted (a backup), or
+ * than all of them (a restore test, which may be of an older backup), is kept for a person and reported once.
+ * The caller holds the `work` lock.
+ * @returns whether it is one that is accepted
+ */
+export async function holdToPin(
+  layout: Layout,
+  slug: string,
+  {
+    identity,
+    seenIn,
+    isNow,
+  }: { readonly identity: Identity; readonly seenIn: string; readonly isNow: boolean },
+): Promise<boolean> {
+  const pins = await readSourcePins(layout);
+  const pin = pins.get(slug) ?? { accepted: [], met: null };
+  const at = new Date().toISOString();
+  if (pin.accepted.length === 0) {
+    await write(layout, pins, slug, { accepted: [{ identity, since: at }], met: null });
+    return true;
+  }
+  const allowed = isNow ? pin.accepted.slice(-1) : pin.accepted;
+  if (allowed.some((each) => isDeepStrictEqual(each.identity, identity))) {
+    // The source is what it was again: there is nothing left to confirm.
+    if (isNow && pin.met !== null) await write(layout, pins, slug, { ...pin, met: null });
+    return true;
+  }
+  if (pin.met === null || !isDeepStrictEqual(pin.met.identity, identity)) {
+    const sourceId = (await readSourceIds(layout)).get(slug);
+    await spoolEvent(layout, `identity-${slug}-${at.toLowerCase().replaceAll(/[:.]/g, "-")}`, {
+      kind: "attestation_failed",
+      ...(sourceId === undefined ? {} : { source_id: sourceId }),
+      occurred_at: at,
+      detail: {
+        reason: "identity_changed",
+        detail: `${slug} is another database than the one that is pinned on this host (${seenIn})`,
+        pinned: pin.accepted.at(-1)?.identity ?? null,
+        met: identity,
+      },
+    });
+    await write(layout, pins, slug, { ...pin, met: { identity, at, in: seenIn } });
+  }
+  return false;
+}
+
+/** A person says that the source is the database now that was met. The caller holds the `work` lock. @returns null where nothing was met */
+export async function confirmIdentity(layout: Layout, slug: string): Promise<SourcePin | null> {
+  const pins = await readSourcePins(layout);
+  const pin = pins.get(slug);
+  if (pin === undefined || pin.met === null) return null;
+  const accepted = [...pin.accepted, { identity: pin.met.identity, since: new Date().toISOString() }];
+  const confirmed = { accepted, met: null };
+  await write(layout, pins, slug, confirmed);
+  return confirmed;
+}
+
+/** For people: `system_identifier 7123…, database shop`. */
+export function formatIdentity(identity: Identity): string {
+  return Object.entries(identity)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+}
+
+async function write(
+  layout: Layout,
+  pins: ReadonlyMap<string, SourcePin>,
+  slug: string,
+  pin: SourcePin,
+): Promise<void> {
+  const sources = Object.fromEntries([...pins, [slug, pin]]);
+  await writeJsonDurably(layout.sourcePins, { v: 1, sources });
+}
