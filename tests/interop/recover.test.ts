@@ -17,6 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { recoverySteps } from "../../packages/dashboard/src/pages/backups/recovery-commands.ts";
 import { createShop, startDatabaseServer, type DatabaseServer } from "../e2e/harness/database.ts";
 import { attachedHost, type Host, type StoredReceipt } from "../e2e/harness/host.ts";
 import { createOrganisation } from "../e2e/harness/organisation.ts";
@@ -189,6 +190,29 @@ describe("the guide's commands recover", () => {
     expect(found.length).toBeGreaterThan(500);
     expect(found).toBe(list(join(base, "papers")));
   });
+});
+
+it("the dashboard's commands make the roles of a set, and run no command that its globals hold", () => {
+  const record = {
+    sha256: "0".repeat(64),
+    source_metadata: { dump_format: "pg_dump-set", globals: {}, databases: [] },
+  };
+  const commands =
+    recoverySteps(record as unknown as Parameters<typeof recoverySteps>[0], null).at(-1)?.commands ?? "";
+  const directory = place("papers");
+  mkdirSync(join(directory, "set"));
+  writeFileSync(
+    join(directory, "set/globals.sql"),
+    "\\restrict theirs\n\\! touch pwned\ncreate role from_globals;\nselect 1 \\! touch pwned\n;\ncreate role more_globals;\n",
+  );
+  const address = decodeURIComponent(elsewhere.url("postgres").split("host=")[1] ?? "");
+  // Without its first line, which unpacks the set.
+  const afterUnpacking = commands.slice(commands.indexOf("\n"));
+  shell(directory, afterUnpacking, { PGHOST: address, PGUSER: "shop" });
+  expect(readdirSync(directory)).not.toContain("pwned");
+  const roles =
+    "select string_agg(rolname, ' ' order by rolname) from pg_roles where rolname like '%globals'";
+  expect(elsewhere.sql("postgres", roles).trim()).toBe("from_globals more_globals");
 });
 
 it("shows what was proven, and which receipt is whose", () => {

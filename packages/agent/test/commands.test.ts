@@ -370,6 +370,7 @@ it("finds what is wrong with an installation", async () => {
   expect(healthy.findings.filter(({ result }) => result === "bad")).toEqual([]);
   expect(healthy.findings.map(({ title }) => title)).toEqual([
     "root",
+    "release",
     "config.yaml",
     "keys",
     "signing key",

@@ -100,6 +100,7 @@ async function changingNothingOfTheirs(run: () => Promise<void>): Promise<void> 
 const OTHERWISE: Readonly<Record<string, string>> = {
   "POST /api/auth/end-impersonate": "409 conflict",
   "POST /api/orgs/:orgID/notifications/deliveries/:deliveryID/retry": "409 conflict",
+  "POST /api/orgs/:orgID/sources/:sourceID/retention-resume": "409 conflict",
 };
 
 /** In the world of its own, since it may change it. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { productOf, releaseOf } from "./programs.ts";
+import { productOf } from "./programs.ts";
 import { MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
@@ -39,7 +39,7 @@ export async function limitAccounts(server: ScratchServer, signal: AbortSignal):
   try {
     const { engine_version: version } = server.runtime;
     const isMysql = productOf(version) === "MySQL";
-    if (releaseOf(version) < releaseOf(isMysql ? "8.0.16" : "10.5.2")) throw tooOld(version);
+    if (isOlder(version, isMysql ? [8, 0, 16] : [10, 5, 2])) throw tooOld(version);
     const others = await run("select user, host from mysql.user order by user, host");
     for (const user of OWN) await run(`create user ${account(user, "localhost")}`);
     await grant(run, account(LOADER, "localhost"), "all");
@@ -99,6 +99,12 @@ async function mayNameDefiners(session: MariadbSession, isMysql: boolean): Promi
 
 function account(user: string, host: string): string {
   return `${quoted(user)}@${quoted(host)}`;
+}
+
+function isOlder(version: string, least: readonly [number, number, number]): boolean {
+  const parts = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})/.exec(version)?.slice(1).map(Number) ?? [0, 0, 0];
+  const at = least.findIndex((part, index) => parts[index] !== part);
+  return at !== -1 && (parts[at] ?? 0) < (least[at] ?? 0);
 }
 
 function tooOld(version: string): CouldNotRun {

@@ -55,9 +55,12 @@ function withTls(uri: string): string {
   const [, hosts = "", path = "", query = ""] =
     /^mongodb:\/\/(?:[^/@?]*@)?([^/?]+)(\/[^?]*)?(\?.*)?$/.exec(uri) ?? [];
   const isSaid = /[?&](?:tls|ssl)=/i.test(query);
-  const names = hosts
-    .split(",")
-    .map((host) => decodeURIComponent(host.replace(/:[0-9]*$/, "")).replaceAll(/[[\]]/g, ""));
+  const names = hosts.split(",").map((host) =>
+    host
+      .replace(/:[0-9]*$/, "")
+      .replaceAll(/%2f/gi, "/")
+      .replaceAll(/[[\]]/g, ""),
+  );
   if (isSaid || !names.some(isRemote)) return uri;
   return `${uri.slice(0, uri.length - path.length - query.length)}${path === "" ? "/" : path}${query === "" ? "?" : `${query}&`}tls=true`;
 }

@@ -79,6 +79,16 @@ function postgresqlCommands(metadata: Record<string, unknown>): string {
   ].join("\n");
 }
 
+/**
+ * globals.sql is whatever the host put there: psql runs a `\\!` in it as a shell's command, unless `\\restrict` says that no such command is meant (in
+ * psql since August 2025; an older one ends here).
+ */
+const WITHOUT_COMMANDS = [
+  String.raw`psql --no-psqlrc --dbname=postgres --command='\restrict try' &&`,
+  String.raw`  { printf '\\restrict %s\n' "$(openssl rand -hex 16)"; grep -v '^\\' set/globals.sql; } |`,
+  "  psql --no-psqlrc --dbname=postgres",
+];
+
 /** docs/engines.md, PostgreSQL: a tar of globals.sql and a directory for each database. */
 function setCommands(metadata: Record<string, unknown>): string {
   const databases = listOf(metadata["databases"]);
@@ -86,9 +96,7 @@ function setCommands(metadata: Record<string, unknown>): string {
   const options = `--exit-on-error${hasGlobals ? "" : " --no-owner --no-privileges"}`;
   return [
     "mkdir set && tar --extract --file=backup.dump --directory=set",
-    ...(hasGlobals
-      ? ["psql --dbname=postgres --file=set/globals.sql"]
-      : databases.flatMap((database) => createRoles(database))),
+    ...(hasGlobals ? WITHOUT_COMMANDS : databases.flatMap((database) => createRoles(database))),
     // One that every server has may be among them.
     ...databases.map((database) => `${createDatabase(database, textOf(database["name"]))} || true`),
     ...databases.flatMap((database, index) => {
