@@ -181,11 +181,32 @@ describe.each(ofUsers)("%s", (_name, route) => {
       const before = await impersonatedCalls(mine);
       const filled = request(route, theirs, mine);
       const answer = await send(filled.call, acting.json["session_token"] as string);
-      expect(told(answer)).toBe(expectedOfForeign(route, filled, "owner"));
+      const { slots } = filled;
+      const expected =
+        slots.includes("org") || isReading(route)
+          ? expectedOfForeign(route, filled, "owner")
+          : "403 forbidden";
+      expect(told(answer)).toBe(expected);
       expectNothingOf(theirs, filled, answer);
       expect(await impersonatedCalls(mine)).toBe(before + 1);
     });
   });
+
+  if (!isReading(route) && !ENDS_IMPERSONATION.has(nameOf(route)))
+    test("by an operator who acts as its owner: forbidden, and nothing changes but that the log tells of it", async () => {
+      const acting = await operator.post("/api/auth/impersonate", {
+        user_id: mine.users.owner.id,
+        reason: "a walk",
+      });
+      const token = acting.json["session_token"] as string;
+      const before = await rowsOutsideLogs();
+      const calls = await impersonatedCalls(mine);
+      const answer = await send(request(route, mine).call, token);
+      expect(told(answer)).toBe("403 forbidden");
+      expect(String(answer.json["message"])).toContain("only read");
+      expect(await rowsOutsideLogs()).toEqual(before);
+      expect(await impersonatedCalls(mine)).toBe(calls + 1);
+    });
 
   const taken = [...ROLES, "operator"].filter((role) => mayBe(route, role));
   test(`as ${taken.join(", ")}: taken`, async () => {
@@ -209,6 +230,16 @@ describe.each(ofUsers)("%s", (_name, route) => {
 /** Whoever names another organisation learns nothing of it; a role that may not do this anywhere may hear that first. */
 function expectedOfForeign(route: Route, { slots }: Filled, role: Role): string {
   return slots.includes("org") || mayBe(route, role) ? "404 not_found" : "403 forbidden";
+}
+
+/** What an operator who acts as somebody else may do besides reading. */
+const ENDS_IMPERSONATION = new Set(["POST /api/auth/logout", "POST /api/auth/end-impersonate"]);
+
+/** All that a call could change, but for the logs, which tell of every impersonated call. */
+async function rowsOutsideLogs(): Promise<Map<string, string>> {
+  const rows = await hashRows(service.pool);
+  for (const name of ["events", "logs", "log_leaves", "log_heads", "log_tiles"]) rows.delete(name);
+  return rows;
 }
 
 async function impersonatedCalls(world: World): Promise<number> {

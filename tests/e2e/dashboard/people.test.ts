@@ -193,7 +193,7 @@ describe("operators", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Act as quay@example.org" }).click();
 
     const banner = page.getByRole("region", { name: "Impersonation" });
-    await banner.getByText("You act as quay@example.org.").waitFor();
+    await banner.getByText("You act as quay@example.org, to read only.").waitFor();
     await banner.getByText(`signed in as ${operator.email}`).waitFor();
     for (const name of ["Agents", "Members", "Settings"]) {
       await page.getByRole("navigation").getByRole("link", { name }).click();

@@ -40,8 +40,8 @@ export function useOrgId(): string {
   return org.id;
 }
 
-/** Whether the signed-in person may change what the organisation has; auditors only read. */
+/** Whether the signed-in person may change what the organisation has; auditors, and operators who act as somebody, only read. */
 export function useMayManage(): boolean {
-  const { role } = useMe().user;
-  return role === "owner" || role === "admin";
+  const { user, impersonated_by } = useMe();
+  return impersonated_by === null && (user.role === "owner" || user.role === "admin");
 }

@@ -27,7 +27,7 @@ export const operators = {
     of: (who: string) => `Act as ${who}`,
     title: (who: string) => `Act as ${who}?`,
     explanation:
-      "For an hour at most. Every call that you make, reads too, is written to the organisation's log before it is answered, with your name and this reason.",
+      "To read, for an hour at most: you can change nothing and make no keys. Every call that you make is written to the organisation's log before it is answered, with your name and this reason.",
     reason: "Reason",
     reasonHint: "The organisation reads it, for good. E.g.: ticket 4711, restore test looks wrong",
     start: (who: string) => `Act as ${who}`,

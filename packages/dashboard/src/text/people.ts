@@ -11,10 +11,10 @@ export const people = {
     notifications: "Notifications",
     evidence: "Evidence",
   },
-  onlyManagers: "Only owners and admins may do this",
+  onlyManagers: "Only owners and admins may do this, and no operator who acts as one",
   banner: {
     label: "Impersonation",
-    acting: (user: string) => `You act as ${user}.`,
+    acting: (user: string) => `You act as ${user}, to read only.`,
     logged: (operator: string) =>
       `You are signed in as ${operator}, and every call is written to this organisation's log.`,
     end: "End impersonation",

@@ -10,7 +10,7 @@ export function impersonationRoutes(): Route[] {
   const start = writeRoute({
     method: "POST",
     path: "/api/auth/impersonate",
-    summary: "Act as a customer's user, for an hour; their organisation's log tells of each call",
+    summary: "Read as a customer's user, for an hour; their organisation's log tells of each call",
     action: "impersonation.start",
     credential: "user",
     body: ImpersonateRequest,

@@ -61,6 +61,7 @@ async function orgOfSession(
   state.principal = found.principal;
   assertAllowed(found.principal, {
     action: "org_log.read",
+    mode: "read",
     ...(read === "head" ? { forAuditorLinks: true } : {}),
   });
   return found.principal.orgId;

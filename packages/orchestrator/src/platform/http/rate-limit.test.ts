@@ -126,7 +126,7 @@ test("a window of one second ends", async () => {
 test("what is past its time is removed, and nothing else", async () => {
   const store = new CountedRateLimits(service.database);
   await store.add("test:kept", { limit: 1, window_s: 1 });
-  await service.pool.query("insert into rate_limits values ('test:ended', now() - interval '3 hours', 5)");
+  await service.pool.query("insert into rate_limits values ('test:ended', now() - interval '3 days', 5)");
   await service.pool.query(
     "insert into idempotency_keys values ('a', 'a', 200, 'x', null, null, false, now(), now() - interval '1 s'), ('b', 'b', 200, 'x', null, null, false, now(), now() + interval '1 h')",
   );
