@@ -2,8 +2,8 @@ import { concatBytes, equalBytes } from "../bytes.ts";
 import { fromBase64, toBase64 } from "../base64.ts";
 import { fromHex } from "../hex.ts";
 import { ProofError } from "../proof-error.ts";
+import { isEd25519Point, isWeakEd25519 } from "./ed25519-point.ts";
 import { isOnP256 } from "./p256-point.ts";
-import { isWeakEd25519 } from "./weak-ed25519.ts";
 
 /**
  * A key that receipts are signed with. `bytes` are its wire form: the 32 bytes of RFC 8032 for Ed25519, the 91 bytes of
@@ -42,6 +42,8 @@ export function publicKeyFromBytes(bytes: Uint8Array): PublicKey {
   if (bytes.length === 32) {
     if (isWeakEd25519(bytes))
       throw new ProofError("malformed_key", "this Ed25519 key is of small order: anybody can sign for it");
+    if (!isEd25519Point(bytes))
+      throw new ProofError("malformed_key", "the Ed25519 key is not a point of the curve");
     return { algorithm: "ed25519", bytes };
   }
   if (bytes.length === SPKI_P256_SIZE && equalBytes(bytes.subarray(0, P256_SPKI.length), P256_SPKI)) {

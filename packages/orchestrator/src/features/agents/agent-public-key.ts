@@ -1,16 +1,8 @@
 import { parsePublicKeyWire, ProofError, type PublicKey } from "@attestore/proof";
 import { invalidRequest } from "../../platform/http/errors.ts";
-import { isEd25519Point } from "./ed25519-point.ts";
 
 /** Reads the key that an agent wants to sign with. Throws `invalid_request` for one that proves nothing. */
 export function readPublicKey(wire: string): PublicKey {
-  const key = parse(wire);
-  if (key.algorithm === "ed25519" && !isEd25519Point(key.bytes))
-    throw refused("is not a point of the curve Ed25519");
-  return key;
-}
-
-function parse(wire: string): PublicKey {
   try {
     return parsePublicKeyWire(wire);
   } catch (error) {
