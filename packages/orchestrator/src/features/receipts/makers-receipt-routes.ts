@@ -5,6 +5,7 @@ import type { HeadSigner } from "../../log/head-signer.ts";
 import { withSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { listRetiredKeys } from "../agents/signing-keys.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
@@ -33,11 +34,13 @@ export function makersReceiptRoutes({
       params: Type.Object({ id: Id("backup") }),
       rateLimits: ["default"],
       async handle({ principal, params }) {
-        const receipt = await findMakersReceipt(db, principal.orgId, params.id);
-        if (receipt === null) throw notFound("receipt of this backup");
-        if (!(await isAgentOf(db, receipt.source_id, principal.id)))
-          throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
-        const retired = await listRetiredKeys(db, [receipt.agent_id]);
+        const { receipt, retired } = await readInOrg(db, principal.orgId, async (tx) => {
+          const found = await findMakersReceipt(tx, principal.orgId, params.id);
+          if (found === null) throw notFound("receipt of this backup");
+          if (!(await isAgentOf(tx, found.source_id, principal.id)))
+            throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+          return { receipt: found, retired: await listRetiredKeys(tx, [found.agent_id]) };
+        });
         const bundle = await withSession(pool, (session) => readBundle(session, signer, receipt));
         return {
           status: 200,
