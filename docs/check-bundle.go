@@ -70,15 +70,11 @@ func main() {
 	check(err)
 
 	// The leaf: it speaks of this envelope, and is in the tree of that checkpoint.
-	payload, err := base64.StdEncoding.DecodeString(encoded)
-	check(err)
-	if base64.StdEncoding.EncodeToString(payload) != encoded {
-		fail("the payload is not base64 in its one spelling")
-	}
+	payload := decode("payload", encoded)
 	if digest := sha256.Sum256(payload); leaf["body_sha256"] != hex.EncodeToString(digest[:]) {
 		fail("the leaf is about another payload")
 	}
-	if leaf["signature"] != signature {
+	if leaf["signature"] != base64.StdEncoding.EncodeToString(decode("signature", signature)) {
 		fail("the leaf is about another signature")
 	}
 	if org, _ := leaf["org_id"].(string); !strings.HasSuffix(lines[0], "/"+org) {
@@ -96,6 +92,20 @@ func main() {
 	}
 	check(tlog.CheckRecord(proof, size, root, index, tlog.RecordHash(canonical(leaf))))
 	fmt.Printf("leaf %d of %d: in the log of %s\n", index, size, lines[0])
+}
+
+// decode reads padded base64 in either alphabet of RFC 4648, never both in one text, and each value in its one spelling.
+func decode(name string, text string) []byte {
+	encoding := base64.StdEncoding
+	if strings.ContainsAny(text, "-_") {
+		encoding = base64.URLEncoding
+	}
+	bytes, err := encoding.DecodeString(text)
+	check(err)
+	if encoding.EncodeToString(bytes) != text {
+		fail("the " + name + " is not base64 in its one spelling")
+	}
+	return bytes
 }
 
 // canonical gives the leaf's RFC 8785 bytes: its members are ASCII text and one small integer, for which Go's sorted,

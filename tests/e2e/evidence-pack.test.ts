@@ -737,7 +737,12 @@ describe("what decides about a run", () => {
     const opened = (await PackFiles.open(zip, findings)) ?? expect.unreachable();
     const policy = JSON.parse(String(good.get("policy.json"))) as PackPolicy;
     policy.sources = policy.sources.slice(0, 1).map((source) => ({ ...source, id: SOURCE, removed_at }));
-    const entries = { receipts: [...receipts], events: new Map(), otherEvents: new Set<string>() };
+    const entries = {
+      receipts: [...receipts],
+      events: new Map(),
+      otherEvents: new Set<string>(),
+      unread: [],
+    };
     // The log need not tell yet of what was removed as the pack ends.
     await checkRuns(opened, findings, entries, policy, removed_at ?? exported_at);
     await zip.close();

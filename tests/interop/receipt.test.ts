@@ -98,12 +98,26 @@ const OTHER_RESULT = (bundle: ReceiptBundle): void => {
   bundle.envelope.payload = Buffer.from(changed).toString("base64");
 };
 
+/** The same envelope in base64's other alphabet, and the leaf as it is. */
+const URL_SAFE = ({ envelope }: ReceiptBundle): void => {
+  const [signature] = envelope.signatures;
+  expect(signature.sig + envelope.payload).toMatch(/[+/]/);
+  const other = (text: string): string => text.replaceAll("+", "-").replaceAll("/", "_");
+  envelope.payload = other(envelope.payload);
+  signature.sig = other(signature.sig);
+};
+
 describe("the guide's commands, with openssl", () => {
   const ed25519 = shellBlock("openssl pkeyutl");
   const p256 = ed25519.replace(
     /openssl pkeyutl .*/,
     "openssl dgst -sha256 -verify agent.pub -signature signature signed",
   );
+
+  it("take an envelope in the URL-safe alphabet", async () => {
+    const directory = await auditorsDirectory(await ed25519Key(1), URL_SAFE);
+    expect(shell(directory, ed25519)).toMatchObject({ status: 0 });
+  });
 
   it("name the command for ECDSA keys that is run here", () => {
     expect(guide).toContain("`openssl dgst -sha256 -verify agent.pub -signature signature signed`");
@@ -152,6 +166,7 @@ describe("the guide's Go program", () => {
 
   it("accepts what we accept", async () => {
     expect(await go()).toMatchObject({ status: 0, stderr: "" });
+    expect(await go(URL_SAFE)).toMatchObject({ status: 0, stderr: "" });
   });
 
   it.each<[string, (bundle: ReceiptBundle) => void, string]>([

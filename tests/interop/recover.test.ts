@@ -177,6 +177,16 @@ describe("the guide's commands recover", () => {
     expect(all("restored.sqlite")).toBe(all(join(base, "invoices.db")));
   });
 
+  it("no SQLite database where nothing was decrypted: nothing says ok", () => {
+    const directory = mkdtempSync(join(base, "nothing-"));
+    const without = shell(directory, SQLITE);
+    writeFileSync(join(directory, "backup.dump"), "");
+    for (const { status, stdout } of [without, shell(directory, SQLITE)]) {
+      expect(status).not.toBe(0);
+      expect(stdout).not.toContain("ok");
+    }
+  });
+
   it("a tree of files, with owners, modes, times, links and holes", () => {
     const [directory] = recover("papers", FILES);
     const list = (tree: string): string =>

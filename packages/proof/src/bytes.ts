@@ -23,6 +23,13 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** Whether a text has more than so many bytes of UTF-8, or bytes are more: a limit is one of bytes, whichever is given. */
+export function isLongerThan(source: string | Uint8Array, bytes: number): boolean {
+  if (source.length > bytes) return true;
+  // A UTF-16 unit takes at most three bytes.
+  return typeof source === "string" && source.length * 3 > bytes && encoder.encode(source).length > bytes;
+}
+
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;

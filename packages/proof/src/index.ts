@@ -53,7 +53,14 @@ export { parseTilePath, TILE_WIDTH, tilePath, type Tile } from "./tiles/tile-pat
 export { hashesInTile, nodeFromTile, TILE_HEIGHT, tileOfNode, type TileNode } from "./tiles/tile-hashes.ts";
 export { decodeEntryBundle, encodeEntryBundle } from "./tiles/entry-bundle.ts";
 
-export { formatNote, noteSignatureLine, parseNote, type Note, type NoteSignature } from "./notes/note.ts";
+export {
+  formatNote,
+  noteSignatureLine,
+  parseNote,
+  type Note,
+  type NoteSignature,
+  MAX_NOTE_SIZE,
+} from "./notes/note.ts";
 export {
   formatVerifierKey,
   noteKeyId,
@@ -87,7 +94,13 @@ export {
   type RestoreTestStatement,
   type Statement,
 } from "./receipts/statement.ts";
-export { formatStatement, parseStatement, type ParsedStatement } from "./receipts/parse-statement.ts";
+export {
+  formatStatement,
+  parseRecordedStatement,
+  parseStatement,
+  readStatement,
+  type ParsedStatement,
+} from "./receipts/parse-statement.ts";
 export {
   bundleFromJson,
   MAX_BUNDLE_SIZE,
@@ -130,6 +143,7 @@ export {
   manifestBegin,
   manifestLine,
   parseManifest,
+  UnknownFormat,
   type Manifest,
   type PackFileEntry,
   type PackHeader,

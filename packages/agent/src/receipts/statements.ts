@@ -33,7 +33,7 @@ export function backupStatement(
       source_id: sourceId,
       backup_id: backupId,
       started_at: made.started_at,
-      finished_at: made.finished_at,
+      finished_at: notBefore(made.started_at, made.finished_at),
       agent_version: agentVersion,
       previous_receipt_sha256: previous,
       size_bytes: made.size_bytes,
@@ -75,7 +75,7 @@ export function restoreTestStatement(
       source_id: backup.sourceId,
       backup_id: backup.id,
       started_at: startedAt,
-      finished_at: finishedAt,
+      finished_at: notBefore(startedAt, finishedAt),
       agent_version: agentVersion,
       previous_receipt_sha256: previous,
       runtime,
@@ -85,4 +85,9 @@ export function restoreTestStatement(
       checks,
     },
   };
+}
+
+/** A clock that was set back in between must not make a receipt that nobody takes. Both are RFC 3339 of one width. */
+function notBefore(startedAt: string, finishedAt: string): string {
+  return finishedAt < startedAt ? startedAt : finishedAt;
 }

@@ -1,10 +1,9 @@
-import { envelopeFromJson, parseStatement, type Receipt } from "@attestore/proof";
+import { envelopeFromJson, readStatement, type Receipt } from "@attestore/proof";
 
 /** The SHA-256 that a receipt names; null of one that cannot be read. Nobody is known to have signed it: it only chooses what to compare. */
 export function namedCiphertext(receipt: Receipt): string | null {
   const { payload } = "bundle" in receipt ? envelopeFromJson(receipt.bundle.envelope) : receipt.envelope;
-  const parsed = parseStatement(payload);
-  return parsed.ok ? parsed.statement.subject[0].digest.sha256 : null;
+  return readStatement(payload).statement?.subject[0].digest.sha256 ?? null;
 }
 
 /**

@@ -1,5 +1,6 @@
+import { isLongerThan } from "../bytes.ts";
 import { fromEitherBase64, toBase64 } from "../base64.ts";
-import { listOf, matching, members, nonEmptyText, requireShape } from "../json/shape.ts";
+import { listOf, matching, members, nonEmptyText, requireKnownShape, requireShape } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 
@@ -34,14 +35,19 @@ const ENVELOPE = members({
  * member twice; either base64 alphabet. Throws `malformed_envelope`, `malformed_json` or `malformed_utf8`.
  */
 export function parseEnvelope(source: string | Uint8Array): Envelope {
-  if (source.length > MAX_ENVELOPE_SIZE)
+  if (isLongerThan(source, MAX_ENVELOPE_SIZE))
     throw new ProofError("malformed_envelope", `the envelope is larger than ${MAX_ENVELOPE_SIZE} bytes`);
-  return envelopeFromJson(parseJson(source));
+  const value = parseJson(source);
+  requireShape(value, ENVELOPE, "malformed_envelope", "the envelope");
+  return envelopeFromJson(value);
 }
 
-/** An envelope from JSON already parsed, as it lies in a bundle. Throws `malformed_envelope`. */
+/**
+ * An envelope from JSON already parsed, as it lies in a bundle. Members that are not DSSE's are let pass, as DSSE asks: nothing is
+ * made of them. Throws `malformed_envelope`.
+ */
 export function envelopeFromJson(value: unknown): Envelope {
-  requireShape(value, ENVELOPE, "malformed_envelope", "the envelope");
+  requireKnownShape(value, ENVELOPE, "malformed_envelope", "the envelope");
   const { payload, payloadType, signatures } = value as EnvelopeJson;
   const [{ keyid = "", sig }] = signatures;
   return {

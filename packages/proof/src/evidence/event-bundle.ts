@@ -2,7 +2,7 @@ import { sha256 } from "#sha256";
 import { utf8 } from "../bytes.ts";
 import { toHex } from "../hex.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
-import { anyObject, listOf, members, nonEmptyText, requireShape, wholeNumber } from "../json/shape.ts";
+import { anyObject, listOf, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { leafFromJson, type Leaf } from "../log/leaf.ts";
 import { ProofError } from "../proof-error.ts";
@@ -45,7 +45,7 @@ const EVENT_BUNDLE = members({
 /** Its form, and that the leaf covers the event. Throws `malformed_*`, or `malformed_evidence` where it does not. */
 export function parseEventBundle(source: Uint8Array): EventBundle {
   const value = parseJson(source);
-  requireShape(value, EVENT_BUNDLE, "malformed_evidence", "the event's bundle");
+  requireKnownShape(value, EVENT_BUNDLE, "malformed_evidence", "the event's bundle");
   const bundle = value as unknown as EventBundle;
   const leaf = leafFromJson(bundle.leaf);
   if (leaf.kind !== bundle.event.kind || !leaf.id.startsWith("evt_"))

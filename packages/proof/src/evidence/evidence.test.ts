@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { backupStatement, restoreTestStatement } from "../../test/receipt-fixture.ts";
 import { ProofError } from "../proof-error.ts";
-import { utf8 } from "../bytes.ts";
+import { fromUtf8, utf8 } from "../bytes.ts";
 import type { Statement } from "../receipts/statement.ts";
 import { EVIDENCE_FORMAT, manifestNoteText } from "./files.ts";
 import { indexPage } from "./index-page.ts";
@@ -13,6 +13,7 @@ import {
   manifestBegin,
   manifestLine,
   parseManifest,
+  UnknownFormat,
   type PackHeader,
 } from "./manifest.ts";
 import type { PackPolicy } from "./policy.ts";
@@ -256,14 +257,17 @@ describe("formats", () => {
     expect(parseManifest(manifest([])).files).toEqual([]);
   });
 
-  it.each([
-    { ...one, path: "../x" },
-    { ...one, sha256: "CD" },
-    { ...one, size_bytes: -1 },
-    { ...one, more: 1 },
-    {},
-  ])("a manifest with %j is refused", (file) => {
-    expect(() => parseManifest(manifest([file]))).toThrow(ProofError);
+  it.each([{ ...one, path: "../x" }, { ...one, sha256: "CD" }, { ...one, size_bytes: -1 }, {}])(
+    "a manifest with %j is refused",
+    (file) => {
+      expect(() => parseManifest(manifest([file]))).toThrow(ProofError);
+    },
+  );
+
+  it("a manifest of this format may say more, one of another format cannot be told", () => {
+    expect(parseManifest(manifest([{ ...one, more: 1 }])).files).toHaveLength(1);
+    const later = fromUtf8(manifest([one])).replace("evidence/v1", "evidence/v2");
+    expect(() => parseManifest(utf8(later))).toThrow(UnknownFormat);
   });
 
   it.each(["a", "a/b.c", "log/tile/entries/x001/234.p/5"])("%s may be a file in a pack", (path) => {

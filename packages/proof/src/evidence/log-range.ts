@@ -1,4 +1,12 @@
-import { listOf, members, nonEmptyText, nullOr, oneOf, requireShape, wholeNumber } from "../json/shape.ts";
+import {
+  listOf,
+  members,
+  nonEmptyText,
+  nullOr,
+  oneOf,
+  requireKnownShape,
+  wholeNumber,
+} from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { sha256Hex, timestamp } from "../shapes.ts";
 
@@ -47,6 +55,6 @@ const RANGE = members({
 /** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
 export function parseLogRange(source: Uint8Array): LogRange {
   const value = parseJson(source);
-  requireShape(value, RANGE, "malformed_evidence", "the log's range");
+  requireKnownShape(value, RANGE, "malformed_evidence", "the log's range");
   return value as unknown as LogRange;
 }

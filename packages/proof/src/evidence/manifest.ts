@@ -1,5 +1,13 @@
-import { listOf, matching, members, nonEmptyText, oneOf, requireShape, wholeNumber } from "../json/shape.ts";
-import { parseJson } from "../json/strict-json.ts";
+import {
+  listOf,
+  matching,
+  members,
+  nonEmptyText,
+  oneOf,
+  requireKnownShape,
+  wholeNumber,
+} from "../json/shape.ts";
+import { isObject, parseJson } from "../json/strict-json.ts";
 import { sha256Hex, timestamp, typeId } from "../shapes.ts";
 import { EVIDENCE_FORMAT } from "./files.ts";
 
@@ -49,10 +57,21 @@ const MANIFEST = members({
   ),
 });
 
-/** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
+/** A pack of a version that is not known here. */
+export class UnknownFormat extends Error {
+  constructor(format: string) {
+    super(`the pack's format is ${format.slice(0, 100)}, and this program knows ${EVIDENCE_FORMAT}`);
+    this.name = "UnknownFormat";
+  }
+}
+
+/** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`; UnknownFormat for a pack of a later version. */
 export function parseManifest(source: Uint8Array): Manifest {
   const value = parseJson(source);
-  requireShape(value, MANIFEST, "malformed_evidence", "the manifest");
+  const format = isObject(value) ? value["format"] : undefined;
+  if (typeof format === "string" && format !== "" && format !== EVIDENCE_FORMAT)
+    throw new UnknownFormat(format);
+  requireKnownShape(value, MANIFEST, "malformed_evidence", "the manifest");
   return value as unknown as Manifest;
 }
 

@@ -5,7 +5,7 @@ import {
   nonEmptyText,
   nullOr,
   oneOf,
-  requireShape,
+  requireKnownShape,
   wholeNumber,
 } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
@@ -58,7 +58,7 @@ const POLICY = members({
 /** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
 export function parsePolicy(source: Uint8Array): PackPolicy {
   const value = parseJson(source);
-  requireShape(value, POLICY, "malformed_evidence", "the policy");
+  requireKnownShape(value, POLICY, "malformed_evidence", "the policy");
   return value as unknown as PackPolicy;
 }
 
@@ -128,6 +128,6 @@ const AGENTS = members({
 /** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
 export function parseAgents(source: Uint8Array): PackAgents {
   const value = parseJson(source);
-  requireShape(value, AGENTS, "malformed_evidence", "the agents' keys");
+  requireKnownShape(value, AGENTS, "malformed_evidence", "the agents' keys");
   return value as unknown as PackAgents;
 }

@@ -1,4 +1,4 @@
-import { listOf, anyObject, members, nonEmptyText, requireShape, wholeNumber } from "../json/shape.ts";
+import { listOf, anyObject, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { leafFromJson } from "../log/leaf.ts";
 import { ProofError } from "../proof-error.ts";
@@ -22,7 +22,7 @@ const PREDECESSOR = members({
 /** Its form. Throws `malformed_*`, or `malformed_evidence` for the leaf of anything but a receipt. */
 export function parsePredecessor(source: Uint8Array): Predecessor {
   const value = parseJson(source);
-  requireShape(value, PREDECESSOR, "malformed_evidence", "the predecessor");
+  requireKnownShape(value, PREDECESSOR, "malformed_evidence", "the predecessor");
   const predecessor = value as unknown as Predecessor;
   if (!leafFromJson(predecessor.leaf).id.startsWith("rcpt_"))
     throw new ProofError("malformed_evidence", "the leaf is not a receipt's");

@@ -1,5 +1,5 @@
 import { fromUtf8 } from "../bytes.ts";
-import { members, nullOr, oneOf, requireShape } from "../json/shape.ts";
+import { members, nullOr, oneOf, requireKnownShape } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 import { timestamp, typeId } from "../shapes.ts";
@@ -61,7 +61,7 @@ export function parseRuns(source: Uint8Array): ScheduledRun[] {
     throw new ProofError("malformed_evidence", `not at most ${RUNS_IN_FILE} lines of runs`);
   return lines.map((line) => {
     const value = parseJson(line);
-    requireShape(value, RUN, "malformed_evidence", "a scheduled run");
+    requireKnownShape(value, RUN, "malformed_evidence", "a scheduled run");
     return value as unknown as ScheduledRun;
   });
 }

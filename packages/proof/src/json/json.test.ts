@@ -105,6 +105,16 @@ describe("strict JSON", () => {
     expect(JSON.stringify(parseJson(text))).toBe(text);
   });
 
+  it("reads 16 MiB of escapes, and colons in strings only", () => {
+    const escapes = "\\n".repeat(8 * 1024 * 1024);
+    expect(parseJson(`{ "a": "${escapes}" }`)).toEqual({ a: "\n".repeat(8 * 1024 * 1024) });
+    expect(parseJson(String.raw`{ "a:\":b": "\\", "c": ":\\\"" }`)).toEqual({
+      'a:":b': "\\",
+      c: String.raw`:\"`,
+    });
+    expect(() => parseJson(`{ "a": "${escapes}", "a": 1 }`)).toThrow(ProofError);
+  });
+
   it("refuses bytes that are not UTF-8", () => {
     expect(() => parseJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(ProofError);
     expect(parseJson(utf8(`"ö"`))).toBe("ö");

@@ -7,20 +7,53 @@ export interface Issue {
   message: string;
 }
 
+/** An issue, and whether a later version of the format may simply say more: a member, or the name of something, that is not known here. */
+interface Problem extends Issue {
+  unknown?: "member" | "name";
+}
+
 /** Adds an issue for each way in which a value is not of this shape. */
-export type Shape = (value: unknown, path: string, issues: Issue[]) => void;
+export type Shape = (value: unknown, path: string, issues: Problem[]) => void;
 
 const MAX_ISSUES = 50;
 
 export function issuesOf(value: unknown, shape: Shape): Issue[] {
-  const issues: Issue[] = [];
-  shape(value, "", issues);
-  return issues.slice(0, MAX_ISSUES);
+  return sortedIssues(value, shape).all;
+}
+
+/** The issues, and apart from them what a later version may have added. Unknown members and names are in `all` as well. */
+export function sortedIssues(
+  value: unknown,
+  shape: Shape,
+): Record<"all" | "wrong" | "unknownNames" | "unknownMembers", Issue[]> {
+  const problems: Problem[] = [];
+  shape(value, "", problems);
+  // Sorted before they are cut: many unknown members must not keep a wrong one from being seen.
+  const issues = (which: (problem: Problem) => boolean): Issue[] =>
+    problems
+      .filter(which)
+      .slice(0, MAX_ISSUES)
+      .map(({ path, message }) => ({ path, message }));
+  return {
+    all: issues(() => true),
+    wrong: issues(({ unknown }) => unknown === undefined),
+    unknownNames: issues(({ unknown }) => unknown === "name"),
+    unknownMembers: issues(({ unknown }) => unknown === "member"),
+  };
 }
 
 /** Throws `code` with the first issue. */
 export function requireShape(value: unknown, shape: Shape, code: ProofErrorCode, what: string): void {
-  const [issue] = issuesOf(value, shape);
+  throwFirst(issuesOf(value, shape), code, what);
+}
+
+/** The same, but members that are not known are let pass, as a verifier does that is older than what it reads. */
+export function requireKnownShape(value: unknown, shape: Shape, code: ProofErrorCode, what: string): void {
+  const { wrong, unknownNames } = sortedIssues(value, shape);
+  throwFirst([...wrong, ...unknownNames], code, what);
+}
+
+function throwFirst([issue]: readonly Issue[], code: ProofErrorCode, what: string): void {
   if (issue)
     throw new ProofError(code, `${what} is malformed: ${issue.path ? `${issue.path} ` : ""}${issue.message}`);
 }
@@ -44,7 +77,11 @@ export const anyObject = matching(isObject, "is not an object");
 
 export function oneOf(...allowed: readonly (string | number)[]): Shape {
   const names = allowed.map((value) => JSON.stringify(value)).join(" or ");
-  return matching((value) => (allowed as readonly unknown[]).includes(value), `is not ${names}`);
+  return (value, path, issues) => {
+    if ((allowed as readonly unknown[]).includes(value)) return;
+    const isName = typeof value === "string" && value !== "" && typeof allowed[0] === "string";
+    issues.push({ path, message: `is not ${names}`, ...(isName ? { unknown: "name" as const } : {}) });
+  };
 }
 
 export function nullOr(shape: Shape): Shape {
@@ -86,7 +123,8 @@ export function members(
     for (const name of Object.keys(value)) {
       const member = known.get(name);
       if (member) member.shape(value[name], path + member.token, issues);
-      else if (!open) issues.push({ path: path + token(name), message: "is not a known field" });
+      else if (!open)
+        issues.push({ path: path + token(name), message: "is not a known field", unknown: "member" });
     }
   };
 }

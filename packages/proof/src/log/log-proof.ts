@@ -1,4 +1,4 @@
-import { listOf, members, nonEmptyText, nullOr, requireShape, wholeNumber } from "../json/shape.ts";
+import { listOf, members, nonEmptyText, nullOr, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { sha256Hex } from "../shapes.ts";
 
@@ -22,6 +22,6 @@ const LOG_PROOF = members({
 /** Throws `malformed_log_proof`, `malformed_json` or `malformed_utf8`. */
 export function parseLogProof(source: string | Uint8Array): LogProof {
   const value = parseJson(source);
-  requireShape(value, LOG_PROOF, "malformed_log_proof", "the log's answer");
+  requireKnownShape(value, LOG_PROOF, "malformed_log_proof", "the log's answer");
   return value as unknown as LogProof;
 }

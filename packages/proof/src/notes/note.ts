@@ -1,5 +1,5 @@
 import { fromBase64, toBase64 } from "../base64.ts";
-import { concatBytes, fromUtf8 } from "../bytes.ts";
+import { concatBytes, fromUtf8, isLongerThan } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 
 /** A C2SP signed note, taken apart. Nothing in it may be believed before openNote. */
@@ -16,13 +16,14 @@ export interface NoteSignature {
   signature: Uint8Array;
 }
 
-const MAX_NOTE_SIZE = 64 * 1024;
+/** Bytes. Room for 16 signatures of post-quantum size, which signed-note asks for. */
+export const MAX_NOTE_SIZE = 128 * 1024;
 const MAX_SIGNATURES = 64;
 const SIGNATURE_PREFIX = "— ";
 
-/** C2SP signed-note, format. At most 64 KiB and 64 signatures. Throws `malformed_note`. */
+/** C2SP signed-note, format. At most 128 KiB and 64 signatures. Throws `malformed_note`. */
 export function parseNote(source: string | Uint8Array): Note {
-  if (source.length > MAX_NOTE_SIZE) refuse(`it is larger than ${MAX_NOTE_SIZE} bytes`);
+  if (isLongerThan(source, MAX_NOTE_SIZE)) refuse(`it is larger than ${MAX_NOTE_SIZE} bytes`);
   const note = typeof source === "string" ? source : decode(source);
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (!note.isWellFormed() || /[\u0000-\u0009\u000b-\u001f]/.test(note))

@@ -101,9 +101,23 @@ describe("malformed notes", () => {
     [`text\n\n${line.replace("=", "")}\n`],
     [`text\n\n— name ${toBase64(new Uint8Array(4))}\n`],
     [`text\n\n${`${line}\n`.repeat(65)}`],
-    [`${"x".repeat(70_000)}\n\n${line}\n`],
+    [`${"x".repeat(140_000)}\n\n${line}\n`],
   ])("%.60j", (note) => {
     expect(() => parseNote(note)).toThrow(ProofError);
+  });
+
+  it("have room for 16 signatures of post-quantum size, and a limit in bytes whatever they come as", () => {
+    const lines = Array.from({ length: 16 }, (_, n) =>
+      noteSignatureLine({ name: `log.example/${n}`, keyId: n }, new Uint8Array(5000)),
+    );
+    const note = formatNote("text\n", lines);
+    expect(parseNote(note).signatures).toHaveLength(16);
+    expect(parseNote(utf8(note)).signatures).toHaveLength(16);
+    const wide = formatNote(`${"\u20ac".repeat(40_000)}\n`, lines.slice(0, 1));
+    expect(wide.length).toBeLessThan(128 * 1024);
+    const tooWide = wide.replace("\u20ac", "\u20ac".repeat(5000));
+    for (const source of [wide, utf8(wide)]) expect(parseNote(source).signatures).toHaveLength(1);
+    for (const source of [tooWide, utf8(tooWide)]) expect(() => parseNote(source)).toThrow(/larger than/);
   });
 
   it("but 64 signatures are read", () => {

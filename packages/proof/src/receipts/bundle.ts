@@ -1,5 +1,6 @@
 import { MAX_ENVELOPE_SIZE, envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
-import { anyObject, listOf, members, nonEmptyText, requireShape, wholeNumber } from "../json/shape.ts";
+import { isLongerThan } from "../bytes.ts";
+import { anyObject, listOf, members, nonEmptyText, requireKnownShape, wholeNumber } from "../json/shape.ts";
 import { isObject, parseJson } from "../json/strict-json.ts";
 import { parsePublicKeyWire } from "../keys/public-key.ts";
 import { leafFromJson, type Leaf } from "../log/leaf.ts";
@@ -36,14 +37,14 @@ const BUNDLE = members({
   log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
 });
 
-/** The JSON text of a bundle; its form only. Throws `malformed_*` of what is malformed. */
+/** The JSON text of a bundle; its form only. Members of a later version are let pass. Throws `malformed_*` of what is malformed. */
 export function parseBundle(source: string | Uint8Array): ReceiptBundle {
   requireSize(source);
   return bundleFromJson(parseJson(source));
 }
 
 export function bundleFromJson(value: unknown): ReceiptBundle {
-  requireShape(value, BUNDLE, "malformed_bundle", "the bundle");
+  requireKnownShape(value, BUNDLE, "malformed_bundle", "the bundle");
   const bundle = value as ReceiptBundle;
   envelopeFromJson(bundle.envelope);
   leafFromJson(bundle.leaf);
@@ -68,6 +69,6 @@ export function parseReceipt(source: string | Uint8Array): Receipt {
 }
 
 function requireSize(source: string | Uint8Array): void {
-  if (source.length > MAX_BUNDLE_SIZE)
+  if (isLongerThan(source, MAX_BUNDLE_SIZE))
     throw new ProofError("not_a_receipt", `larger than ${MAX_BUNDLE_SIZE} bytes: no receipt or bundle is`);
 }

@@ -1,9 +1,10 @@
 import type { Envelope } from "../dsse/envelope.ts";
 import { verifyEnvelope } from "../dsse/verify.ts";
+import type { Issue } from "../json/shape.ts";
 import type { PublicKey } from "../keys/public-key.ts";
 import { sshFingerprint } from "../keys/ssh.ts";
 import { failed, held, notChecked, type ReceiptCheck, refusal } from "./check.ts";
-import { parseStatement } from "./parse-statement.ts";
+import { readStatement } from "./parse-statement.ts";
 import { PAYLOAD_TYPE, type Statement } from "./statement.ts";
 
 /** What the envelope alone shows. `statement` is there only if the signature over it holds. */
@@ -55,11 +56,24 @@ function keyidCheck({ keyid }: Envelope, fingerprint: string): ReceiptCheck {
 
 function statementCheck(envelope: Envelope): { check: ReceiptCheck; statement?: Statement } {
   if (envelope.payloadType !== PAYLOAD_TYPE)
-    return { check: failed("statement", `the payload's type is not ${PAYLOAD_TYPE}`) };
-  const parsed = parseStatement(envelope.payload);
-  if (!parsed.ok) {
-    const issues = parsed.issues.map(({ path, message }) => `${path || "the payload"} ${message}`);
-    return { check: failed("statement", issues.join("; ")) };
+    return {
+      check: notChecked(
+        "statement",
+        `the payload's type is not ${PAYLOAD_TYPE}: a later version may know it`,
+      ),
+    };
+  const { statement, issues, later, added } = readStatement(envelope.payload);
+  if (statement === undefined) {
+    const check =
+      issues.length > 0
+        ? failed("statement", textOf(issues))
+        : notChecked("statement", `${textOf(later)}: a later version may know it`);
+    return { check };
   }
-  return { check: held("statement", parsed.statement.predicateType), statement: parsed.statement };
+  const passedOver = added.length === 0 ? "" : `; not read: ${added.map(({ path }) => path).join(", ")}`;
+  return { check: held("statement", statement.predicateType + passedOver), statement };
+}
+
+function textOf(issues: readonly Issue[]): string {
+  return issues.map(({ path, message }) => `${path || "the payload"} ${message}`).join("; ");
 }

@@ -1,13 +1,13 @@
 import {
   anyObject,
   type Issue,
-  issuesOf,
   listOf,
   members,
   nonEmptyText,
   nullOr,
   oneOf,
   type Shape,
+  sortedIssues,
   wholeNumber,
 } from "../json/shape.ts";
 import { isObject } from "../json/strict-json.ts";
@@ -90,9 +90,52 @@ const anyStatement = statement(anyObject);
 
 /** All that is wrong with a value as a statement; nothing when it is one. */
 export function statementIssues(value: unknown): Issue[] {
+  const { all } = sortedIssues(value, shapeOf(value));
+  return all.length > 0 ? all : [...contradictions(value), ...timeIssues(value)];
+}
+
+/** The same of what was recorded before anybody looked at the order of its times. */
+export function recordedStatementIssues(value: unknown): Issue[] {
+  const { all } = sortedIssues(value, shapeOf(value));
+  return all.length > 0 ? all : contradictions(value);
+}
+
+/** What is wrong, what a later version named that is not known here, and what it added, in which nothing is looked for. */
+export function readingIssues(value: unknown): Record<"wrong" | "later" | "added", Issue[]> {
+  const { wrong, unknownNames, unknownMembers } = sortedIssues(value, shapeOf(value));
+  // What a statement of another type has to look like is not known here.
+  const ofOtherType = unknownNames.filter(({ path }) => path === "/_type" || path === "/predicateType");
+  if (ofOtherType.length > 0) return { wrong: [], later: ofOtherType, added: [] };
+  const later = [...unknownNames, ...otherDigests(value)];
+  const isReadable = wrong.length === 0 && later.length === 0;
+  const foreign = wrong.filter(({ path }) => !later.some((name) => name.path === path));
+  return {
+    wrong: isReadable ? [...contradictions(value), ...timeIssues(value)] : foreign,
+    later,
+    added: unknownMembers,
+  };
+}
+
+/** A subject with digests, and none that is known here. */
+function otherDigests(value: unknown): Issue[] {
+  const subjects = isObject(value) ? value["subject"] : undefined;
+  const subject: unknown = Array.isArray(subjects) ? subjects[0] : undefined;
+  const digest = isObject(subject) ? subject["digest"] : undefined;
+  if (!isObject(digest) || "sha256" in digest || Object.keys(digest).length === 0) return [];
+  return [{ path: "/subject/0/digest/sha256", message: "is missing, and no other digest is known here" }];
+}
+
+function shapeOf(value: unknown): Shape {
   const type = isObject(value) ? value["predicateType"] : undefined;
-  const issues = issuesOf(value, statements.get(type) ?? anyStatement);
-  return issues.length > 0 ? issues : contradictions(value);
+  return statements.get(type) ?? anyStatement;
+}
+
+/** Both times are of one width, so that their order is that of their texts. */
+function timeIssues(value: unknown): Issue[] {
+  const { started_at, finished_at } = (value as Statement).predicate;
+  return finished_at < started_at
+    ? [{ path: "/predicate/finished_at", message: "is before started_at" }]
+    : [];
 }
 
 /** For a value that has the shape. */

@@ -9,7 +9,7 @@ import { backupStatement, ids, restoreTestStatement } from "../../test/receipt-f
 import { fromUtf8, utf8 } from "../bytes.ts";
 import { canonicalJson } from "../json/canonical-json.ts";
 import { ProofError } from "../proof-error.ts";
-import { formatStatement, parseStatement } from "./parse-statement.ts";
+import { formatStatement, parseRecordedStatement, parseStatement, readStatement } from "./parse-statement.ts";
 import type { Statement } from "./statement.ts";
 
 const parse = (value: unknown): ReturnType<typeof parseStatement> =>
@@ -65,6 +65,59 @@ describe.each(statements)("a %s statement", (_kind, make) => {
       path.startsWith("/predicate/source_metadata") || path === "/predicate/checks/0/observed";
     for (const { path, value } of everyObjectExtended(make()))
       expect(issuePaths(value), path).toEqual(isOpen(path) ? [] : [`${path}/extra`]);
+  });
+
+  it("of a later version is read without the fields that are not known, and they are named", () => {
+    for (const { path, value } of everyObjectExtended(make())) {
+      const read = readStatement(utf8(JSON.stringify(value)));
+      expect(read.statement, path).toBeDefined();
+      if (issuePaths(value).length > 0)
+        expect(read.added.map((added) => added.path)).toEqual([`${path}/extra`]);
+    }
+    const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`extra${n}`, n]));
+    const { predicate } = make();
+    const hidden = { ...make(), predicate: { ...many, ...predicate, started_at: "yesterday" } };
+    expect(readStatement(utf8(JSON.stringify(hidden))).issues.map(({ path }) => path)).toEqual([
+      "/predicate/started_at",
+    ]);
+  });
+
+  it("of a later version with a type, digest or name that is not known is not false", () => {
+    const { subject, predicate } = make();
+    const [{ name, digest }] = subject;
+    const read = (more: object): ReturnType<typeof readStatement> =>
+      readStatement(utf8(JSON.stringify({ ...make(), ...more })));
+    for (const later of [
+      { predicateType: "https://attestore.dev/backup/v2" },
+      { predicateType: "https://attestore.dev/backup/v2", predicate: { anything: 1 }, subject: [] },
+      { _type: "https://in-toto.io/Statement/v2" },
+      { subject: [{ name, digest: { sha512: "ab".repeat(64) } }] },
+    ]) {
+      const { statement, issues, later: unknown } = read(later);
+      expect(statement).toBeUndefined();
+      expect(issues).toEqual([]);
+      expect(unknown.length).toBeGreaterThan(0);
+    }
+    expect(
+      read({ subject: [{ name, digest: { ...digest, sha512: "ab".repeat(64) } }] }).statement,
+    ).toBeDefined();
+    for (const wrong of [{ predicateType: 1 }, { _type: "" }, { subject: [{ name, digest: {} }] }])
+      expect(read(wrong).issues.length).toBeGreaterThan(0);
+    expect(read({ predicate: { ...predicate, org_id: "none", later: 1 } }).issues).toHaveLength(1);
+  });
+
+  it("does not end before it begins, but where an older service recorded it", () => {
+    const { predicate } = make();
+    const reversed = {
+      ...make(),
+      predicate: { ...predicate, started_at: predicate.finished_at, finished_at: predicate.started_at },
+    };
+    const payload = utf8(JSON.stringify(reversed));
+    expect(issuePaths(reversed)).toEqual(["/predicate/finished_at"]);
+    expect(readStatement(payload).issues.map(({ path }) => path)).toEqual(["/predicate/finished_at"]);
+    expect(parseRecordedStatement(payload).ok).toBe(true);
+    const instant = { ...make(), predicate: { ...predicate, finished_at: predicate.started_at } };
+    expect(issuePaths(instant)).toEqual([]);
   });
 
   it("is about the backup that its predicate names, and one only", () => {

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { everyMemberRemoved, everyTypeChanged, everyValueChanged } from "../../test/changes.ts";
+import {
+  everyMemberRemoved,
+  everyObjectExtended,
+  everyTypeChanged,
+  everyValueChanged,
+} from "../../test/changes.ts";
 import {
   backupStatement,
   bundleOf,
@@ -45,6 +50,54 @@ const of = ({ checks }: ReceiptVerdict, result: string): CheckId[] =>
 
 const verifyBundle = (changed: unknown): Promise<ReceiptVerdict> =>
   verifyReceipt({ bundle: bundleFromJson(changed), ...trusted });
+
+/** Signed and logged, whatever it says. */
+async function verdictOf(value: unknown): Promise<ReceiptVerdict> {
+  const signed = await signPayload(utf8(JSON.stringify(value)), agent);
+  const made = await bundleOf({ statement: value as typeof statement, envelope: signed, agent, log });
+  return verifyReceipt({ bundle: made, ...trusted, ciphertextSha256: undefined });
+}
+
+describe("a receipt of a later version", () => {
+  it("is true where it only says more, and the rest of its fields is named", async () => {
+    const { predicate, subject } = statement;
+    const digest = { ...subject[0].digest, sha512: "ab".repeat(64) };
+    const more = { ...statement, subject: [{ ...subject[0], digest }], predicate: { ...predicate, more: 1 } };
+    const verdict = await verdictOf(more);
+    expect(verdict.verdict).toBe("true");
+    expect(verdict.checks.find(({ id }) => id === "statement")?.detail).toContain(
+      "not read: /subject/0/digest/sha512, /predicate/more",
+    );
+  });
+
+  it("cannot be told where it says something else", async () => {
+    const { subject } = statement;
+    for (const other of [
+      { predicateType: "https://attestore.dev/restore-test/v2" },
+      { subject: [{ ...subject[0], digest: { sha512: "ab".repeat(64) } }] },
+    ]) {
+      const verdict = await verdictOf({ ...statement, ...other });
+      expect(verdict.verdict).toBe("cannot_tell");
+      expect(of(verdict, "failed")).toEqual([]);
+      expect(verdict.statement).toBeUndefined();
+    }
+  });
+
+  it("has members around it that are passed over", async () => {
+    for (const { path, value } of everyObjectExtended(bundle))
+      if (!path.startsWith("/leaf")) expect((await verifyBundle(value)).verdict, path).toBe("true");
+  });
+});
+
+it("a receipt that ended before it began is false", async () => {
+  const { predicate } = statement;
+  const verdict = await verdictOf({
+    ...statement,
+    predicate: { ...predicate, finished_at: "2026-01-01T00:00:00.000Z" },
+  });
+  expect(verdict.verdict).toBe("false");
+  expect(of(verdict, "failed")).toEqual(["statement"]);
+});
 
 describe("a receipt's bundle", () => {
   it("is true when everything holds", async () => {
@@ -138,7 +191,7 @@ describe("an envelope alone", () => {
   });
 
   it.each([
-    ["a statement with an issue", utf8(canonicalJson({ ...statement, extra: 1 }))],
+    ["a statement with an issue", utf8(canonicalJson({ ...statement, subject: [] }))],
     [
       "a pass without a check",
       utf8(canonicalJson({ ...statement, predicate: { ...statement.predicate, checks: [] } })),
@@ -154,7 +207,7 @@ describe("an envelope alone", () => {
     expect(verdict.statement).toBeUndefined();
   });
 
-  it("is false when the signed type is not in-toto's", async () => {
+  it("cannot be told when the signed type is not in-toto's", async () => {
     const { signEnvelope } = await import("../dsse/sign.ts");
     const keyid = sshFingerprint(agent.publicKey);
     const other = await signEnvelope({
@@ -163,9 +216,10 @@ describe("an envelope alone", () => {
       keyid,
       sign: agent.sign,
     });
-    expect(of(await verifyReceipt({ envelope: other, publicKey: agent.publicKey }), "failed")).toEqual([
-      "statement",
-    ]);
+    const verdict = await verifyReceipt({ envelope: other, publicKey: agent.publicKey });
+    expect(verdict.verdict).toBe("cannot_tell");
+    expect(of(verdict, "failed")).toEqual([]);
+    expect(verdict.statement).toBeUndefined();
   });
 });
 

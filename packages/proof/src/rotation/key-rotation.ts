@@ -1,5 +1,5 @@
 import { fromBase64 } from "../base64.ts";
-import { equalBytes } from "../bytes.ts";
+import { equalBytes, isLongerThan } from "../bytes.ts";
 import { envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
 import { verifyEnvelope } from "../dsse/verify.ts";
 import { toHex } from "../hex.ts";
@@ -60,7 +60,7 @@ const STATEMENT = members({
 
 /** A rotation's file, as `attestore keys rotate signing` writes it. Throws ProofError; nothing is verified by it. */
 export function parseKeyRotation(source: Uint8Array | string): KeyRotationJson {
-  if (source.length > MAX_KEY_ROTATION_SIZE)
+  if (isLongerThan(source, MAX_KEY_ROTATION_SIZE))
     throw malformed(`it is larger than ${MAX_KEY_ROTATION_SIZE} bytes`);
   return keyRotationFromJson(parseJson(source));
 }

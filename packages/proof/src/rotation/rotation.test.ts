@@ -88,7 +88,8 @@ describe("a rotation", () => {
     for (const { value: changed, path, how } of [
       ...everyMemberRemoved(file),
       ...everyTypeChanged(file),
-      ...everyObjectExtended(file),
+      // Of an envelope DSSE lets more members pass.
+      ...[...everyObjectExtended(file)].filter(({ path }) => path === ""),
     ]) {
       // Without a keyid an envelope is one still, that names no key.
       const read = async () => verifyKeyRotation(keyRotationFromJson(changed));

@@ -13,13 +13,14 @@ import {
   ProofError,
   readCosignatures,
   toHex,
+  MAX_NOTE_SIZE,
 } from "@attestore/proof";
 import type { KnownAgent } from "./check-agents.ts";
 import type { Findings } from "./findings.ts";
 import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
 
-const MAX_SMALL = 64 * 1024;
+const MAX_SMALL = MAX_NOTE_SIZE;
 
 /** The log that a pack is about, as its checkpoint has it. */
 export interface PackLog {

@@ -1,5 +1,12 @@
 import { hash } from "node:crypto";
-import { type Manifest, PACK_FILES, parseManifest, type PackFileEntry, ProofError } from "@attestore/proof";
+import {
+  type Manifest,
+  PACK_FILES,
+  parseManifest,
+  type PackFileEntry,
+  ProofError,
+  UnknownFormat,
+} from "@attestore/proof";
 import { ZipError } from "../zip/zip-error.ts";
 import type { ZipReader } from "../zip/zip-reader.ts";
 import type { Findings, PackCheckId } from "./findings.ts";
@@ -37,7 +44,8 @@ export class PackFiles {
       files.#compareNames();
       return files;
     } catch (error) {
-      findings.fail("manifest", reasonOf(error));
+      if (error instanceof UnknownFormat) findings.leaveOpen("manifest", error.message);
+      else findings.fail("manifest", reasonOf(error));
       return null;
     }
   }

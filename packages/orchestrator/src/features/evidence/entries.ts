@@ -5,7 +5,7 @@ import {
   type LoggedEvent,
   parseEnvelope,
   parseLeaf,
-  parseStatement,
+  parseRecordedStatement,
   type Predecessor,
   receiptFile,
   toHex,
@@ -66,7 +66,7 @@ export function placed({ log_index, leaf }: LeafRow): { logIndex: number; leaf: 
 
 function signedIn({ id, envelope }: ReceiptBody, logIndex: number): { keyid: string; statement: Statement } {
   const { keyid, payload } = parseEnvelope(envelope);
-  const parsed = parseStatement(payload);
+  const parsed = parseRecordedStatement(payload);
   if (!parsed.ok) throw new LogDefect("log_incomplete", `leaf ${logIndex} covers ${id}, which is malformed`);
   return { keyid, statement: parsed.statement };
 }

@@ -1,6 +1,6 @@
 import {
   parseEnvelope,
-  parseStatement,
+  parseRecordedStatement,
   ProofError,
   publicKeyFromBytes,
   receiptKind,
@@ -67,7 +67,7 @@ export async function checkReceipt(
     return report("entry_missing", `leaf ${row.log_index} is of ${leaf.id}, which is not there`);
   const envelope = await readEnvelope(receipt, (why) => report("envelope", `${receipt.id}: ${why}`));
   if (envelope === null) return;
-  const parsed = parseStatement(envelope.payload);
+  const parsed = parseRecordedStatement(envelope.payload);
   if (!parsed.ok) return report("envelope", `${receipt.id}: its statement is invalid`);
   const { predicate } = parsed.statement;
   const digest = sha256(envelope.payload);
@@ -135,6 +135,6 @@ function retiredKey(
 }
 
 function endedAfter({ payload }: Envelope, moment: Date): boolean {
-  const parsed = parseStatement(payload);
+  const parsed = parseRecordedStatement(payload);
   return parsed.ok && parsed.statement.predicate.finished_at > moment.toISOString();
 }
