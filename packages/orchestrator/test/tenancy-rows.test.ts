@@ -27,8 +27,12 @@ const OF_THE_SERVICE = [
 const UNSCOPED: Readonly<Record<string, string>> = {
   "POST /api/auth/end-impersonate": "the operator's own session is of no organisation",
   "POST /api/auth/logout": "an impersonator's own session is of no organisation",
+  "GET /api/auth/invitations":
+    "invitations come from other organisations; it reads by the caller's own address",
+  "POST /api/auth/invitations/:userID/accept": "the membership is of another organisation",
+  "POST /api/auth/switch": "the session is of another organisation; it reads by the caller's own address",
   "GET /api/auth/me": "operators are of none; it reads by the caller's own ids",
-  "GET /api/orgs": "operators see all of them",
+  "GET /api/orgs": "operators see all of them, others those that they belong to",
   "POST /v1/receipts": "one transaction records those of many organisations",
   "POST /v1/events": "one transaction records those of many organisations",
   "POST /v1/heartbeat":

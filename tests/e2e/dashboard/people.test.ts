@@ -50,6 +50,11 @@ describe("members", () => {
       items: { email: string; role: string }[];
     }>();
     expect(users.items.find(({ email }) => email === "kim@example.org")?.role).toBe("owner");
+    // Who has not accepted yet is no second one.
+    await page.getByRole("row", { name: /invited, has not accepted/ }).waitFor();
+    await expect.poll(() => leave.getAttribute("aria-disabled")).toBe("true");
+    await dashboard.signIn("kim@example.org");
+    await page.reload();
     // With two of them either may go.
     await expect.poll(() => leave.getAttribute("aria-disabled")).toBeNull();
 
@@ -65,8 +70,36 @@ describe("members", () => {
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("E-mail address").fill(org.owner.email);
     await page.getByRole("button", { name: "Send the invitation" }).click();
-    await page.getByRole("alert").getByText("already an account").waitFor();
+    await page.getByRole("alert").getByText("with that address already").waitFor();
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(org.owner.email);
+  });
+
+  test("who belongs to another organisation accepts in its settings, changes between the two, and leaves one", async () => {
+    const person = await dashboard.addPerson(org, "auditor");
+    const second = await dashboard.addOrg("Second Harbour");
+    const invited = await call(second.owner, "POST", `/api/orgs/${second.id}/users`, {
+      email: person.email,
+      role: "admin",
+    });
+    expect(invited.status).toBe(201);
+    const page = await dashboard.open(person, "/settings");
+    await page.getByText("You belong to this organisation only.").waitFor();
+    await page.getByRole("button", { name: "Accept the invitation to Second Harbour" }).click();
+    const header = page.getByRole("banner").getByRole("combobox", { name: "Organisation" });
+    await header.waitFor();
+    await expectAccessible(page);
+    await header.selectOption({ label: "Second Harbour" });
+    await page.waitForURL(`${dashboard.server.url}/`);
+    await page.getByRole("navigation").getByRole("link", { name: "Settings" }).click();
+    await page.getByText(second.id, { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Leave the organisation" }).click();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Leave Second Harbour" }).click();
+    await heading(page, "Sign in");
+    const left = (await call(second.owner, "GET", `/api/orgs/${second.id}/users`)).json<{
+      items: unknown[];
+    }>();
+    expect(left.items).toHaveLength(1);
   });
 
   test("an auditor sees everything and is told why nothing can be changed", async () => {

@@ -517,6 +517,13 @@ export interface Schemas {
     tree_size: number;
     hashes: string[];
   };
+  InvitationRecord: {
+    id: string;
+    created_at: string;
+    org_id: string;
+    org_name: string;
+    role: "owner" | "admin" | "auditor";
+  };
   InviteUserRequest: {
     email: string;
     role: "owner" | "admin" | "auditor";
@@ -531,6 +538,9 @@ export interface Schemas {
     recorded_at: string;
     body_sha256: string;
     signature?: string;
+  };
+  LeftOrg: {
+    status: "left";
   };
   LogHead: {
     log_id: string;
@@ -570,6 +580,7 @@ export interface Schemas {
       email: string;
       name?: string;
       role: "owner" | "admin" | "auditor" | "operator" | "reader";
+      status: "active" | "pending";
     };
     org: Schemas["OrgRecord"] | null;
     impersonated_by: Schemas["UserRecord"] | null;
@@ -862,6 +873,9 @@ export interface Schemas {
   };
   SourceState: "failed" | "missed" | "none" | "backed_up" | "proven";
   SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "incident.ended";
+  SwitchRequest: {
+    org_id: string;
+  };
   TimelineTopic: "backups" | "restore_tests" | "trouble" | "commands";
   TriggerAccepted: {
     command_id: string;
@@ -899,6 +913,7 @@ export interface Schemas {
     email: string;
     name?: string;
     role: "owner" | "admin" | "auditor" | "operator";
+    status: "active" | "pending";
   };
   VerifyRequest: {
     email: string;
@@ -1041,6 +1056,41 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["UserRecord"] };
+    };
+  };
+  "/api/auth/invitations": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: {
+        items: Schemas["InvitationRecord"][];
+        [name: string]: unknown;
+      } };
+    };
+  };
+  "/api/auth/invitations/{userID}/accept": {
+    post: {
+      path: { userID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["UserRecord"] };
+    };
+  };
+  "/api/auth/switch": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["SwitchRequest"];
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/orgs/{orgID}/leave": {
+    post: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["LeftOrg"] };
     };
   };
   "/api/orgs/{orgID}/agents": {

@@ -36,7 +36,10 @@ export const OrgRecord = Type.Object(
 );
 export type OrgRecord = Static<typeof OrgRecord>;
 
-/** The record of a user (contract, section 10); an operator has no organisation. */
+/**
+ * The record of a user (contract, section 10), which is a membership: the same person has another one in each organisation. An operator has
+ * no organisation. `pending`: invited, and may do nothing until they accept.
+ */
 export const UserRecord = Type.Object(
   {
     id: Id("user"),
@@ -45,6 +48,7 @@ export const UserRecord = Type.Object(
     email: Type.String(),
     name: Type.Optional(Type.String()),
     role: Type.Union([OrgRole, Type.Literal("operator")]),
+    status: Type.Union([Type.Literal("active"), Type.Literal("pending")]),
   },
   strict,
 );
@@ -104,6 +108,19 @@ export type Me = Static<typeof Me>;
 
 /** 200 of `POST /api/auth/logout`. */
 export const SignedOut = Type.Object({ status: Type.Literal("signed_out") }, strict);
+
+/** An invitation that waits, as the person who was invited sees it; its id is that of the membership. */
+export const InvitationRecord = Type.Object(
+  { id: Id("user"), created_at: Timestamp, org_id: Id("org"), org_name: Type.String(), role: OrgRole },
+  strict,
+);
+export type InvitationRecord = Static<typeof InvitationRecord>;
+
+/** Body of `POST /api/auth/switch`. */
+export const SwitchRequest = Type.Object({ org_id: Id("org") }, strict);
+
+/** 200 of `POST /api/orgs/{orgID}/leave`. */
+export const LeftOrg = Type.Object({ status: Type.Literal("left") }, strict);
 
 /** Body of `POST /api/auth/impersonate`. The organisation's log shows the reason. */
 export const ImpersonateRequest = Type.Object({ user_id: Id("user"), reason: Label(500) }, strict);

@@ -9,6 +9,7 @@ import { NewerNotice } from "../parts/newer-notice.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { strings } from "../text/strings.ts";
 import { destinationsFor } from "./navigation.ts";
+import { OrgName } from "./org-name.tsx";
 import { hasBanner, SessionBanner } from "./session-banner.tsx";
 import { SignOutButton } from "./sign-out-button.tsx";
 
@@ -46,9 +47,7 @@ export function Shell() {
               aria-expanded={opened}
             />
             <img src="/icon.svg" alt="" width={24} height={24} />
-            <Text fw={600} truncate>
-              {org?.name ?? strings.shell.service}
-            </Text>
+            <OrgName />
           </Group>
           <Group gap="sm" wrap="nowrap">
             <Text size="sm" c="dimmed" visibleFrom="sm">

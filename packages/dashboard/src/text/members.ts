@@ -8,10 +8,12 @@ export const members = {
     name: "Name (optional)",
     role: "Role",
     send: "Send the invitation",
-    explanation: "They are mailed how to sign in: with this address and a code, without a password.",
+    explanation:
+      "They are mailed how to sign in: with this address and a code, without a password. They are no member until they accept, by signing in or, where they belong to another organisation, in its settings.",
   },
   column: { person: "Person", email: "E-mail", role: "Role", since: "Since", action: "Action" },
   you: "you",
+  pending: "invited, has not accepted",
   roles: {
     owner: "Owner",
     admin: "Admin",
@@ -38,6 +40,13 @@ export const members = {
     goes: "They are signed out everywhere at once and cannot sign in to this organisation any more.",
     stays: "What they did stays in the log. They can be invited again.",
     leave: "This is you: you leave the organisation, and are signed out.",
+  },
+  withdraw: {
+    action: "Withdraw",
+    of: (who: string) => `Withdraw the invitation of ${who}`,
+    title: (who: string) => `Withdraw the invitation of ${who}?`,
+    goes: "They cannot accept it any more.",
+    stays: "They can be invited again.",
   },
   lastOwner: "The last owner stays: make somebody else an owner first",
   onlyOwners: "Only owners make, change or remove owners",

@@ -37,6 +37,7 @@ import { sessionRoutes } from "./sessions/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
 import { type SignupMode, signupRoutes } from "./signup/routes.ts";
+import { membershipRoutes } from "./users/membership-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
@@ -64,6 +65,7 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...impersonationRoutes(),
       ...orgRoutes(deps.db, { ...deps, logHost }),
       ...userRoutes(deps),
+      ...membershipRoutes(deps.db),
       ...agentRoutes(),
       ...agentKeyRoutes(deps),
       ...authKeyRoutes(deps),

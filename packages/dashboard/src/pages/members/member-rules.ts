@@ -10,7 +10,11 @@ export function reasonAgainst(by: Role, member: Member, all: readonly Member[]):
   if (by !== "owner" && by !== "admin") return people.onlyManagers;
   if (member.role !== "owner") return null;
   if (by !== "owner") return text.onlyOwners;
-  return all.filter(({ role }) => role === "owner").length > 1 ? null : text.lastOwner;
+  // Whoever was invited to be one owns nothing yet.
+  if (member.status === "pending") return null;
+  return all.filter(({ role, status }) => role === "owner" && status === "active").length > 1
+    ? null
+    : text.lastOwner;
 }
 
 /** The roles that somebody may give. */

@@ -24,10 +24,11 @@ export function MembersPage() {
           const columns: Column<Member>[] = [
             {
               header: text.column.person,
-              cell: ({ id, name, email }) => (
+              cell: ({ id, name, email, status }) => (
                 <span>
                   {name ?? email}
                   {id === me.id && ` (${text.you})`}
+                  {status === "pending" && ` (${text.pending})`}
                 </span>
               ),
             },

@@ -14,6 +14,7 @@ export function RemoveMember({ member, all }: { member: Member; all: readonly Me
   const client = useQueryClient();
   const navigate = useNavigate();
   const isMe = member.id === me.id;
+  const isPending = member.status === "pending";
   const remove = useMutation({
     mutationFn: () =>
       api.call("delete", "/api/orgs/{orgID}/users/{userID}", { path: { orgID: orgId, userID: member.id } }),
@@ -26,8 +27,8 @@ export function RemoveMember({ member, all }: { member: Member; all: readonly Me
   return (
     <RemovalButton
       name={member.name ?? member.email}
-      words={text}
-      goes={isMe ? text.leave : text.goes}
+      words={isPending ? members.withdraw : text}
+      goes={isMe ? text.leave : isPending ? members.withdraw.goes : text.goes}
       disabledReason={reasonAgainst(me.role, member, all)}
       removal={remove}
     />

@@ -7,6 +7,7 @@ import { Page } from "../../parts/page.tsx";
 import { Section } from "../../parts/section.tsx";
 import { settings as text } from "../../text/settings.ts";
 import { LogVisibility } from "./log-visibility.tsx";
+import { OwnMemberships } from "./own-memberships.tsx";
 import { RenameOrg } from "./rename-org.tsx";
 
 export function SettingsPage() {
@@ -26,6 +27,7 @@ export function SettingsPage() {
               ]}
             />
           </Section>
+          <OwnMemberships org={org} />
         </>
       )}
       <Section title={text.session.title}>

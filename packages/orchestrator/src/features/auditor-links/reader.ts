@@ -18,6 +18,7 @@ export async function readerRecord(
     email: "",
     name: link.name,
     role: "reader",
+    status: "active",
   };
   return { reader, link: viewOf(link) };
 }

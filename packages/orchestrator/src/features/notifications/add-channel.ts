@@ -2,7 +2,7 @@ import { type AddChannelRequest, newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
-import { userByEmail } from "../users/find-user.ts";
+import { memberByEmail } from "../users/find-user.ts";
 import { beginFollowing, countChannels, insertChannel } from "./channel-store.ts";
 import type { NotificationDeps } from "./settings.ts";
 import { newSecret } from "./webhook-secret.ts";
@@ -59,9 +59,13 @@ export async function addChannel(
  * an auditor.
  */
 async function memberWith(tx: DatabaseTransaction, orgId: string, email: string): Promise<string> {
-  const user = await userByEmail(tx, email);
-  if (user?.org_id === orgId) return user.id;
+  const user = await memberByEmail(tx, orgId, email);
+  if (user !== null) return user.id;
   throw invalidRequest("Mails go to users of the organisation only.", [
-    { path: "/email", message: "is no user's address; invite it, as an auditor for instance, and try again" },
+    {
+      path: "/email",
+      message:
+        "is no member's address; invite it, as an auditor for instance, and try again once the invitation is accepted",
+    },
   ]);
 }

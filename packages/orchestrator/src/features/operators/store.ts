@@ -11,7 +11,7 @@ export interface Operator {
 
 const COLUMNS = ["id", "email", "name", "created_at"] as const;
 
-/** Null, and nothing written, where a user or an operator has the address, whatever its case. */
+/** Null, and nothing written, where an operator has the address, whatever its case. */
 export async function insertOperator(
   tx: DatabaseTransaction,
   operator: { email: string; name: string | null },
@@ -21,7 +21,7 @@ export async function insertOperator(
     .values({ id: newId("user"), role: "operator", ...operator })
     .onConflict((conflict) =>
       conflict
-        .expression(sql`lower(email)`)
+        .expression(sql`lower(email), coalesce(org_id, '')`)
         .where("removed_at", "is", null)
         .doNothing(),
     )

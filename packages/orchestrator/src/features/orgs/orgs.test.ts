@@ -49,13 +49,15 @@ describe("creating an organisation", () => {
     expect(signedIn.json).toMatchObject({ org: made.json, user: { email, role: "owner" } });
   });
 
-  test("whose owner has an account already, or whose slug another has, makes nothing", async () => {
+  test("whose owner has an account elsewhere invites them all the same", async () => {
     const user = await service.signIn(await service.addOrg());
-    const taken = await operator.post("/api/orgs", { name: "Undone", owner_email: user.email.toUpperCase() });
-    expect([taken.status, taken.json["error"]]).toEqual([409, "already_exists"]);
-    const { rows } = await service.pool.query("select id from orgs where name = 'Undone'");
-    expect(rows).toEqual([]);
-    expect(await service.mails(user.email)).toEqual([]);
+    const made = await operator.post("/api/orgs", { name: "Second", owner_email: user.email.toUpperCase() });
+    expect(made.status).toBe(201);
+    const waiting = (await user.get("/api/auth/invitations")).json["items"];
+    expect(waiting).toMatchObject([{ org_id: made.json["id"], org_name: "Second", role: "owner" }]);
+  });
+
+  test("whose slug another has makes nothing", async () => {
     expect((await operator.post("/api/orgs", { name: "Slug" })).status).toBe(201);
     expect((await operator.post("/api/orgs", { name: "slug!" })).status).toBe(409);
   });

@@ -5,6 +5,7 @@ import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platfo
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { type InviteDeps, inviteUser } from "../users/invite-user.ts";
+import { orgsOf } from "../users/memberships.ts";
 import { assertOrgName, createOrg } from "./create-org.ts";
 import { presentOrg } from "./present.ts";
 import { requireOrg } from "./require-org.ts";
@@ -48,7 +49,7 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
     rateLimits: ["default"],
     async handle({ principal, query }) {
       const page = pageOf("org", query);
-      const orgs = await listOrgPage(db, { only: principal.orgId, page, ...periodOf(query) });
+      const orgs = await listOrgPage(db, { only: await orgsOf(db, principal), page, ...periodOf(query) });
       return { status: 200, body: paged(orgs, page, presentOrg) };
     },
   });

@@ -33,13 +33,18 @@ export async function findOrg(db: Database, idOrSlug: string): Promise<Org | nul
   return row ?? null;
 }
 
-/** Those that somebody may see, all of them or one: newest first, and one more than the page holds. */
+/** Those that somebody may see, all of them or these: newest first, and one more than the page holds. */
 export async function listOrgPage(
   db: Database,
-  { only, page, from, to }: { only: string | null; page: Page; from: Date | null; to: Date | null },
+  {
+    only,
+    page,
+    from,
+    to,
+  }: { only: readonly string[] | null; page: Page; from: Date | null; to: Date | null },
 ): Promise<Org[]> {
   let query = db.selectFrom("orgs").select(COLUMNS);
-  if (only !== null) query = query.where("id", "=", only);
+  if (only !== null) query = query.where("id", "in", only);
   if (page.before !== null) query = query.where("id", "<", page.before);
   if (from !== null) query = query.where("created_at", ">=", from);
   if (to !== null) query = query.where("created_at", "<", to);

@@ -55,6 +55,7 @@ describe("a login code", () => {
       org_id: org.id,
       email: user.email,
       role: "admin",
+      status: "active",
     });
     expect(answer.json["org"]).toMatchObject({ id: org.id, slug: org.slug, public_log: false });
     expect(String(answer.headers["set-cookie"])).toMatch(

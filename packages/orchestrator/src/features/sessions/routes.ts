@@ -15,7 +15,8 @@ import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
 import { orgRecord } from "../orgs/require-org.ts";
-import { userByEmail, userRecord } from "../users/find-user.ts";
+import { accountsOf, userRecord } from "../users/find-user.ts";
+import { signInAs } from "../users/memberships.ts";
 import { signOut } from "./end-sessions.ts";
 import { readerRecord } from "../auditor-links/reader.ts";
 import { sessionAnswer } from "./session-answer.ts";
@@ -37,7 +38,7 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     },
     // For an unknown address the same work is done, and the mail that is queued goes to nobody.
     async handle({ body, address }, tx) {
-      const user = await userByEmail(tx, body.email);
+      const [user] = await accountsOf(tx, body.email);
       const { code, expiresAt } = await issueCode(tx, { purpose: "login", ...body, address });
       const mail = { to: user?.email ?? null, subject: "Your Attestore login code", text: loginText(code) };
       await queueMail(tx, sealer, mail, expiresAt);
@@ -62,7 +63,7 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     },
     async handle({ body, address }, tx) {
       await useCode(tx, { purpose: "login", ...body, address });
-      const user = await userByEmail(tx, body.email);
+      const user = await signInAs(tx, body.email);
       if (user === null) throw codeInvalid();
       return sessionAnswer(tx, user, await startSession(tx, user.id));
     },

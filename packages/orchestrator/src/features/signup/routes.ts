@@ -10,8 +10,9 @@ import { hasOperator } from "../operators/store.ts";
 import { assertOrgName, createOrg } from "../orgs/create-org.ts";
 import { sessionAnswer } from "../sessions/session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
-import { userByEmail } from "../users/find-user.ts";
+import { accountsOf } from "../users/find-user.ts";
 import { addUser } from "../users/invite-user.ts";
+import type { User } from "../users/store.ts";
 
 export interface SignupDeps {
   sealer: Sealer;
@@ -43,7 +44,7 @@ export function signupRoutes(
     async handle({ body, address }, tx) {
       await assertOpen(tx, mode);
       assertOrgName(body.org_name, "/org_name");
-      const known = await userByEmail(tx, body.email);
+      const known = await knownAccount(tx, body.email);
       const { email, org_name: orgName, ...attempt } = body;
       const { code, expiresAt } = await issueCode(tx, {
         purpose: "signup",
@@ -53,7 +54,7 @@ export function signupRoutes(
         address,
       });
       const mail =
-        known === null
+        known === undefined
           ? { to: email, subject: "Your Attestore signup code", text: codeText(code) }
           : { to: known.email, subject: "You have an Attestore account already", text: knownText(publicUrl) };
       await queueMail(tx, sealer, mail, expiresAt);
@@ -80,15 +81,28 @@ export function signupRoutes(
       await assertOpen(tx, mode);
       const { orgName } = await useCode(tx, { purpose: "signup", ...body, address });
       if (orgName === null) throw codeInvalid();
+      if ((await knownAccount(tx, body.email)) !== undefined)
+        throw new ApiError("already_exists", "You have an account of this service already. Sign in with it.");
       // A name that others have too is no reason to refuse: it would tell who is here.
       const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });
       await scopeToOrg(tx, org.id);
-      const user = await addUser(tx, { orgId: org.id, email: body.email, role: "owner", name: null });
+      const user = await addUser(tx, {
+        orgId: org.id,
+        email: body.email,
+        role: "owner",
+        name: null,
+        status: "active",
+      });
       return sessionAnswer(tx, user, await startSession(tx, user.id));
     },
   });
 
   return [signup, verify];
+}
+
+/** An invitation that waits is no account: whoever invites strangers would keep them from signing up. */
+async function knownAccount(tx: DatabaseTransaction, email: string): Promise<User | undefined> {
+  return (await accountsOf(tx, email)).find(({ status }) => status === "active");
 }
 
 async function assertOpen(tx: DatabaseTransaction, mode: SignupMode): Promise<void> {

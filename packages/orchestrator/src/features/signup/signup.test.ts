@@ -106,13 +106,26 @@ describe("signing up", () => {
     expect(await orgsNamed("Repeated")).toBe(1);
   });
 
-  test("of somebody who was invited meanwhile is refused: they have an account", async () => {
+  test("of somebody who was invited meanwhile makes their own, and the invitation waits", async () => {
     const email = newAddress();
-    await signup(email, "Too Late");
-    const code = await service.codeFor(email);
+    await signup(email, "All The Same");
     const org = await service.addOrg();
     const owner = await service.signIn(org);
     expect((await owner.post(`/api/orgs/${org.id}/users`, { email, role: "auditor" })).status).toBe(201);
+    // A second code: whoever was only invited is not told that they have an account.
+    await signup(email, "All The Same");
+    const answer = await verify(email, await service.codeFor(email));
+    expect([answer.status, answer.json["org"]]).toMatchObject([200, { name: "All The Same" }]);
+    const users = (await owner.get(`/api/orgs/${org.id}/users`)).json["items"];
+    expect(users).toContainEqual(expect.objectContaining({ email, status: "pending" }));
+  });
+
+  test("of somebody who has an account since then is refused", async () => {
+    const email = newAddress();
+    await signup(email, "Too Late");
+    const code = await service.codeFor(email);
+    const { id } = await service.signIn(await service.addOrg());
+    await service.pool.query("update users set email = $1 where id = $2", [email, id]);
     const answer = await verify(email, code);
     expect([answer.status, answer.json["error"]]).toEqual([409, "already_exists"]);
     expect(await orgsNamed("Too Late")).toBe(0);

@@ -21,19 +21,33 @@ export async function changeUser(
   const user = await lockUser(tx, orgId, userId);
   if (change.role !== undefined && change.role !== user.role) {
     assertMayGive(by, user.role, change.role);
-    if (user.role === "owner") await assertAnotherOwner(tx, orgId);
+    if (isOwner(user)) await assertAnotherOwner(tx, orgId);
   }
   return updateUser(tx, user.id, change);
 }
 
-/** Removes a user: their sessions end with it, on every replica. The address is free again. Throws as changing does. */
+/** Removes a user, or withdraws an invitation: their sessions end with it, on every replica. The address is free again. Throws as changing does. */
 export async function removeUser(tx: DatabaseTransaction, { by, orgId, userId }: OfOrg): Promise<User> {
   const user = await lockUser(tx, orgId, userId);
   assertMayGive(by, user.role, null);
-  if (user.role === "owner") await assertAnotherOwner(tx, orgId);
+  return remove(tx, orgId, user);
+}
+
+/** Somebody's own membership ends, whatever their role. Throws `conflict` for the last owner. */
+export async function leaveOrg(tx: DatabaseTransaction, { orgId, userId }: Omit<OfOrg, "by">): Promise<User> {
+  return remove(tx, orgId, await lockUser(tx, orgId, userId));
+}
+
+async function remove(tx: DatabaseTransaction, orgId: string, user: User): Promise<User> {
+  if (isOwner(user)) await assertAnotherOwner(tx, orgId);
   await setRemoved(tx, user.id);
   await endSessionsOf(tx, user.id);
   return user;
+}
+
+/** Somebody who was invited to be one owns nothing yet. */
+function isOwner({ role, status }: User): boolean {
+  return role === "owner" && status === "active";
 }
 
 /** Only owners make, change and remove owners: an admin could become one otherwise. */

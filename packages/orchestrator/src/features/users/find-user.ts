@@ -1,16 +1,24 @@
 import type { UserRecord } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 import { presentUser } from "./present.ts";
-import { findUser, findUserByEmail, type User } from "./store.ts";
+import { findMembership, findUser, listByEmail, type User } from "./store.ts";
 
 /** Null for one that was removed, too. */
 export async function userById(db: Database, id: string): Promise<User | null> {
   return findUser(db, id);
 }
 
-/** Users and operators alike, whatever the case of the address's letters. */
-export async function userByEmail(db: Database, email: string): Promise<User | null> {
-  return findUserByEmail(db, email.toLowerCase());
+/**
+ * All that somebody is who gets the mails of an address, whatever the case of its letters: what a sign-in takes first, invitations that wait
+ * last.
+ */
+export async function accountsOf(db: Database, email: string): Promise<User[]> {
+  return listByEmail(db, email.toLowerCase());
+}
+
+/** Somebody's membership of an organisation. Null for an invitation that waits, too. */
+export async function memberByEmail(db: Database, orgId: string, email: string): Promise<User | null> {
+  return findMembership(db, orgId, email.toLowerCase());
 }
 
 /** Null for one that was removed, too. */

@@ -14,19 +14,22 @@ export interface InviteDeps {
 }
 
 export interface Invitation {
-  org: { id: string; name: string };
+  org: { id: string };
   email: string;
   role: OrgRole;
   name: string | null;
 }
 
-/** Makes a user, and mails how to sign in. Throws `already_exists` where the address has an account of this service. */
+/**
+ * Makes a membership that grants nothing until the person accepts it, and mails how to. Whether the address has an account of this service
+ * shows neither in the answer nor in the mail. Throws `already_exists` where the organisation has a member or an invitation with it.
+ */
 export async function inviteUser(
   tx: DatabaseTransaction,
   { sealer, publicUrl }: InviteDeps,
   { org, email, role, name }: Invitation,
 ): Promise<User> {
-  const user = await addUser(tx, { orgId: org.id, email, role, name });
+  const user = await addUser(tx, { orgId: org.id, email, role, name, status: "pending" });
   await queueMail(
     tx,
     sealer,
@@ -34,13 +37,14 @@ export async function inviteUser(
       to: email,
       subject: "You are invited to an organisation on Attestore",
       // Nothing in it is the inviter's to write: a stranger's mailbox is no place for their text.
-      text: `You have been added to an organisation on Attestore as ${role}.
+      text: `You are invited to an organisation on Attestore as ${role}.
 
-The organisation's id is ${org.id}. To see whose it is, sign in with this address:
+The organisation's id is ${org.id}. To accept, sign in with this address:
 
     ${publicUrl}/login
 
 You will be mailed a code to type there. There is no password.
+If you belong to another organisation already, you are asked first.
 If you expect no invitation, do nothing.
 `,
     },
@@ -49,17 +53,21 @@ If you expect no invitation, do nothing.
   return user;
 }
 
-/** Makes a user without a mail. Throws `already_exists`. */
+/** Makes a membership without a mail. Throws `already_exists`. */
 export async function addUser(
   tx: DatabaseTransaction,
-  user: { orgId: string; email: string; role: OrgRole; name: string | null },
+  user: { orgId: string; email: string; role: OrgRole; name: string | null; status: User["status"] },
 ): Promise<User> {
   const now = new Date();
   const { orgId: org_id, ...rest } = user;
   const added = await insertUser(tx, { id: newId("user", now.getTime()), org_id, created_at: now, ...rest });
   if (added === null)
-    throw new ApiError("already_exists", "There is already an account of this service with that address.", {
-      email: user.email,
-    });
+    throw new ApiError(
+      "already_exists",
+      "The organisation has a member, or an invitation that waits, with that address already.",
+      {
+        email: user.email,
+      },
+    );
   return added;
 }

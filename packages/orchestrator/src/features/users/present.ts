@@ -10,5 +10,6 @@ export function presentUser(user: User): UserRecord {
     email: user.email,
     ...(user.name === null ? {} : { name: user.name }),
     role: user.role,
+    status: user.status,
   };
 }

@@ -9,22 +9,23 @@ export interface User {
   email: string;
   name: string | null;
   role: UsersTable["role"];
+  status: "active" | "pending";
   created_at: Date;
 }
 
-const COLUMNS = ["id", "org_id", "email", "name", "role", "created_at"] as const;
+const COLUMNS = ["id", "org_id", "email", "name", "role", "status", "created_at"] as const;
 
-/** Null, and nothing written, where a user or an operator has the address, whatever its case. */
+/** Null, and nothing written, where a member of the organisation has the address, whatever its case. */
 export async function insertUser(
   tx: DatabaseTransaction,
-  user: { id: string; org_id: string; email: string; name: string | null; role: OrgRole; created_at: Date },
+  user: Omit<User, "org_id" | "role"> & { org_id: string; role: OrgRole },
 ): Promise<User | null> {
   const row = await tx
     .insertInto("users")
     .values(user)
     .onConflict((conflict) =>
       conflict
-        .expression(sql`lower(email)`)
+        .expression(sql`lower(email), coalesce(org_id, '')`)
         .where("removed_at", "is", null)
         .doNothing(),
     )
@@ -33,13 +34,52 @@ export async function insertUser(
   return row ?? null;
 }
 
-/** By an address in lower case. Operators too; nobody who was removed. */
-export async function findUserByEmail(db: Database, email: string): Promise<User | null> {
-  const row = await db
+/**
+ * All that somebody with this address (in lower case) is, nobody who was removed: an operator first, then the membership that was used last,
+ * then the invitations, the oldest first.
+ */
+export async function listByEmail(db: Database, email: string): Promise<User[]> {
+  return db
     .selectFrom("users")
     .select(COLUMNS)
     .where(sql`lower(email)`, "=", email)
     .where("removed_at", "is", null)
+    .orderBy(sql`status = 'active'`, "desc")
+    .orderBy(sql`role = 'operator'`, "desc")
+    .orderBy(
+      sql`(select max(last_used_at) from sessions where sessions.user_id = users.id and sessions.operator_id is null)`,
+      sql`desc nulls last`,
+    )
+    .orderBy("id")
+    .execute();
+}
+
+/** The active membership of an organisation that somebody with this address (in lower case) has. */
+export async function findMembership(db: Database, orgId: string, email: string): Promise<User | null> {
+  const row = await db
+    .selectFrom("users")
+    .select(COLUMNS)
+    .where(sql`lower(email)`, "=", email)
+    .where("org_id", "=", orgId)
+    .where("status", "=", "active")
+    .where("removed_at", "is", null)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** Null where it is no invitation of this address (in lower case) that waits. */
+export async function setAccepted(
+  tx: DatabaseTransaction,
+  invitation: { id: string; email: string },
+): Promise<User | null> {
+  const row = await tx
+    .updateTable("users")
+    .set({ status: "active" })
+    .where("id", "=", invitation.id)
+    .where(sql`lower(email)`, "=", invitation.email)
+    .where("status", "=", "pending")
+    .where("removed_at", "is", null)
+    .returning(COLUMNS)
     .executeTakeFirst();
   return row ?? null;
 }
@@ -81,6 +121,7 @@ export async function countOwners(tx: DatabaseTransaction, orgId: string): Promi
     .select((users) => users.fn.countAll<number>().as("count"))
     .where("org_id", "=", orgId)
     .where("role", "=", "owner")
+    .where("status", "=", "active")
     .where("removed_at", "is", null)
     .executeTakeFirstOrThrow();
   return count;

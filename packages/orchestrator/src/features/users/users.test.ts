@@ -16,10 +16,17 @@ beforeEach(async () => {
 });
 
 const users = (): string => `/api/orgs/${org.id}/users`;
+/** By a code of the mailbox, as a person does. */
+async function signIn(email: string): Promise<Answer> {
+  await service.call({ method: "POST", path: "/api/auth/login", json: { email }, from: ownAddress() });
+  const json = { email, code: await service.codeFor(email) };
+  return service.call({ method: "POST", path: "/api/auth/verify", json });
+}
+
 const errorOf = ({ status, json }: Answer): unknown[] => [status, json["error"]];
 
 describe("an invitation", () => {
-  test("makes the user and mails how to sign in; they do", async () => {
+  test("is pending until the person signs in with a code of that mailbox, where they belong nowhere else", async () => {
     const email = "Grace.Hopper@example.org";
     const answer = await owner.post(users(), { email, role: "auditor", name: "Grace" });
     expect(answer.status, answer.body.toString()).toBe(201);
@@ -30,6 +37,7 @@ describe("an invitation", () => {
       email,
       name: "Grace",
       role: "auditor",
+      status: "pending",
     });
     const [mail] = await service.mails(email);
     expect(mail?.text).toContain(`${service.url}/login`);
@@ -43,17 +51,85 @@ describe("an invitation", () => {
     });
     const json = { email: typed, code: await service.codeFor(email) };
     const signedIn = await service.call({ method: "POST", path: "/api/auth/verify", json });
-    expect(signedIn.json["user"]).toEqual(answer.json);
+    expect(signedIn.json["user"]).toEqual({ ...answer.json, status: "active" });
+    expect((await owner.get(users())).json["items"]).toContainEqual({ ...answer.json, status: "active" });
   });
 
-  test("of an address that has an account, here or elsewhere, is refused and mails nothing", async () => {
+  test("tells nothing of whether the address has an account elsewhere: same answer, same mail", async () => {
     const elsewhere = await service.signIn(await service.addOrg());
     const operator = await service.signIn(null);
-    for (const { email } of [elsewhere, operator, owner]) {
+    const seen = [];
+    for (const email of [elsewhere.email, operator.email, "unknown@example.org"]) {
+      const { status, json } = await owner.post(users(), { email, role: "admin" });
+      const { id, created_at, email: _, ...rest } = json;
+      expect([typeof id, typeof created_at]).toEqual(["string", "string"]);
+      const mails = (await service.mails(email)).map(({ subject, text }) => [subject, text]);
+      seen.push(JSON.stringify([status, rest, mails]));
+    }
+    expect(seen[0]).toContain('[201,{"org_id"');
+    expect(new Set(seen).size).toBe(1);
+  });
+
+  test("of somebody whom the organisation has, or has invited, is refused and mails nothing", async () => {
+    await owner.post(users(), { email: "asked@example.org", role: "admin" });
+    for (const email of [owner.email, "asked@example.org"]) {
+      const before = (await service.mails(email)).length;
       const answer = await owner.post(users(), { email: email.toUpperCase(), role: "admin" });
       expect(errorOf(answer)).toEqual([409, "already_exists"]);
-      expect(await service.mails(email)).toEqual([]);
+      expect(await service.mails(email)).toHaveLength(before);
     }
+  });
+
+  test("gives somebody who belongs elsewhere nothing until they accept it", async () => {
+    const theirs = await service.addOrg();
+    const person = await service.signIn(theirs, "admin");
+    const invited = await owner.post(users(), { email: person.email.toUpperCase(), role: "owner" });
+    const id = String(invited.json["id"]);
+    const orgsOf = async () =>
+      ((await person.get("/api/orgs")).json["items"] as { id: string }[]).map((one) => one.id);
+    expect(errorOf(await person.post("/api/auth/switch", { org_id: org.id }))).toEqual([404, "not_found"]);
+    expect(await orgsOf()).toEqual([theirs.id]);
+    expect((await signIn(person.email)).json["org"]).toMatchObject({ id: theirs.id });
+    // Nor is anything mailed to them, and an owner who was only invited is none that could stay.
+    const channel = { kind: "email", email: person.email };
+    const channels = `/api/orgs/${org.id}/notifications/channels`;
+    expect((await owner.post(channels, channel)).status).toBe(400);
+    expect(errorOf(await owner.post(`/api/orgs/${org.id}/leave`))).toEqual([409, "conflict"]);
+
+    const waiting = (await person.get("/api/auth/invitations")).json["items"];
+    expect(waiting).toEqual([
+      {
+        id,
+        created_at: invited.json["created_at"],
+        org_id: org.id,
+        org_name: expect.any(String),
+        role: "owner",
+      },
+    ]);
+    const stranger = await service.signIn(theirs, "owner");
+    expect((await stranger.get("/api/auth/invitations")).json["items"]).toEqual([]);
+    const accept = `/api/auth/invitations/${id}/accept`;
+    expect(errorOf(await stranger.post(accept))).toEqual([404, "not_found"]);
+    expect((await person.post(accept)).json).toMatchObject({ id, status: "active", org_id: org.id });
+    expect(errorOf(await person.post(accept))).toEqual([404, "not_found"]);
+    expect((await person.get("/api/auth/invitations")).json["items"]).toEqual([]);
+    expect(new Set(await orgsOf())).toEqual(new Set([theirs.id, org.id]));
+    expect((await owner.post(channels, channel)).status).toBe(201);
+  });
+
+  test("that was withdrawn lets nobody in", async () => {
+    const email = "withdrawn@example.org";
+    const { json } = await owner.post(users(), { email, role: "auditor" });
+    await service.call({
+      method: "POST",
+      path: "/api/auth/login",
+      json: { email },
+      from: ownAddress(),
+    });
+    expect((await owner.delete(`${users()}/${String(json["id"])}`)).status).toBe(200);
+    const code = await service.codeFor(email);
+    const answer = await service.call({ method: "POST", path: "/api/auth/verify", json: { email, code } });
+    expect(errorOf(answer)).toEqual([401, "code_invalid"]);
   });
 
   test("of one address ten times at once makes one user and one mail, and most of them are too many", async () => {
@@ -83,6 +159,84 @@ describe("an invitation", () => {
     for (const { subject, text } of mails) expect(`${subject} ${text}`).not.toMatch(/evil|Prize|555/);
     expect(mails[0]?.text).toContain(organisations[0]?.id);
   });
+});
+
+describe("somebody who belongs to two organisations", () => {
+  let second: TestOrg;
+  let person: TestUser;
+  beforeEach(async () => {
+    second = await service.addOrg();
+    person = await service.signIn(org, "auditor");
+    const inviter = await service.signIn(second);
+    const path = `/api/orgs/${second.id}/users`;
+    const { json } = await inviter.post(path, { email: person.email, role: "admin" });
+    await person.post(`/api/auth/invitations/${String(json["id"])}/accept`);
+  });
+
+  const switched = async (token: string, org_id: string): Promise<Answer> =>
+    service.call({ method: "POST", path: "/api/auth/switch", token, json: { org_id } });
+  const me = (token: string): Promise<Answer> => service.call({ method: "GET", path: "/api/auth/me", token });
+
+  test("changes between them, with the role that each gave, and signs in where they were last", async () => {
+    const answer = await switched(person.token, second.id);
+    expect(answer.status, answer.body.toString()).toBe(200);
+    const token = String(answer.json["session_token"]);
+    expect(String(answer.headers["set-cookie"])).toContain(token);
+    expect((await me(token)).json).toMatchObject({ org: { id: second.id }, user: { role: "admin" } });
+    // Each session is of one of them: the other's records are not there.
+    expect((await person.get(`/api/orgs/${second.id}`)).status).toBe(404);
+    const there = { method: "GET", path: `/api/orgs/${org.id}`, token };
+    expect((await service.call(there)).status).toBe(404);
+    expect((await signIn(person.email)).json["org"]).toMatchObject({ id: second.id });
+    const { rows } = await service.pool.query(
+      "select distinct expires_at from sessions where token_sha256 in (sha256($1), sha256($2))",
+      [Buffer.from(token), Buffer.from(person.token)],
+    );
+    expect(rows).toHaveLength(1);
+    // Signing out of the one signs out of what came of it.
+    await service.call({ method: "POST", path: "/api/auth/logout", token });
+    expect(errorOf(await person.get("/api/auth/me"))).toEqual([401, "session_expired"]);
+  });
+
+  test("cannot go where they do not belong, or do not any more", async () => {
+    const foreign = await service.addOrg();
+    expect(errorOf(await switched(person.token, foreign.id))).toEqual([404, "not_found"]);
+    const token = String((await switched(person.token, second.id)).json["session_token"]);
+    expect((await owner.delete(`${users()}/${person.id}`)).status).toBe(200);
+    expect(errorOf(await switched(token, org.id))).toEqual([404, "not_found"]);
+    expect((await me(person.token)).status).toBe(401);
+    // The other organisation's session is not this one's to end.
+    expect((await me(token)).status).toBe(200);
+  });
+
+  test("leaves one and stays in the other", async () => {
+    const token = String((await switched(person.token, second.id)).json["session_token"]);
+    const left = await person.post(`/api/orgs/${org.id}/leave`);
+    expect([left.status, left.json]).toEqual([200, { status: "left" }]);
+    expect(errorOf(await person.get("/api/auth/me"))).toEqual([401, "session_expired"]);
+    expect((await me(token)).status).toBe(200);
+    expect((await signIn(person.email)).json["org"]).toMatchObject({ id: second.id });
+    const listed = (await owner.get(users())).json["items"] as { id: string }[];
+    expect(listed.map(({ id }) => id)).not.toContain(person.id);
+  });
+
+  test("shows only one of them to an operator who acts as them", async () => {
+    const operator = await service.signIn(null);
+    const acting = await operator.post("/api/auth/impersonate", { user_id: person.id, reason: "x" });
+    const token = String(acting.json["session_token"]);
+    const get = (path: string) => service.call({ method: "GET", path, token });
+    const listed = (await get("/api/orgs")).json["items"] as { id: string }[];
+    expect(listed.map(({ id }) => id)).toEqual([org.id]);
+    expect((await get("/api/auth/invitations")).json["items"]).toEqual([]);
+    expect(errorOf(await switched(token, second.id))).toEqual([403, "forbidden"]);
+  });
+});
+
+test("the last owner cannot leave; with a second one they can", async () => {
+  const leave = `/api/orgs/${org.id}/leave`;
+  expect(errorOf(await owner.post(leave))).toEqual([409, "conflict"]);
+  await service.signIn(org);
+  expect((await owner.post(leave)).status).toBe(200);
 });
 
 describe("an admin", () => {

@@ -85,6 +85,8 @@ export interface UsersTable {
   email: string;
   name: Nullable<string>;
   role: "owner" | "admin" | "auditor" | "operator";
+  /** `pending` until an invitation is accepted. */
+  status: Generated<"active" | "pending">;
   created_at: DefaultedTimestamp;
   removed_at: NullableTimestamp;
 }
