@@ -19,10 +19,13 @@ export { type DriverValue, formatRow } from "./format-row.ts";
 export { type QueryOutcome } from "./query-outcome.ts";
 export {
   digestCheck,
+  restCheck,
+  rowCheckId,
   rowCountCheck,
   rowFloorCheck,
   sqliteIntegrityCheck,
   rolesPresentCheck,
   tablesPresentCheck,
 } from "./inferred-checks.ts";
+export { totalRowsCheck } from "./total-rows.ts";
 export { type Verdict, verdict } from "./verdict.ts";

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import type { NotProvenBecause } from "@attestore/proof";
+import { type NotProvenBecause, tablesNotCounted } from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../keys/recovery-state.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
@@ -30,6 +30,8 @@ export interface SourceStatus {
     readonly result: "passed" | "failed";
     readonly reason: string | null;
     readonly checks: number;
+    /** Tables whose rows nobody counted. */
+    readonly not_counted: number;
   } | null;
 }
 
@@ -106,6 +108,7 @@ async function sourceStatus(
           result: test.statement.predicate.result,
           reason: test.statement.predicate.reason ?? null,
           checks: test.statement.predicate.checks.length,
+          not_counted: tablesNotCounted(test.statement.predicate.checks),
         };
   const last_backup =
     backup === null

@@ -49,7 +49,7 @@ export async function restoreAside(
       // Ids are in the order of time: what an older backup lacks is nothing that was lost since.
       ...(lastPassed === null || source.rowFloors === false || backup.id < lastPassed.predicate.backup_id
         ? {}
-        : { lastPassed: lastPassed.predicate }),
+        : { lastPassed: { checks: lastPassed.predicate.checks, mayShrink: source.mayShrink ?? [] } }),
       signal,
       onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
     });

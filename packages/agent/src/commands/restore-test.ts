@@ -1,3 +1,4 @@
+import { tablesNotCounted } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
@@ -63,6 +64,11 @@ export const restoreTest: Run = async (call) => {
         const mark = check.result === "passed" ? good("✓") : bad("✗");
         terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
       }
+      const notCounted = tablesNotCounted(tested.checks);
+      if (notCounted > 0)
+        terminal.data(
+          `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. Nothing is known of them but that they are there`,
+        );
       const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
       terminal.data(
         passed

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { checkTables } from "./check-tables.ts";
+import type { LastPassed } from "./engine.ts";
 
 const failed = async (
   table: { readonly rows?: number; readonly rows_at_least?: number },
@@ -25,9 +26,27 @@ test.each([
   expect(await failed(table, 1_000_000, 10)).toEqual([expectation]);
 });
 
-test("a small table may well lose rows, where they were counted with the dump", async () => {
-  expect(await failed({ rows: 0 }, 999, 0)).toEqual([]);
-  expect(await failed({ rows_at_least: 5 }, 999, 6)).toEqual([]);
-  expect(await failed({ rows_at_least: 5 }, 999, 4)).toEqual(["rows >= 5"]);
-  expect(await failed({}, 999, 0)).toEqual(["rows >= 499"]);
+test("so is a small one, from one row on", async () => {
+  expect(await failed({ rows: 0 }, 999, 0)).toEqual(["rows = 0 and rows >= 500"]);
+  expect(await failed({ rows: 0 }, 1, 0)).toEqual(["rows = 0 and rows >= 1"]);
+  expect(await failed({ rows_at_least: 0 }, 3, 1)).toEqual(["rows >= 2"]);
+  expect(await failed({ rows_at_least: 5 }, 8, 4)).toEqual(["rows >= 5"]);
+  expect(await failed({}, 999, 0)).toEqual(["rows >= 500"]);
+  expect(await failed({ rows: 0 }, 0, 0)).toEqual([]);
+  expect(await failed({ rows: 5 }, 9, 5)).toEqual([]);
+});
+
+test("a floor finds its table by the id that a receipt has, however long the name is", async () => {
+  const name = `public.${"x".repeat(250)}`;
+  const check = (lastPassed: LastPassed | null, rows: number) =>
+    checkTables({
+      metadata: { tables: [{ name, rows }] },
+      lastPassed,
+      tables: [name],
+      readOne: () => Promise.resolve(true),
+      count: () => Promise.resolve({ kind: "rows", rows: [`{"rows":${rows}}`] }),
+      countQuery: () => "count",
+    });
+  const passed = await check(null, 10);
+  expect((await check({ checks: passed }, 4)).map(({ result }) => result)).toEqual(["passed", "failed"]);
 });

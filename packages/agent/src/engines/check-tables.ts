@@ -1,13 +1,23 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { type QueryOutcome, rowCountCheck, rowFloorCheck, tablesPresentCheck } from "../checks/index.ts";
+import {
+  type QueryOutcome,
+  restCheck,
+  rowCheckId,
+  rowCountCheck,
+  rowFloorCheck,
+  tablesPresentCheck,
+} from "../checks/index.ts";
 import type { ForeignMetadata, LastPassed } from "./engine.ts";
-import { tablesOfMetadata } from "./tables-of-metadata.ts";
+import { restDigest } from "./row-counts.ts";
+import { restOfMetadata, tableCountOf, tablesOfMetadata } from "./tables-of-metadata.ts";
 
 export interface TablesToCheck {
   readonly metadata: ForeignMetadata;
   readonly lastPassed: LastPassed | null;
   /** Which database, where a backup has several. */
   readonly of?: string;
+  /** A table's name where its database is the only one: that is the name which was counted; the same if this is absent. */
+  plainName?(table: string): string;
   /** Those that are there, by the names that the metadata use. */
   readonly tables: readonly string[];
   /** Whether a table gives what it holds when asked for one row. */
@@ -17,29 +27,29 @@ export interface TablesToCheck {
 }
 
 /**
- * That every table which the backup names is there and can be read, and that those whose rows were counted at backup time, in
- * the snapshot that was dumped, have as many, and none has lost half of its rows since a test last passed. Names of the metadata are only compared: they never get into a query.
+ * That every table which the backup names is there and can be read; that those whose rows were counted at backup time, in what was
+ * dumped, have as many; and that none has lost half of its rows since a test last passed. Tables that the metadata have no room
+ * for are held to one digest of all of their counts. Names of the metadata are only compared: they never get into a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
   const { metadata, lastPassed, tables } = check;
   const expected = tablesOfMetadata(metadata);
   const present = new Set(tables);
   const started = performance.now();
-  const readable: string[] = [];
+  const readable = new Set<string>();
   for (const { name } of expected) {
-    if (present.has(name) && (await check.readOne(name))) readable.push(name);
+    if (present.has(name) && (await check.readOne(name))) readable.add(name);
   }
-  const there = tablesPresentCheck({
-    expected: expected.map(({ name }) => name),
-    present: readable,
-    ...(check.of === undefined ? {} : { of: check.of }),
-    duration_ms: performance.now() - started,
-  });
-  const outcomes = there === null ? [] : [there];
+  const read_ms = performance.now() - started;
+  const outcomes: CheckOutcome[] = [];
+  const notCounted: string[] = [];
   for (const { name: table, rows, atLeast } of expected) {
-    const isCounted = rows !== null || atLeast !== null;
-    const floor = higher(atLeast, floorOf(table, lastPassed, isCounted ? MANY : 2));
-    if ((rows ?? floor) === null || !readable.includes(table)) continue;
+    const floor = higher(atLeast, floorOf(table, lastPassed));
+    if (rows === null && floor === null) {
+      notCounted.push(table);
+      continue;
+    }
+    if (!readable.has(table)) continue;
     const begun = performance.now();
     const outcome = await check.count(table);
     const counted = {
@@ -52,7 +62,64 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
       outcomes.push(rowCountCheck({ ...counted, rows, ...(floor === null ? {} : { floor }) }));
     else if (floor !== null) outcomes.push(rowFloorCheck({ ...counted, floor }));
   }
-  return outcomes;
+  const named = new Set(expected.map(({ name }) => name));
+  const rest = await checkRest(
+    check,
+    tables.filter((table) => !named.has(table)),
+  );
+  const unnamed = Math.max(0, tableCountOf(metadata) - named.size);
+  const there = tablesPresentCheck({
+    expected: [...named],
+    present: [...readable],
+    notCounted: { names: notCounted, more: rest.length > 0 ? 0 : unnamed },
+    ...(check.of === undefined ? {} : { of: check.of }),
+    duration_ms: read_ms,
+  });
+  return [...(there === null ? [] : [there]), ...outcomes, ...rest];
+}
+
+/** Of the tables that the metadata have no names of: one check of them all, and one of each that lost rows. */
+async function checkRest(check: TablesToCheck, tables: readonly string[]): Promise<CheckOutcome[]> {
+  const { metadata, lastPassed } = check;
+  const expected = restOfMetadata(metadata);
+  const wasCounted = lastPassed?.checks.some(({ id }) => id.startsWith("inferred:rest")) === true;
+  const isMeant = tableCountOf(metadata) > tablesOfMetadata(metadata).length;
+  if (expected === null && !(wasCounted && isMeant)) return [];
+  const started = performance.now();
+  const counts: (readonly [string, bigint])[] = [];
+  const lost: CheckOutcome[] = [];
+  for (const table of tables) {
+    const begun = performance.now();
+    const outcome = await check.count(table);
+    const floor = floorOf(table, lastPassed);
+    if (floor !== null) {
+      const duration_ms = performance.now() - begun;
+      const held = rowFloorCheck({ table, query: check.countQuery(table), outcome, floor, duration_ms });
+      if (held.result === "failed") lost.push(held);
+    }
+    const rows = rowsOf(outcome);
+    // What cannot be counted is in no digest, so that the number of tables is another.
+    if (rows !== null) counts.push([table, rows]);
+  }
+  const shrinking = new Set(lastPassed?.mayShrink);
+  const kept = counts.filter(([table]) => !shrinking.has(table));
+  const all = restCheck({
+    ...(check.of === undefined ? {} : { of: check.of }),
+    expected,
+    tables: counts.length,
+    rows: kept.reduce((sum, [, rows]) => sum + rows, 0n),
+    empty: kept.filter(([, rows]) => rows === 0n).length,
+    filled: kept.filter(([, rows]) => rows > 0n).length,
+    sha256: restDigest(counts.map(([table, rows]) => [check.plainName?.(table) ?? table, rows])),
+    duration_ms: performance.now() - started,
+  });
+  return [...lost, all];
+}
+
+function rowsOf(outcome: QueryOutcome): bigint | null {
+  const row = outcome.kind === "rows" ? outcome.rows[0] : undefined;
+  const digits = row === undefined ? undefined : /^\{"rows":\s*([0-9]{1,19})\}$/.exec(row)?.[1];
+  return digits === undefined ? null : BigInt(digits);
 }
 
 function higher(a: bigint | null, b: bigint | null): bigint | null {
@@ -60,14 +127,13 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
   return a > b ? a : b;
 }
 
-/** Below that, rows come and go: a queue may well be empty. */
-const MANY = 1_000;
-
 /**
- * A table must have half of what it had when last a test passed, if that was `least` rows or more. That a dump has what was
+ * A table must have half of what it had when last a test passed, and at least one row if it had any. That a dump has what was
  * counted with it says nothing of a table that somebody emptied before.
  */
-function floorOf(table: string, lastPassed: LastPassed | null, least: number): bigint | null {
-  const last = lastPassed?.checks.find(({ id }) => id === `inferred:rows:${table}`)?.observed["rows"];
-  return typeof last === "number" && Number.isSafeInteger(last) && last >= least ? BigInt(last) / 2n : null;
+function floorOf(table: string, lastPassed: LastPassed | null): bigint | null {
+  if (lastPassed === null || lastPassed.mayShrink?.includes(table) === true) return null;
+  const id = rowCheckId(table);
+  const last = lastPassed.checks.find((each) => each.id === id)?.observed["rows"];
+  return typeof last === "number" && Number.isSafeInteger(last) && last > 0 ? (BigInt(last) + 1n) / 2n : null;
 }

@@ -151,6 +151,8 @@ export interface InferredContext {
 /** The last restore test of the source that passed, as its receipt has it. */
 export interface LastPassed {
   readonly checks: readonly { readonly id: string; readonly observed: Readonly<Record<string, unknown>> }[];
+  /** Tables that the source's `may_shrink` names: what they had then is no floor. */
+  readonly mayShrink?: readonly string[];
 }
 
 /** The engine's own restore ran, and says that the dump is wrong. Its message holds no row data. */

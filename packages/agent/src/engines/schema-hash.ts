@@ -33,5 +33,5 @@ export function tableSchema(lines: readonly SchemaLine[], table: string): string
 
 /** As many tables as a receipt has room for; the hash covers them all. */
 export const MAX_TABLES_LISTED = 300;
-/** The largest, whose rows are counted. */
-export const MAX_TABLES_COUNTED = 20;
+/** What counting may cost the source in all, at each look. The signed metadata name it. */
+export const COUNTING_S = 60;

@@ -31,3 +31,25 @@ function count(rows: unknown): bigint | null {
   if (typeof rows === "number") return Number.isSafeInteger(rows) && rows >= 0 ? BigInt(rows) : null;
   return typeof rows === "string" && /^(?:0|[1-9][0-9]{0,18})$/.test(rows) ? BigInt(rows) : null;
 }
+
+/** The tables that the metadata have no names of, as they were counted; null if that is not known. */
+export function restOfMetadata(
+  metadata: ForeignMetadata,
+): { readonly tables: number; readonly sha256: string } | null {
+  const counts = recordOf(metadata["row_counts"]);
+  const { tables, sha256 } = recordOf(counts["rest"]);
+  const isKnown =
+    typeof tables === "number" && Number.isSafeInteger(tables) && tables > 0 && typeof sha256 === "string";
+  return isKnown && /^[0-9a-f]{64}$/.test(sha256) ? { tables, sha256 } : null;
+}
+
+/** How many tables were backed up, as far as the metadata say. */
+export function tableCountOf(metadata: ForeignMetadata): number {
+  const { tables } = recordOf(metadata["row_counts"]);
+  const count = typeof tables === "number" ? tables : metadata["table_count"];
+  return typeof count === "number" && Number.isSafeInteger(count) && count >= 0 ? count : 0;
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -21,6 +21,8 @@ export interface SourceCommon {
   readonly rowFloors?: boolean;
   /** What it may take; the built-in ones unless told. */
   readonly limits?: Limits;
+  /** Tables that may, by the names that checks have of them. */
+  readonly mayShrink?: readonly string[];
   /** How long it may take to have its data back: download, decryption and restore. */
   readonly rto_s?: number;
 }
@@ -39,7 +41,16 @@ export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MAX_TIMEOUT_S = 24 * 3600;
 
 /** The fields of every source. */
-const COMMON = ["engine", "sandbox", "checks", "check_timeout_s", "row_floors", "objectives", "limits"];
+const COMMON = [
+  "engine",
+  "sandbox",
+  "checks",
+  "check_timeout_s",
+  "row_floors",
+  "may_shrink",
+  "objectives",
+  "limits",
+];
 const NAMES = Object.keys(ENGINES) as EngineName[];
 
 /**
@@ -91,11 +102,19 @@ export function parseSourceConfig(
   );
   const fields = new SourceFields(value, at, baseDir);
   const rowFloors = fields.flag("row_floors", true);
+  const mayShrink = fields.texts("may_shrink", "names of tables, as the ids of checks have them") ?? [];
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
   // An engine's settings belong to its name, which the compiler can't follow through the table.
-  return { ...common, limits, rowFloors, ...(rto_s === null ? {} : { rto_s }), ...own } as SourceConfig;
+  return {
+    ...common,
+    limits,
+    rowFloors,
+    mayShrink,
+    ...(rto_s === null ? {} : { rto_s }),
+    ...own,
+  } as SourceConfig;
 }
 
 function nearest(typed: unknown, names: readonly string[]): string {

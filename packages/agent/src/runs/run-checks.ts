@@ -1,5 +1,12 @@
 import type { CheckOutcome } from "@attestore/proof";
-import { type Canary, digestCheck, evaluateCanary, evaluateCheck, withoutCanaries } from "../checks/index.ts";
+import {
+  type Canary,
+  digestCheck,
+  evaluateCanary,
+  evaluateCheck,
+  totalRowsCheck,
+  withoutCanaries,
+} from "../checks/index.ts";
 import type { ForeignMetadata, LastPassed, Restored, Runtime } from "../engines/engine.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { runCommandCheck } from "./run-command-check.ts";
@@ -33,6 +40,8 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   const { source, canaries, metadata, lastPassed, signal } = run;
   const outcomes = [...(await restored.inferredChecks({ metadata, lastPassed, signal }))];
   let readData = outcomes.length;
+  const total = totalRowsCheck(outcomes, lastPassed);
+  if (total !== null) outcomes.push(total);
   const add = (outcome: CheckOutcome, seen: readonly string[]): void => {
     outcomes.push(withoutCanaries(outcome, seen, [...canaries.values()]));
     run.onDone(outcomes.length);

@@ -209,6 +209,7 @@ describe("a directory of dumps", () => {
     const emptied = await testIt(source(), await back(source()), passed);
     expect(emptied.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
       "inferred:rows:public.orders",
+      "inferred:total",
     ]);
     run("psql -Xqc 'drop table orders'; pg_dump -Fc -f a.dump", env);
     const gone = await testIt(source(), await back(source()), passed);

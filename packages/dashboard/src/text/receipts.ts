@@ -57,6 +57,9 @@ export const receipts = {
       uri: "in a database that its owner named",
     },
     reason: "Reason",
+    notCounted: "Not counted",
+    tables: (count: number) =>
+      `The rows of ${count} ${count === 1 ? "table" : "tables"}: known only to be there and readable`,
     source: "Source",
     backup: "Backup",
     agent: "Agent",

@@ -1,4 +1,10 @@
-import type { CheckOutcome, RestoreTestPredicate, RestoreTestStatement, Statement } from "@attestore/proof";
+import {
+  type CheckOutcome,
+  type RestoreTestPredicate,
+  type RestoreTestStatement,
+  type Statement,
+  tablesNotCounted,
+} from "@attestore/proof";
 import { Code, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { FactList } from "../parts/fact-list.tsx";
@@ -86,6 +92,9 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
           ...(statement.predicate.reason === undefined
             ? []
             : [[text.reason, visible(statement.predicate.reason, 1000)] as const]),
+          ...(tablesNotCounted(statement.predicate.checks) === 0
+            ? []
+            : [[text.notCounted, text.tables(tablesNotCounted(statement.predicate.checks))] as const]),
           [text.runtimeName, runtimeOf(statement.predicate)],
         ] as const)
       : ([

@@ -300,10 +300,10 @@ describe("a restored tree does not pass", () => {
   });
 
   it.each([
-    [{ files: 99, bytes: (1 << 20) - 1 }, "passed", ""],
-    [{ files: 100, bytes: 5 }, "failed", " and files >= 50"],
-    [{ files: 5, bytes: 1 << 20 }, "failed", " and bytes >= 104858"],
-    [{ files: 4, bytes: 32 }, "passed", ""],
+    [{ files: 99, bytes: 5 }, "failed", " and files >= 50 and bytes >= 1"],
+    [{ files: 5, bytes: 5 }, "failed", " and files >= 3 and bytes >= 1"],
+    [{ files: 1, bytes: 1 << 20 }, "failed", " and files >= 1 and bytes >= 104858"],
+    [{ files: 4, bytes: 32 }, "passed", " and files >= 2 and bytes >= 4"],
     [{ files: { number: "100" }, bytes: null }, "passed", ""],
   ] as const)(
     "if most of it is gone since a test last passed with %j: %s",

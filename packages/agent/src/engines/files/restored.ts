@@ -84,16 +84,12 @@ export class RestoredFiles implements Restored {
   }
 }
 
-/** Below that, files come and go. */
-const MANY_FILES = 100;
-const MANY_BYTES = 1 << 20;
-
 /** Half of the files that there were when last a test passed, and a tenth of the bytes: one large file less may well be meant. */
 function floorsOf(lastPassed: LastPassed | null): string[] {
   const { files, bytes } = lastPassed?.checks.find(({ id }) => id === "inferred:files")?.observed ?? {};
   return [
-    ...(isCountFrom(MANY_FILES, files) ? [`files >= ${Math.ceil(files / 2)}`] : []),
-    ...(isCountFrom(MANY_BYTES, bytes) ? [`bytes >= ${Math.ceil(bytes / 10)}`] : []),
+    ...(isCountFrom(1, files) ? [`files >= ${Math.ceil(files / 2)}`] : []),
+    ...(isCountFrom(1, bytes) ? [`bytes >= ${Math.ceil(bytes / 10)}`] : []),
   ];
 }
 

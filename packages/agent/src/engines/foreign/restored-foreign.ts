@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import type { InferredContext, LastPassed, QueryLimits, Restored, StartCommand } from "../engine.ts";
-import { MAX_TABLES_COUNTED, MAX_TABLES_LISTED } from "../schema-hash.ts";
+import { MAX_TABLES_LISTED } from "../schema-hash.ts";
 
 const ROWS = "inferred:rows:";
 
@@ -34,12 +34,10 @@ export class RestoredForeign implements Restored {
     const started = performance.now();
     const present = (await this.#inner.tables?.(context.signal)) ?? [];
     const floors = floorsOf(context.lastPassed);
-    const counted = new Set([...present.slice(0, MAX_TABLES_COUNTED), ...floors.keys()]);
-    const expected = new Set([...counted, ...present.slice(0, MAX_TABLES_LISTED)]);
-    const tables = [...expected].map((name) =>
-      counted.has(name) ? { name, rows_at_least: floors.get(name) ?? 0 } : { name },
-    );
-    const outcomes = await this.#inner.inferredChecks({ ...context, metadata: { tables } });
+    const counted = new Set([...present.slice(0, MAX_TABLES_LISTED), ...floors.keys()]);
+    const tables = [...counted].map((name) => ({ name, rows_at_least: floors.get(name) ?? 0 }));
+    const table_count = Math.max(tables.length, present.length);
+    const outcomes = await this.#inner.inferredChecks({ ...context, metadata: { tables, table_count } });
     const rows = outcomes.reduce((sum, { id, observed }) => {
       const count = id.startsWith(ROWS) ? observed["rows"] : 0;
       return sum + (typeof count === "number" ? count : 0);
@@ -47,7 +45,7 @@ export class RestoredForeign implements Restored {
     const data = evaluateCheck(
       {
         id: "inferred:data",
-        query: "how many tables the dump has, and how many rows were counted in the largest",
+        query: "how many tables the dump has, and how many rows were counted in them",
         expect: "tables > 0 and rows > 0",
       },
       {
@@ -74,7 +72,8 @@ function floorsOf(lastPassed: LastPassed | null): Map<string, number> {
   const floors = new Map<string, number>();
   for (const { id, observed } of lastPassed?.checks ?? []) {
     const rows = id.startsWith(ROWS) ? observed["rows"] : undefined;
-    if (typeof rows === "number" && Number.isSafeInteger(rows) && rows > 0)
+    const isKept = lastPassed?.mayShrink?.includes(id.slice(ROWS.length)) !== true;
+    if (isKept && typeof rows === "number" && Number.isSafeInteger(rows) && rows > 0)
       floors.set(id.slice(ROWS.length), Math.ceil(rows / 2));
   }
   return floors;

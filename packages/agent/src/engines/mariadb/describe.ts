@@ -1,18 +1,15 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { SourceMetadata } from "../engine.ts";
-import {
-  MAX_TABLES_COUNTED,
-  MAX_TABLES_LISTED,
-  type SchemaLine,
-  schemaHash,
-  type TableSummary,
-  tableSchema,
-} from "../schema-hash.ts";
+import { describeTables, type TableCount } from "../row-counts.ts";
+import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
 import { schemaSummary } from "../schema-summary.ts";
+import type { DumpCounter } from "./dump-counter.ts";
+import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
 import { productOf } from "./programs.ts";
 import {
   checkConstraints,
   definersOf,
+  historyName,
   type ListedTable,
   listedTable,
   schemaLine,
@@ -22,8 +19,6 @@ import {
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
-/** What counting may cost the source in all, at each of the two looks. */
-const COUNTING_MS = 60_000;
 const MAX_DEFINERS = 100;
 
 export async function schemaOf(
@@ -48,12 +43,14 @@ export async function tablesOf(
   return rowsOf(await session.run(tablesBySize(databases)), "listing the tables").map(listedTable);
 }
 
-/** What one consistent snapshot shows: the schema, and how many rows the largest tables have. */
+/** What one consistent snapshot shows: the schema, and how many rows its tables have. */
 export interface Look {
   readonly lines: readonly SchemaLine[];
   readonly tables: readonly ListedTable[];
   readonly definers: readonly string[];
+  /** By the tables' names, and by `historyName`. */
   readonly counts: ReadonlyMap<string, bigint>;
+  readonly floats: RoundedFloats;
 }
 
 export async function look(
@@ -64,15 +61,30 @@ export async function look(
   const lines = await schemaOf(session, databases, version);
   const tables = await tablesOf(session, databases);
   const definers = await definersOf(session, databases);
+  const floats = await roundedFloats(session, databases);
   const counts = new Map<string, bigint>();
-  const deadline = performance.now() + COUNTING_MS;
-  for (const { name, database, table } of tables.slice(0, MAX_TABLES_COUNTED)) {
-    if (performance.now() > deadline) break;
-    const counted = await session.runForeign(`select count(*) from ${quoted(database)}.${quoted(table)}`);
-    const count = counted.ok ? counted.rows[0]?.[0] : undefined;
-    if (count !== undefined) counts.set(name, BigInt(count));
+  const deadline = performance.now() + COUNTING_S * 1000;
+  const count = async (name: string, from: string): Promise<void> => {
+    const left_s = (deadline - performance.now()) / 1000;
+    if (left_s <= 0) return;
+    const counted = await session.runForeign(limited(version, `select count(*) from ${from}`, left_s));
+    const text = counted.ok ? counted.rows[0]?.[0] : undefined;
+    if (text !== undefined) counts.set(name, BigInt(text));
+  };
+  // The smallest first, so that the time is enough for the most.
+  for (const { name, database, table, isVersioned } of tables.toReversed()) {
+    const from = `${quoted(database)}.${quoted(table)}`;
+    await count(name, from);
+    if (isVersioned) await count(historyName(name), `${from} for system_time all`);
   }
-  return { lines, tables, definers, counts };
+  return { lines, tables, definers, counts, floats };
+}
+
+/** A statement that the server ends by itself; whatever is longer has no count. */
+function limited(version: string, select: string, seconds: number): string {
+  return productOf(version) === "MariaDB"
+    ? `set statement max_statement_time = ${Math.max(0.1, seconds).toFixed(1)} for ${select}`
+    : select.replace("select", `select /*+ max_execution_time(${Math.ceil(seconds * 1000)}) */`);
 }
 
 export interface Description {
@@ -82,11 +94,14 @@ export interface Description {
   readonly databases: readonly string[];
   readonly before: Look;
   readonly after: Look;
+  /** Of a dump program that writes a row a line; null for one that does not. */
+  readonly dumped: DumpCounter | null;
 }
 
 /**
  * The dump program reads in a transaction of its own, which nobody else can join. So the source is looked at in two snapshots,
- * one older than the dump's and one newer. What is the same in both is what the dump has; a count that moved gives a floor.
+ * one older than the dump's and one newer. What is the same in both is what the dump has; a count that moved gives a floor. Where the dump itself could
+ * be counted, that is what has to come back.
  * @throws CouldNotRun `source_changed` if the schema moved: then nobody knows which of the two was dumped.
  */
 export function describeDump({
@@ -96,6 +111,7 @@ export function describeDump({
   databases,
   before,
   after,
+  dumped,
 }: Description): SourceMetadata {
   const schema = schemaHash(before.lines);
   if (schema !== schemaHash(after.lines)) {
@@ -104,13 +120,22 @@ export function describeDump({
       "the schema was changed while it was dumped, so that the dump may be of neither: back it up again",
     );
   }
-  const tables = before.tables.slice(0, MAX_TABLES_LISTED).map(({ name, isTransactional }): TableSummary => {
+  const counts = before.tables.flatMap((table) => {
+    const { name, isVersioned } = table;
     const [older, newer] = [before.counts.get(name), after.counts.get(name)];
-    const summary = { name, schema: tableSchema(before.lines, name) };
-    if (older === undefined || newer === undefined) return summary;
-    if (older === newer && isTransactional) return { ...summary, rows: countOf(older) };
-    const floor = (older < newer ? older : newer) / 2n;
-    return floor === 0n ? summary : { ...summary, rows_at_least: countOf(floor) };
+    const rows = dumped?.rowsOf(table.database, table.table) ?? null;
+    if (!isVersioned) return [countOfTable(name, { older, newer, rows, isSteady: table.isTransactional })];
+    // The dump has all versions.
+    const all = historyName(name);
+    return [
+      countOfTable(name, { older, newer, rows: null, isSteady: table.isTransactional }),
+      countOfTable(all, {
+        older: before.counts.get(all),
+        newer: after.counts.get(all),
+        rows,
+        isSteady: false,
+      }),
+    ];
   });
   return {
     engine,
@@ -122,12 +147,27 @@ export function describeDump({
     definers: before.definers.slice(0, MAX_DEFINERS),
     storage_engines: [...new Set(before.tables.map(({ storageEngine }) => storageEngine))].toSorted(),
     non_transactional_tables: before.tables.filter(({ isTransactional }) => !isTransactional).length,
+    ...describeTables(before.lines, counts, { budget_s: COUNTING_S }),
     table_count: before.tables.length,
-    tables,
+    ...(before.floats.notExamined.length === 0 ? {} : { floats_not_examined: before.floats.notExamined }),
     schema_summary: schemaSummary(before.lines),
   };
 }
 
-function countOf(count: bigint): number | string {
-  return count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : String(count);
+interface Counted {
+  readonly older: bigint | undefined;
+  readonly newer: bigint | undefined;
+  /** In the dump itself; null if nobody counted there. */
+  readonly rows: bigint | null;
+  /** Whether two snapshots with the same count say that one between them had it too. */
+  readonly isSteady: boolean;
+}
+
+function countOfTable(name: string, { older, newer, rows, isSteady }: Counted): TableCount {
+  const least = older === undefined || newer === undefined ? null : older < newer ? older : newer;
+  const exact = rows ?? (isSteady && older === newer ? (older ?? null) : null);
+  // Half of them, but one at the least: what was there before and after may have been less in between.
+  const floor = least === null ? null : (least + 1n) / 2n;
+  if (exact !== null) return { name, rows: exact };
+  return floor === null ? { name } : { name, atLeast: floor };
 }

@@ -4,10 +4,12 @@ import { largeWrites } from "../../processes/large-writes.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
-import { describeDump, type Look, look } from "./describe.ts";
+import { describeDump, type Look, look, tablesOf } from "./describe.ts";
+import { DumpCounter } from "./dump-counter.ts";
+import { refuseRounded } from "./float-columns.ts";
 import { findClient, findDumper, type Program, productOf, releaseOf } from "./programs.ts";
 import { originOf } from "./origin.ts";
-import { OWN_DATABASES } from "./schema.ts";
+import { type ListedTable, OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
 import type { MariadbSettings } from "./settings.ts";
@@ -64,6 +66,8 @@ export async function dumpMariadb(
     const databases = await databasesOf(source, connection, older);
     const origin = await originOf(older, source.databases === null ? connection.database : null);
     await beginSnapshot(older);
+    const history = historyArguments(dumper, version, await tablesOf(older, databases));
+    const counter = writesRowsInLines(dumper) ? new DumpCounter() : null;
     const looks = { before: look(older, databases, version), after: null as Promise<Look> | null };
     looks.before.catch(() => undefined);
     const child = await startChild({
@@ -72,6 +76,7 @@ export async function dumpMariadb(
         `--defaults-file=${connection.path}`,
         ...ARGUMENTS,
         ...(dumper.product === "MySQL" ? MYSQL_ARGUMENTS : []),
+        ...history,
         "--databases",
         "--",
         ...databases,
@@ -91,7 +96,17 @@ export async function dumpMariadb(
     const metadata = async (): Promise<SourceMetadata> => {
       const [before, after] = await Promise.all([looks.before, (looks.after ??= lookAgain())]);
       const { engine } = source;
-      return describeDump({ engine, version, dumper: dumper.version, databases, before, after });
+      refuseRounded(before.floats);
+      refuseRounded(after.floats);
+      return describeDump({
+        engine,
+        version,
+        dumper: dumper.version,
+        databases,
+        before,
+        after,
+        dumped: counter,
+      });
     };
     return {
       origin,
@@ -101,6 +116,7 @@ export async function dumpMariadb(
           looks.after ??= lookAgain();
           looks.after.catch(() => undefined);
         },
+        counter,
         signal,
       ),
       expectedBytes: null,
@@ -133,6 +149,26 @@ export function requireNewEnough(dumper: Program, version: string): void {
       (product === "MariaDB"
         ? "mariadb-client of that version or newer"
         : "mysql-client of that version or newer"),
+  );
+}
+
+/** MariaDB's dump program of 10.11 and newer; others write many rows in one line, which cannot be counted as they pass. */
+function writesRowsInLines({ product, version }: Program): boolean {
+  return product === "MariaDB" && releaseOf(version) >= DUMPS_HISTORY;
+}
+
+/** The release of MariaDB that brought `--dump-history`, and servers that take what it writes. */
+const DUMPS_HISTORY = 1011;
+
+/** @throws CouldNotRun `tool_too_old` where the earlier versions of rows would be left out. */
+function historyArguments(dumper: Program, version: string, tables: readonly ListedTable[]): string[] {
+  const versioned = tables.filter(({ isVersioned }) => isVersioned).map(({ name }) => name);
+  if (versioned.length === 0) return [];
+  if (Math.min(releaseOf(dumper.version), releaseOf(version)) >= DUMPS_HISTORY) return ["--dump-history"];
+  throw new CouldNotRun(
+    "tool_too_old",
+    `${versioned.slice(0, 3).join(", ").slice(0, 200)} ${versioned.length === 1 ? "keeps" : "keep"} earlier versions of rows (SYSTEM VERSIONING), ` +
+      "which MariaDB dumps from 10.11 on only, server and mariadb-dump both: the backup would lack them. Use these, or a backup of the server's files",
   );
 }
 
@@ -175,10 +211,12 @@ async function beginSnapshot(session: MariadbSession): Promise<void> {
 async function* contentOf(
   child: Child,
   onFirst: () => void,
+  counter: DumpCounter | null,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
   for await (const piece of releasing(child.stdout)) {
     onFirst();
+    counter?.add(piece);
     yield piece;
   }
   const exit = await child.exited;

@@ -12,7 +12,7 @@ import { releaseOf } from "./programs.ts";
 import { jsonRow } from "./json-row.ts";
 import { type MariadbSession, quoted, SessionEnded, type Statement } from "./session.ts";
 import { connectionFailed, isFull, isOfThePlace, rowsOf } from "./session-error.ts";
-import { OWN_DATABASES } from "./schema.ts";
+import { historyName, OWN_DATABASES } from "./schema.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
 const MAX_ROW = 300_000;
@@ -58,14 +58,18 @@ export class RestoredMariadb implements Restored {
     return this.#asReader(signal, async (reader) => {
       const tables = await tablesOf(this.#admin, this.#databases);
       const sqlNames = new Map(
-        tables.map(({ name, database, table }) => [name, `${quoted(database)}.${quoted(table)}`]),
+        tables.flatMap(({ name, database, table, isVersioned }) => {
+          const from = `${quoted(database)}.${quoted(table)}`;
+          const all = [historyName(name), `${from} for system_time all`] as const;
+          return isVersioned ? [[name, from] as const, all] : [[name, from] as const];
+        }),
       );
       const countQuery = (name: string): string =>
         `select count(*) as \`rows\` from ${sqlNames.get(name) ?? name}`;
       return checkTables({
         metadata,
         lastPassed,
-        tables: tables.map(({ name }) => name),
+        tables: [...sqlNames.keys()],
         readOne: async (name) =>
           outcomeOf(await reader.runForeign(`select 1 from ${sqlNames.get(name) ?? ""} limit 1`), 0).kind ===
           "rows",

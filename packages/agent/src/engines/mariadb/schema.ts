@@ -90,11 +90,19 @@ export interface ListedTable {
   readonly storageEngine: string;
   /** Whether one transaction sees it at one moment. */
   readonly isTransactional: boolean;
+  /** Whether the server keeps its rows' earlier versions. */
+  readonly isVersioned: boolean;
 }
 
-/** Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has transactions. */
+/** The name of what a table holds with all earlier versions of its rows, which is counted by itself. */
+export function historyName(table: string): string {
+  return `${table} (history)`;
+}
+
+/** Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has transactions, 1 if it has a history. */
 export function tablesBySize(databases: readonly string[]): string {
-  return `select t.table_schema, t.table_name, coalesce(t.engine, ''), if(coalesce(e.transactions, 'NO') = 'YES', 1, 0)
+  return `select t.table_schema, t.table_name, coalesce(t.engine, ''), if(coalesce(e.transactions, 'NO') = 'YES', 1, 0),
+      if(t.table_type = 'SYSTEM VERSIONED', 1, 0)
     from information_schema.tables t left join information_schema.engines e on e.engine = t.engine
     where ${inList("t.table_schema", databases)} and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
     order by coalesce(t.data_length, 0) + coalesce(t.index_length, 0) desc, t.table_schema, t.table_name`;
@@ -105,6 +113,7 @@ export function listedTable([
   table = "",
   storageEngine = "",
   transactional = "",
+  versioned = "",
 ]: readonly string[]): ListedTable {
   return {
     database,
@@ -112,6 +121,7 @@ export function listedTable([
     name: tableName(database, table),
     storageEngine,
     isTransactional: transactional === "1",
+    isVersioned: versioned === "1",
   };
 }
 
@@ -128,4 +138,13 @@ export async function definersOf(session: MariadbSession, databases: readonly st
   return rowsOf(await session.run(`${sql} order by 1`), "listing who defined what").map(
     ([definer = ""]) => definer,
   );
+}
+
+/** Columns of single precision: database, table, column. */
+export function floatColumns(databases: readonly string[]): string {
+  return `select c.table_schema, c.table_name, c.column_name from information_schema.columns c
+    join information_schema.tables t on t.table_schema = c.table_schema and t.table_name = c.table_name
+    where ${inList("c.table_schema", databases)} and c.data_type = 'float' and t.table_type in ('BASE TABLE', 'SYSTEM VERSIONED')
+      and coalesce(c.generation_expression, '') = ''
+    order by 1, 2, c.ordinal_position`;
 }

@@ -3,7 +3,8 @@ import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Dump, Origin, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
-import { MAX_TABLES_LISTED, schemaHash, tableSchema } from "../schema-hash.ts";
+import { describeTables } from "../row-counts.ts";
+import { schemaHash } from "../schema-hash.ts";
 import { schemaSummary } from "../schema-summary.ts";
 import { withClient } from "./client.ts";
 import { type Connection, resolveConnection, writeConfigFile } from "./connection.ts";
@@ -124,16 +125,14 @@ function describeDump(
     schema_hash: schema,
     dump_version: tool,
     databases: [...before.databases],
-    table_count: collections.length,
-    tables: collections.slice(0, MAX_TABLES_LISTED).map((name) => ({
-      name,
-      schema: tableSchema(before.lines, name),
-      rows: countOf(written.get(name) ?? 0n),
-    })),
+    // Each is counted by mongodump as it is written.
+    ...describeTables(
+      before.lines,
+      collections
+        .map((name) => ({ name, rows: written.get(name) ?? 0n }))
+        .toSorted((a, b) => Number(b.rows - a.rows)),
+      { budget_s: null },
+    ),
     schema_summary: schemaSummary(before.lines),
   };
-}
-
-function countOf(count: bigint): number | string {
-  return count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : String(count);
 }

@@ -21,6 +21,8 @@ export interface DatabaseToDump {
   readonly name: string | null;
   /** For messages: the source, and which of its databases. */
   readonly what: string;
+  /** How many tables its metadata may name; a receipt's room if it is absent. */
+  readonly tablesListed?: number;
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +102,12 @@ export class DatabaseDump {
   }
 
   #describe(): Promise<SourceMetadata> {
-    this.#metadata ??= describeSnapshot(this.#session, this.#version, this.#database.tools.version);
+    this.#metadata ??= describeSnapshot(
+      this.#session,
+      this.#version,
+      this.#database.tools.version,
+      this.#database.tablesListed,
+    );
     this.#metadata.catch(() => undefined);
     return this.#metadata;
   }

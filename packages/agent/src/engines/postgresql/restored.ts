@@ -60,6 +60,7 @@ export class RestoredPostgresql implements Restored {
         metadata,
         lastPassed,
         ...(of === null ? {} : { of }),
+        plainName: tableOf,
         tables: [...tables.keys()],
         readOne: async (name) =>
           outcomeOf(await session.runForeign(`select from ${tableOf(name)} limit 1`), 0).kind === "rows",

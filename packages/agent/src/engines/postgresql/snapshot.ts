@@ -1,11 +1,6 @@
 import type { SourceMetadata } from "../engine.ts";
-import {
-  MAX_TABLES_COUNTED,
-  MAX_TABLES_LISTED,
-  schemaHash,
-  type TableSummary,
-  tableSchema,
-} from "../schema-hash.ts";
+import { describeTables } from "../row-counts.ts";
+import { COUNTING_S, MAX_TABLES_LISTED, schemaHash } from "../schema-hash.ts";
 import { schemaSummary } from "../schema-summary.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import {
@@ -19,9 +14,6 @@ import {
   TABLES_BY_SIZE,
 } from "./schema.ts";
 import { outputOf } from "./session-error.ts";
-
-/** What counting may cost the source in all. */
-const COUNTING_MS = 60_000;
 
 /** Begins the transaction in which everything is read, and gives the name by which pg_dump reads in it too. */
 export async function exportSnapshot(session: PsqlSession): Promise<string> {
@@ -40,11 +32,12 @@ export async function exportSnapshot(session: PsqlSession): Promise<string> {
   return outputOf(await session.run("select pg_export_snapshot()"), "exporting a snapshot").trim();
 }
 
-/** The metadata of what the open snapshot shows. */
+/** The metadata of what the open snapshot shows, with the names of so many tables. */
 export async function describeSnapshot(
   session: PsqlSession,
   version: string,
   dumpVersion: string,
+  limit = MAX_TABLES_LISTED,
 ): Promise<SourceMetadata> {
   const list = async (sql: string, what: string): Promise<string> => outputOf(await session.run(sql), what);
   const listing = await list(SCHEMA_LISTING, "listing the schema");
@@ -52,10 +45,10 @@ export async function describeSnapshot(
   const names = rowsOf(await list(TABLES_BY_SIZE, "listing the tables")).map(([name = ""]) => name);
   const roles = rowsOf(await list(NAMED_ROLES, "listing the roles")).map(([name]) => name);
   const extensions = rowsOf(await list(EXTENSIONS, "listing the extensions"));
-  const counts = await countRows(session, names.slice(0, MAX_TABLES_COUNTED));
-  const tables = names.slice(0, MAX_TABLES_LISTED).map((name): TableSummary => {
+  const counts = await countRows(session, names);
+  const counted = names.map((name) => {
     const rows = counts.get(name);
-    return { name, schema: tableSchema(lines, name), ...(rows === undefined ? {} : { rows }) };
+    return rows === undefined ? { name } : { name, rows };
   });
   return {
     engine: "postgresql",
@@ -69,19 +62,16 @@ export async function describeSnapshot(
     ),
     extensions: extensions.map(([name, extensionVersion]) => ({ name, version: extensionVersion })),
     named_roles: roles,
-    table_count: names.length,
-    tables,
+    ...describeTables(lines, counted, { budget_s: COUNTING_S, limit }),
     schema_summary: schemaSummary(readableLines(listing)),
   };
 }
 
-async function countRows(
-  session: PsqlSession,
-  names: readonly string[],
-): Promise<Map<string, number | string>> {
-  const counts = new Map<string, number | string>();
-  const deadline = performance.now() + COUNTING_MS;
-  for (const name of names) {
+/** The smallest first, so that the time is enough for the most; what is left out is one of the largest. */
+async function countRows(session: PsqlSession, names: readonly string[]): Promise<Map<string, bigint>> {
+  const counts = new Map<string, bigint>();
+  const deadline = performance.now() + COUNTING_S * 1000;
+  for (const name of names.toReversed()) {
     const left = Math.floor(deadline - performance.now());
     if (left <= 0) break;
     // A count that is cut off takes back no more than itself: the snapshot lives on.
@@ -89,11 +79,8 @@ async function countRows(
     await session.run(`set local statement_timeout = ${left}`);
     const counted = await session.runForeign(`select count(*) from ${name}`);
     await session.run("rollback to savepoint counting");
-    if (counted.ok) counts.set(name, countOf(counted.output.trim()));
+    const text = counted.ok ? counted.output.trim() : "";
+    if (/^[0-9]{1,19}$/.test(text)) counts.set(name, BigInt(text));
   }
   return counts;
-}
-
-function countOf(text: string): number | string {
-  return Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

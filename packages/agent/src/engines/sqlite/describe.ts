@@ -1,12 +1,7 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { SourceMetadata } from "../engine.ts";
-import {
-  MAX_TABLES_LISTED,
-  type SchemaLine,
-  schemaHash,
-  type TableSummary,
-  tableSchema,
-} from "../schema-hash.ts";
+import { describeTables, type TableCount } from "../row-counts.ts";
+import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
 import { schemaSummary } from "../schema-summary.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
@@ -21,33 +16,30 @@ const COLUMNS = `select 'column', t.name, c.name, trim(c.type || case when c."no
     || case when c.pk > 0 then ' primary key' else '' end || coalesce(' default ' || c.dflt_value, ''))
   from pragma_table_list t join pragma_table_xinfo(t.name) c
   where t.schema = 'main' and t.type = 'table' and t.name not like 'sqlite\\_%' escape '\\'`;
-/** What counting may take in all. */
-const COUNTING_MS = 60_000;
 
 /** The metadata of a copy that nobody else writes to. */
 export async function describeSqlite(sqlite: SqliteProcess, path: string): Promise<SourceMetadata> {
   const lines = await schemaOf(sqlite, path);
   const names = await tablesOf(sqlite, path);
-  const tables: TableSummary[] = [];
-  const deadline = performance.now() + COUNTING_MS;
+  const tables: TableCount[] = [];
+  const deadline = performance.now() + COUNTING_S * 1000;
   for (const name of names) {
     const left_s = (deadline - performance.now()) / 1000;
     const counted =
       left_s <= 0 ? null : await sqlite.request({ op: "list", path, sql: countQuery(name) }, left_s);
     const rows = counted?.ok === true ? cells(counted)[0]?.[0] : undefined;
-    tables.push({
-      name,
-      schema: tableSchema(lines, name),
-      ...(rows === undefined ? {} : { rows: countOf(rows) }),
-    });
+    tables.push(rows === undefined ? { name } : { name, rows: BigInt(rows) });
   }
   return {
     engine: "sqlite",
     engine_version: await versionOf(sqlite),
     dump_format: "sqlite3-file",
     schema_hash: schemaHash(lines),
-    table_count: names.length,
-    tables: tables.toSorted((a, b) => Number(b.rows ?? 0) - Number(a.rows ?? 0)).slice(0, MAX_TABLES_LISTED),
+    ...describeTables(
+      lines,
+      tables.toSorted((a, b) => Number((b.rows ?? 0n) - (a.rows ?? 0n))),
+      { budget_s: COUNTING_S },
+    ),
     schema_summary: schemaSummary([
       ...lines,
       ...(await listed(sqlite, path, COLUMNS, "listing the columns")),
@@ -88,8 +80,4 @@ export function cells(response: Extract<Response, { ok: true }>): string[][] {
 function answered(response: Response | null, what: string): Extract<Response, { ok: true }> {
   if (response?.ok === true) return response;
   throw new CouldNotRun("dump_failed", `${what} failed: ${response?.message ?? "no answer"}`);
-}
-
-function countOf(text: string): number | string {
-  return Number.isSafeInteger(Number(text)) ? Number(text) : text;
 }

@@ -2,7 +2,7 @@ import { MAX_RECEIPT_BYTES, newId, type SourceMetadata } from "@attestore/contra
 import { envelopeToJson, formatStatement, PAYLOAD_TYPE, signEnvelope } from "@attestore/proof";
 import { expect, test } from "vitest";
 import { backupStatement } from "../../../receipts/statements.ts";
-import { describeSet } from "./describe-set.ts";
+import { describeSet, tablesOfEach } from "./describe-set.ts";
 import { MAX_DATABASES } from "./names.ts";
 import { databasesOfMetadata } from "./set-metadata.ts";
 
@@ -29,7 +29,13 @@ function metadataOf(databases: number, { extensions, roles, name = "tenant" }: E
       extensions: listOf(extensions, (each) => ({ name: `some_extension_${each}`, version: "1.2.3" })),
       named_roles: listOf(roles, (each) => long(`role_${each}_${name}`)),
       table_count: 400,
-      tables: listOf(300, (each) => ({
+      row_counts: {
+        tables: 400,
+        counted: 400,
+        budget_s: 60,
+        rest: { tables: 399, rows: 12_345_678, sha256: "f".repeat(64) },
+      },
+      tables: listOf(tablesOfEach(databases), (each) => ({
         name: `${long(`schema${name}`)}.${long(`${each}${name}`)}`,
         schema: "b".repeat(32),
         rows: 12_345_678,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import { MAX_TABLES_LISTED } from "../../schema-hash.ts";
+import type { RowCounts } from "../../row-counts.ts";
 import type { SchemaSummary } from "../../schema-summary.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "./names.ts";
@@ -24,12 +25,18 @@ export function setHash(hashes: readonly (readonly [string, string])[]): string 
   return createHash("sha256").update(listing.join("\n")).digest("hex");
 }
 
+/** How many tables of each of so many databases a receipt has room for. */
+export function tablesOfEach(databases: number): number {
+  return Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, databases)));
+}
+
 export function describeSet({ version, tools, own, described, globals }: DescribedSet): SourceMetadata {
-  const share = Math.max(1, Math.floor(MAX_TABLES_LISTED / Math.max(1, described.length)));
+  const share = tablesOfEach(described.length);
   const tables = described.map(({ name, metadata }) =>
-    (metadata["tables"] as { name: string }[])
-      .slice(0, share)
-      .map((table) => ({ ...table, name: nameInSet(name, table.name) })),
+    (metadata["tables"] as { name: string }[]).map((table) => ({
+      ...table,
+      name: nameInSet(name, table.name),
+    })),
   );
   // The largest of each database, then the second largest of each.
   const ranked = Array.from({ length: share }, (_, rank) =>
@@ -60,6 +67,7 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       encoding: metadata["encoding"],
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
+      row_counts: metadata["row_counts"] as RowCounts,
     })),
     tables: tables.flat(),
     schema_summary: joined(described),

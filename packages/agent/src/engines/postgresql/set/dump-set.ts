@@ -10,7 +10,7 @@ import { outputOf } from "../session-error.ts";
 import { rowsOf } from "../schema.ts";
 import type { PostgresqlSettings } from "../settings.ts";
 import { dumpGlobals } from "./dump-globals.ts";
-import { describeSet } from "./describe-set.ts";
+import { describeSet, tablesOfEach } from "./describe-set.ts";
 import { directoryName, GLOBALS, isDumpFile, MAX_DATABASES, partName } from "./names.ts";
 import { tarEnd, tarHeader, tarPadding } from "./tar.ts";
 
@@ -44,7 +44,8 @@ export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
       if (globals !== null) yield* entryOf(GLOBALS, globals.sql);
       for (const [index, name] of names.entries()) {
         const what = `the database ${name} of ${source.slug}`;
-        running = await DatabaseDump.open({ ...database, name, what });
+        const tablesListed = tablesOfEach(names.length);
+        running = await DatabaseDump.open({ ...database, name, what, tablesListed });
         const directory = directoryName(index, name);
         yield* source.jobs > 1 ? inFiles(running, directory, set) : inParts(running, directory);
         described.push({ name, metadata: await running.metadata() });

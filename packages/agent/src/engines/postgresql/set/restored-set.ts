@@ -6,7 +6,7 @@ import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
 import { setHash } from "./describe-set.ts";
 import { nameInSet } from "./names.ts";
-import { rolesOfMetadata } from "./set-metadata.ts";
+import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
 
 /** Several databases, restored into one scratch server. */
 export class RestoredSet implements Restored {
@@ -51,9 +51,11 @@ export class RestoredSet implements Restored {
     for (const [name, database] of this.#databases) {
       const begin = nameInSet(name, "");
       const own = tables.filter((table) => nameOf(table).startsWith(begin));
-      outcomes.push(
-        ...(await database.inferredChecks({ ...context, metadata: { ...metadata, tables: own } })),
-      );
+      const row_counts = databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata[
+        "row_counts"
+      ];
+      const ofThis = { ...metadata, table_count: own.length, row_counts, tables: own };
+      outcomes.push(...(await database.inferredChecks({ ...context, metadata: ofThis })));
     }
     // Roles are no data: they count only beside a check that read some.
     const roles = outcomes.length === 0 ? null : await this.#rolesCheck(context);

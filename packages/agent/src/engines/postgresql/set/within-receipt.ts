@@ -1,10 +1,12 @@
 import type { SourceMetadata } from "../../engine.ts";
+import type { RowCounts } from "../../row-counts.ts";
+import { nameInSet } from "./names.ts";
 
 /** What a set's metadata hold besides what every engine's do. */
 export interface SetMetadata extends SourceMetadata {
   readonly globals: { readonly roles: readonly string[]; readonly [more: string]: unknown } | null;
   readonly databases: readonly DatabaseOfReceipt[];
-  readonly tables: readonly object[];
+  readonly tables: readonly { readonly name: string }[];
   readonly schema_summary: { readonly objects: readonly unknown[]; readonly omitted: number };
 }
 
@@ -12,6 +14,7 @@ interface DatabaseOfReceipt {
   readonly name: string;
   readonly extensions: unknown;
   readonly named_roles: unknown;
+  readonly row_counts: RowCounts;
 }
 
 /** Bytes of JSON. With 32 recipients of 1 KiB, and in base64, this is just within the 256 KiB of a receipt. */
@@ -52,7 +55,17 @@ export function withinReceipt(
   const unsummed = { ...shared, schema_summary: { objects: [], omitted: omitted + objects.length } };
   const room = ROOM - bytesOf({ ...unsummed, tables: [] });
   const kept = new Set(fitting(ranked, room));
-  return { ...unsummed, tables: tables.filter((table) => kept.has(table)) };
+  const cut = tables.filter((table) => !kept.has(table)).map(({ name }) => name);
+  return {
+    ...unsummed,
+    // Tables without a name here are held to no digest that they are not in.
+    databases: unsummed.databases.map((database) =>
+      cut.some((name) => name.startsWith(nameInSet(database.name, "")))
+        ? { ...database, row_counts: { ...database.row_counts, rest: null } }
+        : database,
+    ),
+    tables: tables.filter((table) => kept.has(table)),
+  };
 }
 
 function fitting<Item>(items: readonly Item[], room: number): Item[] {

@@ -1,0 +1,55 @@
+import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { COUNTING_S } from "../schema-hash.ts";
+import { floatColumns, tableName } from "./schema.ts";
+import { type MariadbSession, quoted } from "./session.ts";
+import { rowsOf } from "./session-error.ts";
+
+/** `shop.t.price`, by name. */
+export interface RoundedFloats {
+  /** Those with a value that the dump program would not write as it is. */
+  readonly rounded: readonly string[];
+  /** Those that there was no time for. */
+  readonly notExamined: readonly string[];
+}
+
+const MAX_NAMED = 100;
+
+/**
+ * A server writes a FLOAT as text with six digits, and the dump programs have no other way to get it: 16777217 becomes 16777200.
+ * So each value is held against the number that its text is read as. Both are compared as DOUBLE, which holds any FLOAT exactly.
+ */
+export async function roundedFloats(
+  session: MariadbSession,
+  databases: readonly string[],
+): Promise<RoundedFloats> {
+  const rounded: string[] = [];
+  const notExamined: string[] = [];
+  const deadline = performance.now() + COUNTING_S * 1000;
+  const columns = rowsOf(await session.run(floatColumns(databases)), "listing the columns of type FLOAT");
+  for (const [database = "", table = "", column = ""] of columns) {
+    const name = `${tableName(database, table)}.${column}`;
+    const value = quoted(column);
+    const examined =
+      performance.now() > deadline
+        ? null
+        : await session.runForeign(
+            `select exists (select 1 from ${quoted(database)}.${quoted(table)}
+              where cast(concat(${value}) as float) + 0e0 <> ${value} + 0e0)`,
+          );
+    const found = examined?.ok === true ? examined.rows[0]?.[0] : undefined;
+    if (found === "1") rounded.push(name);
+    if (found === undefined && notExamined.length < MAX_NAMED) notExamined.push(name);
+  }
+  return { rounded, notExamined };
+}
+
+/** @throws CouldNotRun `dump_failed` where the dump would hold other numbers than the source. */
+export function refuseRounded({ rounded }: RoundedFloats): void {
+  if (rounded.length === 0) return;
+  throw new CouldNotRun(
+    "dump_failed",
+    `the dump program rounds FLOAT to six digits, and ${rounded.slice(0, 5).join(", ").slice(0, 300)} ` +
+      `${rounded.length > 5 ? `and ${rounded.length - 5} more columns have` : "has"} values with more. ` +
+      "Nothing was kept. Make the column DOUBLE (alter table … modify … double), which is dumped exactly",
+  );
+}
