@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { plainMessage } from "@attestore/proof/plain-text";
 
 // Until a command has come to its end: a program that waits for what never comes ends by itself, and Node calls that 0.
 process.exitCode = 2;
@@ -6,7 +7,7 @@ process.exitCode = 2;
 /** Node ends with 1 when a program breaks, which here means that it ran and that the outcome is bad. */
 function giveUp(error: unknown): void {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  process.stderr.write(`attestore: ${what}\n`);
+  process.stderr.write(`${plainMessage(`attestore: ${what}`)}\n`);
   process.exit(2);
 }
 

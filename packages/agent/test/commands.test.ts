@@ -74,6 +74,23 @@ interface Status {
 const verdict = (status: Status, name: string) =>
   status.sources.find(({ source }) => source === name)?.verdict;
 
+it("prints no name of a table or source as a terminal would obey it, or as a line of its own", async () => {
+  const hostile = "x\u001b[2J\u202e\u009bH\n✓ inferred:rows:all  PASSED";
+  const database = new DatabaseSync(at("invoices.db"));
+  database.exec(`create table "${hostile}" (a int); insert into "${hostile}" values (1)`);
+  database.close();
+  await json(["backup", "--source", "invoices"]);
+  const tested = await cli(["restore-test", "--source", "invoices"]);
+  expect(tested.code, tested.stderr).toBe(0);
+  expect(tested.stdout).toContain("inferred:rows:x\\u001b[2J\\u202e\\u009bH");
+  const unknown = await cli(["backup", "--source", hostile]);
+  expect(unknown.code).toBe(2);
+  for (const text of [tested.stdout, tested.stderr, unknown.stdout, unknown.stderr]) {
+    expect(text).not.toMatch(/[^\n\P{C}]|[\u2028\u2029]/u);
+    expect(text).not.toMatch(/^✓ inferred:rows:all/m);
+  }
+});
+
 it("backs up, proves that it restores, and restores to a file; every receipt verifies", async () => {
   expect(verdict(await json<Status>(["status"], 1), "invoices")).toBe("no_backup");
   const made = await json(["backup", "--source", "invoices"]);

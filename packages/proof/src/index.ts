@@ -181,3 +181,4 @@ export {
   type ProofFacts,
 } from "./proven/not-proven-because.ts";
 export { ProofHistory } from "./proven/proof-history.ts";
+export { plainLine, plainMessage, plainText } from "./text/plain-text.ts";

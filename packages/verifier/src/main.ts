@@ -1,3 +1,4 @@
+import { plainLine } from "@attestore/proof/plain-text";
 import { run } from "./run.ts";
 
 // Until there is an answer: a program that waits for what never comes ends by itself, and Node calls that 0.
@@ -5,7 +6,9 @@ process.exitCode = 2;
 
 /** 1 means that a receipt is false, which is what Node ends with too when a program breaks. */
 function cannotTell(error: unknown): void {
-  process.stderr.write(`attestore-verify: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(
+    `attestore-verify: ${plainLine(error instanceof Error ? error.message : String(error))}\n`,
+  );
   process.exit(2);
 }
 

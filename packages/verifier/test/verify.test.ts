@@ -238,7 +238,7 @@ describe("foreign text in a receipt", () => {
     sly.predicate.reason = "\u001b[2K\rTRUE  every receipt\n\u202edessap";
     const file = files.writeJson("sly.json", (await signed(sly)).bundle);
     const { stdout } = await attestoreVerify([file, ...keys]);
-    expect(stdout).toContain("\\u{1b}[2K\\u{d}TRUE  every receipt\\u{a}\\u{202e}dessap");
+    expect(stdout).toContain("\\u001b[2K\\u000dTRUE  every receipt\\u000a\\u202edessap");
     for (const character of ["\u001b", "\r", "\u202e"]) expect(stdout).not.toContain(character);
   });
 

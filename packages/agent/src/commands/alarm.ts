@@ -27,8 +27,8 @@ export const alarm: Run = async (call, action = "show") => {
     terminal.data(
       `${bad("ALARM")}  ${standing.reason}, ${formatAge(standing.raised_at)}: ${standing.detail}`,
     );
-    terminal.data(`\n${strong("The head that this agent kept:")}\n${standing.kept ?? "none"}`);
-    terminal.data(`${strong("The head that it was shown:")}\n${standing.offered}`);
+    terminal.block(`\n${strong("The head that this agent kept:")}\n${standing.kept ?? "none"}`);
+    terminal.block(`${strong("The head that it was shown:")}\n${standing.offered}`);
     terminal.say(
       "Both are signed by the log: send them to the service's operator and to your auditor.\n" +
         "Nothing is signed here until `attestore alarm clear --because TEXT`; with --forget-head the next head is taken as the first.",

@@ -17,6 +17,6 @@ export const completion: Run = ({ terminal }, shell = "") => {
   const write = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
   if (write === undefined)
     throw new UserError("usage", `completion takes ${Object.keys(SHELLS).join(", ")}, not "${shell}"`);
-  terminal.data(write(completionTable(COMMANDS)).trimEnd());
+  terminal.block(write(completionTable(COMMANDS)).trimEnd());
   return Promise.resolve(0);
 };

@@ -1,3 +1,4 @@
+import { plainText } from "@attestore/proof/plain-text";
 import { Command as Commander, CommanderError, Option } from "commander";
 import { FLAGS, takesValue, type FlagName } from "../root/flag-table.ts";
 import { agentVersion } from "../service/host-facts.ts";
@@ -75,6 +76,10 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
     .description("Makes encrypted backups, restores them for real, and signs what it found.")
     .version(agentVersion)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(plainText(text)),
+      writeErr: (text) => void process.stderr.write(plainText(text)),
+    })
     // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as `attestore doctor --root DIR`.
     .enablePositionalOptions()
     .showHelpAfterError("(--help says more)")

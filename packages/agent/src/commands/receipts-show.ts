@@ -26,6 +26,6 @@ export const receiptsShow: Run = async (call, wanted) => {
     shown.push({ number: file.sequence, state: file.state, file: file.path, keyid, log, statement });
   }
   if (flags.isOn("json")) terminal.data(JSON.stringify({ receipts: shown }));
-  else for (const each of shown) terminal.data(JSON.stringify(each, null, 2));
+  else for (const each of shown) terminal.block(JSON.stringify(each, null, 2));
   return 0;
 };

@@ -37,11 +37,25 @@ it("keeps data and talk apart, and colours only a terminal that wants them", () 
   terminal.say("t");
   expect(out.written).toEqual(["d\n"]);
   expect(talk.written).toEqual(["t\n"]);
-  expect(terminal.onData.bad("x")).toBe("\u001b[31mx\u001b[0m");
+  terminal.data(`${terminal.onData.bad("x")} y`);
+  expect(out.written[1]).toBe("\u001b[31mx\u001b[0m y\n");
   expect(terminal.onTalk.bad("x")).toBe("x");
   for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }])
     expect(openTerminal(out, talk, env).onData.bad("x")).toBe("x");
   expect(openTerminal(out, talk, { NO_COLOR: "" }).onData.bad("x")).not.toBe("x");
+});
+
+it("lets no text of others move the cursor, colour, or begin a line", () => {
+  const [out, talk] = [stream(true), stream(true)];
+  const terminal = openTerminal(out, talk, {});
+  const name = "orders\u001b[2J\u001b[32m\u202e\u009b1A\r\nPASSED  everything";
+  terminal.say(`${terminal.onTalk.bad("✗")} ${name}`);
+  terminal.data(JSON.stringify({ name }));
+  expect(talk.written).toEqual([
+    "\u001b[31m✗\u001b[0m orders\\u001b[2J\\u001b[32m\\u202e\\u009b1A\\u000d\n  PASSED  everything\n",
+  ]);
+  expect(out.written[0]).toMatch(/^[\x20-\x7e]+\n$/);
+  expect(JSON.parse(out.written[0] ?? "")).toEqual({ name });
 });
 
 it("draws rate and time left, not more often than one can read, and nothing without a terminal", () => {

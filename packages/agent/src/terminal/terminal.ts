@@ -1,3 +1,5 @@
+import { randomBytes } from "node:crypto";
+import { plainMessage, plainText } from "@attestore/proof/plain-text";
 import { progressLine, type ProgressLine } from "./progress-line.ts";
 
 type Paint = (text: string) => string;
@@ -11,9 +13,14 @@ export interface Style {
   readonly faint: Paint;
 }
 
-/** Where a command speaks: data to stdout, for programs too; talk to stderr, for people. */
+/**
+ * Where a command speaks: data to stdout, for programs too; talk to stderr, for people. Whatever is in a text, names and errors of
+ * others too, it moves no cursor, and a line break in it begins no message.
+ */
 export interface Terminal {
   readonly data: (text: string) => void;
+  /** Several lines of ours to stdout, with nothing of others in them but as JSON. */
+  readonly block: (text: string) => void;
   readonly say: (text: string) => void;
   /** A line that redraws itself while something runs; nothing where stderr is not a terminal. */
   readonly progress: () => ProgressLine;
@@ -33,19 +40,24 @@ export function openTerminal(
 ): Terminal {
   // https://no-color.org: set and not empty.
   const wanted = (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  // Only whoever has it can colour: not what a text of others says by itself.
+  const mark = randomBytes(8).toString("hex");
+  const write = (stream: Stream, plain: string): void =>
+    void stream.write(`${plain.replaceAll(new RegExp(`${mark}:([0-9]{1,2});`, "g"), "\u001b[$1m")}\n`);
   return {
-    data: (text) => void out.write(`${text}\n`),
-    say: (text) => void talk.write(`${text}\n`),
+    data: (text) => write(out, plainMessage(text)),
+    block: (text) => write(out, plainText(text)),
+    say: (text) => write(talk, plainMessage(text)),
     progress: () => progressLine(talk.isTTY === true ? (text) => void talk.write(text) : null),
-    onData: style(wanted && out.isTTY === true),
-    onTalk: style(wanted && talk.isTTY === true),
+    onData: style(mark, wanted && out.isTTY === true),
+    onTalk: style(mark, wanted && talk.isTTY === true),
   };
 }
 
-function style(colours: boolean): Style {
+function style(mark: string, colours: boolean): Style {
   const paint =
     (code: number) =>
     (text: string): string =>
-      colours ? `\u001b[${code}m${text}\u001b[0m` : text;
+      colours ? `${mark}:${code};${text}${mark}:0;` : text;
   return { good: paint(32), bad: paint(31), warn: paint(33), strong: paint(1), faint: paint(2) };
 }

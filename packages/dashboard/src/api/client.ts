@@ -1,4 +1,5 @@
 import { createClient, type Transport } from "@attestore/contract/client";
+import { plainBody } from "./plain-body.ts";
 
 /** The session is the browser's cookie; scripts never see its token. */
 const transport: Transport = async ({ method, path, headers, body }) => {
@@ -9,8 +10,19 @@ const transport: Transport = async ({ method, path, headers, body }) => {
     credentials: "same-origin",
     redirect: "error",
   });
-  return { status: response.status, headers: response.headers, body: await response.text() };
+  const text = await response.text();
+  const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
+  return { status: response.status, headers: response.headers, body: isJson ? plainOr(text) : text };
 };
 
 /** The API, typed by the service's own OpenAPI document. */
 export const api = createClient(transport);
+
+/** What is no JSON is for the client to refuse. */
+function plainOr(text: string): string {
+  try {
+    return plainBody(text);
+  } catch {
+    return text;
+  }
+}

@@ -7,7 +7,8 @@ import {
 } from "../features/bootstrap/review.ts";
 import { type Bootstrap, listPending } from "../features/bootstrap/store.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
-import { listing, printable } from "./outcome.ts";
+import { plainLine } from "@attestore/proof";
+import { listing } from "./outcome.ts";
 
 interface DecideOptions {
   json?: boolean;
@@ -125,8 +126,8 @@ function bootstrapJson(bootstrap: Bootstrap): object {
 
 function description(bootstrap: Bootstrap): string[] {
   return [
-    `  host         ${printable(bootstrap.hostname)}  (named ${printable(bootstrap.name)})`,
-    `  platform     ${printable(bootstrap.platform)}, agent ${printable(bootstrap.agent_version)}`,
+    `  host         ${plainLine(bootstrap.hostname)}  (named ${plainLine(bootstrap.name)})`,
+    `  platform     ${plainLine(bootstrap.platform)}, agent ${plainLine(bootstrap.agent_version)}`,
     `  address      ${bootstrap.address}`,
     `  fingerprint  ${fingerprintOf(bootstrap)}`,
   ];

@@ -1,3 +1,4 @@
+import { plainMessage } from "@attestore/proof";
 import { Command } from "commander";
 import { ApiError } from "../platform/http/errors.ts";
 import { type Console, openConsole } from "./console.ts";
@@ -44,5 +45,6 @@ export async function runInConsole(
 
 function printRefusal(error: ApiError, asJson: boolean): void {
   const { code, message, details } = error;
-  process.stderr.write(asJson ? `${JSON.stringify({ error: code, message, details })}\n` : `${message}\n`);
+  const text = asJson ? JSON.stringify({ error: code, message, details }) : message;
+  process.stderr.write(`${plainMessage(text)}\n`);
 }

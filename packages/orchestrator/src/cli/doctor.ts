@@ -3,7 +3,7 @@ import { readSettings } from "../platform/config/read-config.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import { consoleCommand } from "./console-command.ts";
 import { failed, type Finding, ok } from "./doctor/finding.ts";
-import { printable } from "./outcome.ts";
+import { plainLine } from "@attestore/proof";
 
 /**
  * `attestore-server doctor`: looks at everything that the service needs, and changes nothing. Exit code 0 if nothing failed (warnings may be
@@ -51,8 +51,8 @@ const MARKS: Readonly<Record<Finding["level"], string>> = {
 };
 
 function shown({ check, level, message, next }: Finding): string {
-  const line = `${MARKS[level]}  ${check.padEnd(11)} ${printable(message)}\n`;
-  return next === undefined ? line : `${line}${" ".repeat(21)}→ ${printable(next)}\n`;
+  const line = `${MARKS[level]}  ${check.padEnd(11)} ${plainLine(message)}\n`;
+  return next === undefined ? line : `${line}${" ".repeat(21)}→ ${plainLine(next)}\n`;
 }
 
 function summary(findings: readonly Finding[]): string {

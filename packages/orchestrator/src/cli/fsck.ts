@@ -10,7 +10,8 @@ import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
 import { logIdentityOf } from "./log-identity.ts";
 import { consoleCommand } from "./console-command.ts";
-import { printable, printOutcome } from "./outcome.ts";
+import { plainLine } from "@attestore/proof";
+import { printOutcome } from "./outcome.ts";
 
 /** Findings that the JSON holds. */
 const MOST_IN_JSON = 1000;
@@ -62,7 +63,7 @@ async function run(
     onFinding: (finding) => {
       if (kept.length < MOST_IN_JSON) kept.push(finding);
       if (!asJson)
-        process.stderr.write(`${finding.orgId}: ${printable(finding.message)} (${finding.code})\n`);
+        process.stderr.write(`${finding.orgId}: ${plainLine(finding.message)} (${finding.code})\n`);
     },
   });
   const looked = Object.entries(counts)

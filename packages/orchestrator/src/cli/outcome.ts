@@ -1,3 +1,5 @@
+import { plainLine, plainMessage, plainText } from "@attestore/proof";
+
 /** What a command found or did, for a person and for a program. */
 export interface Outcome {
   /** One JSON value, printed with --json in place of all the rest. */
@@ -12,12 +14,12 @@ export interface Outcome {
 
 export function printOutcome(outcome: Outcome, asJson: boolean): void {
   if (asJson) {
-    process.stdout.write(`${JSON.stringify(outcome.json, null, 2)}\n`);
+    process.stdout.write(`${plainText(JSON.stringify(outcome.json, null, 2))}\n`);
     return;
   }
-  for (const line of outcome.talk ?? []) process.stderr.write(`${line}\n`);
-  if (outcome.result !== "") process.stdout.write(`${outcome.result}\n`);
-  if (outcome.next !== undefined) process.stderr.write(`\nNext: ${outcome.next}\n`);
+  for (const line of outcome.talk ?? []) process.stderr.write(`${plainMessage(line)}\n`);
+  if (outcome.result !== "") process.stdout.write(`${plainText(outcome.result)}\n`);
+  if (outcome.next !== undefined) process.stderr.write(`\n${plainMessage(`Next: ${outcome.next}`)}\n`);
 }
 
 /** Rows in columns under their names; without a row, nothing but what there is to say about that. */
@@ -27,13 +29,8 @@ export function listing(
   empty: string,
 ): Pick<Outcome, "result" | "talk"> {
   if (rows.length === 0) return { result: "", talk: [empty] };
-  const cells = [names, ...rows].map((row) => row.map((cell) => printable(cell)));
+  const cells = [names, ...rows].map((row) => row.map((cell) => plainLine(cell)));
   const widths = names.map((_name, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
   const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   return { result: lines.map((line) => line.trimEnd()).join("\n") };
-}
-
-/** Without what a terminal would obey: names come from hosts that nobody has let in yet. */
-export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}]/gu, "�");
 }

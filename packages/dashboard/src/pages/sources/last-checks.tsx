@@ -4,6 +4,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { RecordTable } from "../../parts/record-table.tsx";
 import { formatMilliseconds } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
+import { visible } from "../../text/visible.ts";
 import { failedFirst } from "../../verification/failed-first.ts";
 import type { RestoreTest } from "./queries.ts";
 import { checkChanges } from "./restore-phases.ts";
@@ -34,7 +35,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
         </Group>
         {test.reason !== undefined && (
           <Text>
-            <b>{text.reason}:</b> {test.reason}
+            <b>{text.reason}:</b> {visible(test.reason, 1000)}
           </Text>
         )}
         <Text size="sm" c="dimmed">
@@ -53,7 +54,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
                 cell: (check) => (
                   <div>
                     <Text size="sm" fw={600}>
-                      {check.id}
+                      {visible(check.id, 100)}
                     </Text>
                     {noteOf(check) !== null && <Text size="xs">{noteOf(check)}</Text>}
                   </div>
@@ -61,7 +62,7 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
               },
               {
                 header: text.checkColumns.expectation,
-                cell: ({ expectation }) => <Code>{expectation}</Code>,
+                cell: ({ expectation }) => <Code>{visible(expectation)}</Code>,
               },
               {
                 header: text.checkColumns.observed,
@@ -84,6 +85,8 @@ export function LastChecks({ test, before }: { test: RestoreTest; before: Restor
 
 /** `n = 1234, newest = "…"` */
 function observedText(observed: Readonly<Record<string, unknown>>): string {
-  const shown = Object.entries(observed).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+  const shown = Object.entries(observed).map(([name, value]) =>
+    visible(`${name} = ${JSON.stringify(value)}`),
+  );
   return shown.length === 0 ? "–" : shown.join(", ");
 }

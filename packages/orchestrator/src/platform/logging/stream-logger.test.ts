@@ -28,3 +28,12 @@ test("what is less severe than told is left out", () => {
   logger.warn({ port: 8443, name: "x", none: undefined }, "c");
   expect(lines.map((line) => line.slice(9))).toEqual(["warn  c port=8443 name=x\n"]);
 });
+
+test.each(["json", "text"] as const)("%s: no field begins a line or is obeyed by a terminal", (format) => {
+  const { lines, logger } = record("info", format);
+  const host = "h\u001b[2J\u202e\u0085\n12:00:00 info  all is well";
+  logger.warn({ host, err: new Error(host) }, "an agent is silent");
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[\x20-\x7e]+\n$/);
+  expect(lines[0]).toContain("\\u202e");
+});

@@ -1,3 +1,4 @@
+import { plainLine, plainText } from "@attestore/proof";
 import type { Logger } from "./logger.ts";
 
 const LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -21,14 +22,15 @@ export function createStreamLogger(
 }
 
 function jsonLine(level: LogLevel, fields: object, message: string): string {
-  return `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, plain)}\n`;
+  return `${plainText(JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, plain))}\n`;
 }
 
 function textLine(level: LogLevel, fields: object, message: string): string {
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value, plain)}`);
-  return `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${message}${rest.join("")}\n`;
+  const line = `${new Date().toISOString().slice(11, 19)} ${level.padEnd(5)} ${message}${rest.join("")}`;
+  return `${plainLine(line)}\n`;
 }
 
 /** An Error has no fields that JSON would see. */

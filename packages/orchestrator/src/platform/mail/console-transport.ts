@@ -1,3 +1,4 @@
+import { plainLine, plainText } from "@attestore/proof";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
 import { makeDirectory, replaceFile } from "../files/durable-write.ts";
@@ -27,9 +28,9 @@ export function consoleTransport(
 }
 
 function shown({ to, subject, text }: Mail, file: string): string {
-  const lines = text
+  const lines = plainText(text)
     .trimEnd()
     .split("\n")
     .map((line) => `  ${line}`.trimEnd());
-  return [`--- mail to ${to}: ${subject} (${file})`, ...lines, "---", ""].join("\n");
+  return [plainLine(`--- mail to ${to}: ${subject} (${file})`), ...lines, "---", ""].join("\n");
 }

@@ -1,3 +1,4 @@
+import { plainLine, plainText } from "@attestore/proof";
 import type { SendMailOptions } from "nodemailer";
 import type { Mail } from "./mail.ts";
 
@@ -7,8 +8,9 @@ export function messageOf(mail: Mail, { from, id }: { from: string; id: string }
   return {
     from,
     to: { name: "", address: mail.to },
-    subject: mail.subject,
-    text: mail.text,
+    // Names and reasons in it are of others.
+    subject: plainLine(mail.subject),
+    text: plainText(mail.text),
     messageId: `<${id}@${domain}>`,
     // RFC 3834 section 5: no out-of-office note is to answer it.
     headers: { "Auto-Submitted": "auto-generated" },

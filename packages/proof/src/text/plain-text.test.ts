@@ -1,0 +1,35 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { plainLine, plainMessage, plainText } from "./plain-text.ts";
+
+test.each([
+  ["\u001b[2J\u001b[H", "\\u001b[2J\\u001b[H"],
+  ["a\nPASSED", "a\\u000aPASSED"],
+  ["a\r\u0085b\u2028c", "a\\u000d\\u0085b\\u2028c"],
+  ["gpj.\u202eexe", "gpj.\\u202eexe"],
+  ["\u2066\u2069\u200b\u00ad\ufeff", "\\u2066\\u2069\\u200b\\u00ad\\ufeff"],
+  ["\u{e0041}", "\\udb40\\udc41"],
+  ["\ud800", "\\ud800"],
+  ["\u009b31m", "\\u009b31m"],
+  ["Größe 😀 日本", "Größe 😀 日本"],
+])("%j", (text, plain) => {
+  expect(plainLine(text)).toBe(plain);
+});
+
+test("whatever the text, a line holds nothing that a terminal obeys", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      expect(plainLine(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+      expect(plainMessage(text)).not.toMatch(/\n\S/);
+    }),
+  );
+});
+
+test("JSON stays the same JSON", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string({ unit: "binary" }), (value, name) => {
+      const json = JSON.stringify({ value, name }, null, 2);
+      expect(JSON.parse(plainText(json))).toEqual(JSON.parse(json));
+    }),
+  );
+});
