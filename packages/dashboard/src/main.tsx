@@ -13,6 +13,8 @@ const root = document.querySelector("#root");
 if (root === null) throw new Error("the page has no #root");
 // Of the page's policy: a browser applies no style element without it. Absent where a development server serves the page.
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
+// Under this name react-style-singleton, which keeps the page still behind a dialog, looks for it.
+Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => styleNonce}>
