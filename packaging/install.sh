@@ -231,8 +231,9 @@ install_files() {
     fi
   fi
   mkdir -p /var/lib/attestore
-  chown attestore:attestore /var/lib/attestore
-  chmod 0700 /var/lib/attestore
+  chown root:attestore /var/lib/attestore
+  # Sticky: the agent makes and replaces what is its own there, and nothing of root's.
+  chmod 1770 /var/lib/attestore
   sh "$work/attestore-migrate.sh"
   for unit in attestore.service attestore-sandbox.socket; do
     put "$work/$unit" "/etc/systemd/system/$unit" 0644

@@ -5,6 +5,8 @@
 #   agent.yaml, agent-env                     -> config.yaml, env
 #   attestore-agent.service.d/*.conf          -> attestore.service.d/*.conf
 #
+# Then sees to it that the root and its `env`, which systemd reads as root, are root's.
+#
 # Nothing that exists is ever overwritten: of two files of one name the one that is in its new place wins, and the old one stays
 # where it was and is named. Owners, modes and times are kept. Killed at any line, a second run finishes: a file appears in its
 # new place whole (a rename), and the old one goes only after that.
@@ -120,4 +122,34 @@ if [ -d "$units/attestore-agent.service.d" ]; then
 fi
 if grep -qs 'attestore-agent' "$units/attestore.service.d"/*.conf; then
   say "look at $units/attestore.service.d: it names attestore-agent, which is attestore now"
+fi
+
+# The agent works in the root and makes its own files there; by the sticky bit it cannot rename or remove those of root. Somebody who got
+# hold of the agent's user could else put a link in the place of `env`, and have systemd read another service's secrets to them.
+if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; then
+  mkdir -p "$state"
+  chown root:attestore "$state"
+  chmod 1770 "$state"
+  # From here on nobody else changes a name that is root's. A link that is root's is meant.
+  case $(LC_ALL=C stat -c '%u %h %F' "$state/env" 2>/dev/null || true) in
+    '0 1 regular'*)
+      chgrp attestore "$state/env"
+      chmod 0640 "$state/env"
+      ;;
+    '0 1 symbolic link') ;;
+    *)
+      part=$(mktemp "$state/.env.XXXXXX")
+      if [ -d "$state/env" ] && [ ! -L "$state/env" ]; then mv -T "$state/env" "$part.directory"; fi
+      # Read as the agent, which may have made it a link, a pipe or a second name of another file.
+      if present "$state/env"; then
+        timeout 10 runuser -u attestore -- cat "$state/env" >"$part" || say "$state/env could not be read by the user attestore: it is empty now"
+      fi
+      chgrp attestore "$part"
+      chmod 0640 "$part"
+      sync "$part"
+      mv -T "$part" "$state/env"
+      ;;
+  esac
+  # Whose the rest is, the agent looks up by this directory when root calls it.
+  present "$state/keys" || runuser -u attestore -- mkdir -m 0700 "$state/keys"
 fi

@@ -82,7 +82,8 @@ describe("a fresh host", () => {
     const { stderr } = succeeded(shell(oneLiner, { ATTESTORE_AUTH_KEY: org.authKey }));
     expect(stderr).toContain(`installing attestore ${release.version}`);
     expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
-    expect(mustShell(`stat -c '%U %G %a' ${STATE}`).trim()).toBe("attestore attestore 700");
+    expect(mustShell(`stat -c '%U %G %a' ${STATE}`).trim()).toBe("root attestore 1770");
+    expect(mustShell(`stat -c '%U %G %a' ${STATE}/env`).trim()).toBe("root attestore 640");
     await until("a heartbeat", () => existsSync(inside(`${STATE}/log/heartbeat.json`)));
   });
 
@@ -154,7 +155,6 @@ describe("a fresh host", () => {
     );
     mustShell(`
       echo 'SHOP_URL=postgresql:///shop?host=/var/run/postgresql&port=54329' >${STATE}/env
-      chown attestore: ${STATE}/env
       systemctl restart attestore
     `);
     for (const source of ["shop", "invoices"]) {
@@ -172,8 +172,54 @@ describe("a fresh host", () => {
     const before = property("MainPID");
     const { stdout } = succeeded(agent("backup", "--source", "shop", "--json"));
     expect(JSON.parse(stdout)).toMatchObject({ source: "shop" });
-    expect(mustShell(`find ${STATE} ! -user attestore`)).toBe("");
+    expect(mustShell(`find ${STATE} ! -user attestore`)).toBe(`${STATE}\n${STATE}/env\n`);
     expect(property("MainPID")).toBe(before);
+  });
+
+  it("keeps the agent's user from saying what systemd reads as root for the unit", () => {
+    const asAgent = (script: string): Finished =>
+      system.run(["runuser", "-u", "attestore", "--", "sh", "-c", `cd ${STATE}; ${script}`]);
+    mustShell("umask 077; echo OTHER_SECRET=of-another-service >/etc/other.env");
+    // What would name a file that root alone may read, or libraries to load before the next agent.
+    for (const attack of [
+      "mv env env.before; ln -s /etc/other.env env",
+      "rm -f env; ln -s /etc/other.env env",
+      "ln -s /etc/other.env env.new; mv -T env.new env",
+      "echo LD_PRELOAD=/tmp/evil.so >>env",
+    ])
+      asAgent(attack);
+    mustShell("systemctl restart attestore");
+    const environ = asAgent(`tr '\\0' '\\n' </proc/${property("MainPID")}/environ`).stdout;
+    expect(environ).toContain("SHOP_URL=");
+    expect(environ).not.toMatch(/OTHER_SECRET|LD_PRELOAD/);
+    mustShell(`rm -f /etc/other.env; find ${STATE} -maxdepth 1 -name 'env?*' -delete`);
+    // What is the agent's own it replaces as before.
+    expect(asAgent("cp config.yaml .config.new && mv .config.new config.yaml").code).toBe(0);
+  });
+
+  it("has doctor say so where the agent's user can, and a package's own step that mends it", () => {
+    const environment = (): unknown =>
+      (
+        JSON.parse(agent("doctor", "--json").stdout) as { findings: { title: string; result: string }[] }
+      ).findings.find(({ title }) => title === "env")?.result;
+    expect(environment()).toBe("good");
+    const before = mustShell(`cat ${STATE}/env`);
+    mustShell(`chown attestore:attestore ${STATE} ${STATE}/env; chmod 0700 ${STATE}`);
+    expect(environment()).toBe("warn");
+    mustShell("/usr/lib/attestore/migrate");
+    expect(environment()).toBe("good");
+    expect(mustShell(`cat ${STATE}/env`)).toBe(before);
+    // A link of the agent's is read with the agent's rights, never with root's.
+    mustShell(`
+      cp ${STATE}/env /root/env.kept
+      rm ${STATE}/env
+      runuser -u attestore -- ln -s /etc/shadow ${STATE}/env
+      /usr/lib/attestore/migrate
+    `);
+    expect(mustShell(`stat -c '%F %U %G %a' ${STATE}/env /etc/shadow`)).toBe(
+      "regular empty file root attestore 640\nregular file root shadow 640\n",
+    );
+    mustShell(`cat /root/env.kept >${STATE}/env`);
   });
 
   it("is left alone by a second run of the one-liner", () => {

@@ -4,7 +4,7 @@ import type { ResolvedRoot } from "./resolve-root.ts";
 import { UserError } from "./user-error.ts";
 
 /** Where the package has its root, which belongs to the service's user. */
-const SYSTEM_ROOT = "/var/lib/attestore";
+export const SYSTEM_ROOT = "/var/lib/attestore";
 
 /**
  * Refuses a root that was found, not named, where somebody else may have put it: a config.yaml in /tmp, or in a directory

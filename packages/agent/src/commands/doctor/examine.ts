@@ -3,6 +3,7 @@ import type { Layout } from "../../root/layout.ts";
 import type { ResolvedRoot } from "../../root/resolve-root.ts";
 import { UserError } from "../../root/user-error.ts";
 import type { Call } from "../command.ts";
+import { examineEnvironment } from "./environment.ts";
 import { examineFiles } from "./files.ts";
 import { examineProxy } from "./proxy.ts";
 import { examineRecovery } from "./recovery.ts";
@@ -23,7 +24,7 @@ export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout
     if (!(error instanceof UserError)) throw error;
     findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));
   }
-  findings.push(...(await examineFiles(layout, config)));
+  findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
   if (config !== null) {
     findings.push(await examineRecovery(layout, config));
     const { standalone, upload } = config;
