@@ -14,17 +14,22 @@ let system: ThrowawaySystem;
 const inside = (path: string): string => join(system.root, path);
 const mustShell = (script: string): string => system.must("sh", "-ec", script);
 
-/** A dump in SQL whose statements start programs on the host that restores it. What they print, its table `told` holds. */
-const HOSTILE = `-- PostgreSQL database dump
-create table orders (n integer);
-insert into orders select generate_series(1, 10);
-create table told (what text);
-copy told from program 'echo ran; id -un; cat ${STATE}/keys/agent.key 2>&1 || true';
-copy told from program 'python3 -c "import socket; print(socket.create_connection((chr(49) + \\"27.0.0.1\\", 54331), 5).recv(9).decode())" 2>&1 || true';
-copy told from program 'ls /run/dbus 2>&1 || true; touch /var/tmp/left /tmp/left /dev/shm/left 2>&1 || true';
-copy told from program '( i=0; while [ $i -lt 700 ]; do sleep 61 >/dev/null 2>&1 & i=$((i + 1)); done; echo all ) 2>/dev/null; exec pkill -KILL -x sleep';
-copy told from program 'setsid setsid sleep 4242 >/dev/null 2>&1 & echo left';
--- PostgreSQL database dump complete
+/**
+ * A database whose dump starts programs on the host that restores it, as soon as a row is in its table: in pg_dump's own format, which is restored by
+ * a superuser. What they print, its table `told` holds.
+ */
+const HOSTILE = `create table told (what text);
+create function attack() returns boolean language plpgsql as $$ begin
+  if current_database() = 'hostile' then return true; end if;
+  copy public.told from program 'echo ran; id -un; cat ${STATE}/keys/agent.key 2>&1 || true';
+  copy public.told from program 'python3 -c "import socket; print(socket.create_connection((chr(49) + \\"27.0.0.1\\", 54331), 5).recv(9).decode())" 2>&1 || true';
+  copy public.told from program 'ls /run/dbus 2>&1 || true; touch /var/tmp/left /tmp/left /dev/shm/left 2>&1 || true';
+  copy public.told from program '( i=0; while [ $i -lt 700 ]; do sleep 61 >/dev/null 2>&1 & i=$((i + 1)); done; echo all ) 2>/dev/null; exec pkill -KILL -x sleep';
+  copy public.told from program 'setsid setsid sleep 4242 >/dev/null 2>&1 & echo left';
+  return true;
+end $$;
+create table victims (n integer check (public.attack()));
+insert into victims values (1);
 `;
 
 const CONFIG = `
@@ -32,7 +37,7 @@ sources:
   hostile:
     engine: dumps
     path: /srv/dumps
-    pattern: "*.sql"
+    pattern: "*.dump"
     checks:
       - { id: ran, query: "select count(*) as n from told where what = 'ran'", expect: "n = 1" }
       - { id: other-user, query: "select count(*) as n from told where what = 'attestore'", expect: "n = 0" }
@@ -91,8 +96,17 @@ beforeAll(async () => {
     runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore init --standalone --name host >/dev/null
     mkdir -p /srv/dumps
   `);
-  writeFileSync(inside("/srv/dumps/shop.sql"), HOSTILE);
-  mustShell("touch -d '1 hour ago' /srv/dumps/shop.sql");
+  writeFileSync(inside("/srv/hostile.sql"), HOSTILE);
+  mustShell(`
+    pg_createcluster 15 hostile_test --port 54328 --start >/dev/null
+    cd /
+    export PGPORT=54328
+    runuser -u postgres -- createdb hostile
+    runuser -u postgres -- psql -qXv ON_ERROR_STOP=1 -d hostile </srv/hostile.sql
+    runuser -u postgres -- pg_dump -Fc hostile >/srv/dumps/shop.dump
+    pg_dropcluster --stop 15 hostile_test
+    touch -d '1 hour ago' /srv/dumps/shop.dump
+  `);
   mustShell(`cat >>${STATE}/config.yaml <<'CONFIG'${CONFIG}CONFIG`);
   // Something to reach.
   mustShell(

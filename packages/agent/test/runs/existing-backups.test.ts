@@ -199,6 +199,116 @@ describe("a directory of dumps", () => {
     }
   });
 
+  const BEYOND: readonly [statement: string, named: string][] = [
+    ["copy public.told from program 'echo ran'", "COPY from a program"],
+    ["copy public.told from '/etc/passwd'", "COPY from a file"],
+    ["insert into public.told select pg_read_file('/etc/passwd')", "the function pg_read_file"],
+    ["alter system set archive_command = 'echo ran'", "the setting archive_command"],
+    ["create extension file_fdw with schema public", "the extension file_fdw"],
+    ["create function public.c() returns int language c as 'libc', 'abs'", "a function in the language c"],
+    ["set role attestore; copy public.told from program 'echo ran'", "COPY from a program"],
+    ["alter role attestore_load superuser; copy public.told from program 'echo ran'", "COPY from a program"],
+    [
+      "grant pg_execute_server_program to attestore_load; copy public.told from program 'echo ran'",
+      "COPY from a program",
+    ],
+    ["do $$ begin copy public.told from program 'echo ran'; end $$", "COPY from a program"],
+  ];
+  test("SQL that needs a superuser is not loaded as one: it could not run, and says what for", async () => {
+    run("pg_dump postgres >whole.sql");
+    const sql = readFileSync(join(directory, "whole.sql"), "utf8");
+    rmSync(join(directory, "whole.sql"));
+    for (const [statement, named] of BEYOND) {
+      const told = `create table public.told (what text);\n${statement};\n`;
+      writeFileSync(
+        join(directory, "a.sql"),
+        sql.replace(
+          "-- PostgreSQL database dump complete",
+          () => `${told}-- PostgreSQL database dump complete`,
+        ),
+      );
+      const tested = testIt(source(), await back(source()));
+      await expect(tested, statement).rejects.toMatchObject({
+        code: "sandbox_lacks",
+        message: expect.stringContaining(`the dump needs ${named} (`),
+      });
+    }
+  });
+
+  test("what SQL left in a check's way is not run as a superuser", async () => {
+    run("pg_dump postgres >a.sql");
+    const sql = readFileSync(join(directory, "a.sql"), "utf8");
+    const trap = `create table public.told (what text);
+      create function public.trap() returns bigint language plpgsql as $$ begin copy public.told from program 'echo ran'; return 1; end $$;
+      create view public.counted as select public.trap() as n;\n`;
+    writeFileSync(
+      join(directory, "a.sql"),
+      sql.replace(
+        "-- PostgreSQL database dump complete",
+        () => `${trap}-- PostgreSQL database dump complete`,
+      ),
+    );
+    const of = source({
+      checks: [
+        { id: "trap", query: "select n from counted, orders limit 1", expect: "n = 1" },
+        {
+          id: "who",
+          query: "select count(*) as n from pg_roles, orders where rolname = current_user and rolsuper",
+          expect: "n = 0",
+        },
+      ],
+    });
+    const tested = await testIt(of, await back(of));
+    expect(tested.reason).toBeUndefined();
+    const [trapped, who] = tested.checks.filter(({ id }) => id === "trap" || id === "who");
+    expect(trapped).toMatchObject({ result: "failed" });
+    expect(JSON.stringify(trapped)).toMatch(/42501|read-only/);
+    expect(who).toMatchObject({ result: "passed" });
+  });
+
+  test("an honest dump in SQL needs no superuser: owners, rights, policies, extensions, publications, large objects", async () => {
+    postgres.sql("create database rich; comment on database rich is 'it'");
+    run(
+      `psql -Xq -v ON_ERROR_STOP=1 <<'SQL'
+      create schema tools;
+      create extension pg_trgm;
+      create extension pg_stat_statements with schema tools;
+      create table orders (id int generated always as identity primary key, note text, unique (note));
+      insert into orders (note) select 'n ' || i from generate_series(1, 1000) i;
+      create index on orders using gin (note gin_trgm_ops);
+      create function twice(int) returns int language plpgsql as $$ begin return 2 * $1; end $$;
+      create table hidden (id int, owner name);
+      insert into hidden select i, 'app' from generate_series(1, 70) i;
+      alter table hidden enable row level security;
+      alter table hidden force row level security;
+      create policy own on hidden to app using (owner = current_user);
+      create materialized view many as select count(*) as n, twice(2) as four from orders;
+      create publication everything for all tables;
+      alter default privileges in schema public grant select on tables to app;
+      alter table orders owner to attestore;
+      alter table hidden owner to app;
+      grant all on schema public to public;
+      grant select on hidden to attestore;
+      revoke execute on function twice(int) from public;
+      comment on schema public is 'commented';
+      select lo_from_bytea(0, 'large');
+SQL
+      pg_dump >rich.sql`,
+      { PGDATABASE: "rich" },
+    );
+    const of = source({
+      checks: [
+        { id: "orders", query: "select count(*) as n from orders", expect: "n = 1000" },
+        { id: "hidden", query: "select count(*) as n from hidden", expect: "n = 70" },
+        { id: "view", query: "select n, four from many", expect: "n = 1000 and four = 4" },
+      ],
+    });
+    const tested = await testIt(of, await back(of));
+    expect(tested.reason).toBeUndefined();
+    expect(tested.checks.filter(({ result }) => result !== "passed")).toEqual([]);
+    expect(tested.result).toBe("passed");
+  });
+
   test("a table emptied since the last pass, a table gone, and a database without a row do not pass", async () => {
     run("pg_dump -Fc -f a.dump postgres");
     const passed = await testIt(source(), await back(source()));

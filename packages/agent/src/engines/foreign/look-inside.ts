@@ -4,6 +4,7 @@ import { DamagedCiphertext } from "../../pipeline/damaged.ts";
 import { decompress } from "../../pipeline/decompress.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { RestoreRefused } from "../engine.ts";
+import { withHead } from "../with-head.ts";
 import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffed, sniff } from "./sniff.ts";
 
 export interface LookedInside extends Sniffed {
@@ -16,44 +17,14 @@ export interface LookedInside extends Sniffed {
 
 /** Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can be restored. */
 export async function lookInside(content: AsyncIterable<Buffer>): Promise<LookedInside> {
-  const outer = await withHead(content);
+  const outer = await withHead(content, HEAD_BYTES);
   const compression = compressionOf(outer.head);
-  const inner = compression === "none" ? outer : await withHead(decompressed(outer.content, compression));
+  const inner =
+    compression === "none" ? outer : await withHead(decompressed(outer.content, compression), HEAD_BYTES);
   const found = sniff(inner.head);
   if (found !== null) return { ...found, compression, content: inner.content, close: inner.close };
   await inner.close();
   throw new RestoreRefused(`the dump cannot be restored here: ${nameOfUnknown(inner.head)}`);
-}
-
-interface WithHead {
-  readonly head: Buffer;
-  readonly content: AsyncIterable<Buffer>;
-  readonly close: () => Promise<void>;
-}
-
-async function withHead(content: AsyncIterable<Buffer>): Promise<WithHead> {
-  const pieces = content[Symbol.asyncIterator]();
-  let head: Buffer = Buffer.alloc(0);
-  let ended = false;
-  while (head.length < HEAD_BYTES && !ended) {
-    const next = await pieces.next();
-    ended = next.done === true;
-    if (next.done !== true) head = Buffer.concat([head, next.value]);
-  }
-  return {
-    head: head.subarray(0, HEAD_BYTES),
-    close: async () => {
-      await pieces.return?.();
-    },
-    content: (async function* () {
-      try {
-        if (head.length > 0) yield head;
-        for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value;
-      } finally {
-        await pieces.return?.();
-      }
-    })(),
-  };
 }
 
 async function* decompressed(

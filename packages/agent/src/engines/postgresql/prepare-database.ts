@@ -66,7 +66,7 @@ function encodingOf(value: unknown): string {
   return typeof value === "string" && /^[A-Z][A-Z0-9_]{1,31}$/.test(value) ? value : "UTF8";
 }
 
-function outputOf(statement: Statement): string {
+export function outputOf(statement: Statement): string {
   if (statement.ok) return statement.output;
   const code = statement.sqlstate === "53100" ? "disk_full" : "sandbox_failed";
   throw new CouldNotRun(

@@ -2,6 +2,7 @@ import { stopIfAborted } from "../../runs/could-not-run.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
 import { holdingEnd } from "../holding-end.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { LOADING_ROLE } from "./loading-role.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { restorePlain } from "./restore-plain.ts";
 import { RestoredPostgresql } from "./restored.ts";
@@ -10,6 +11,7 @@ import { SET_FORMAT } from "./set/describe-set.ts";
 import { restoreSet } from "./set/restore-set.ts";
 
 const DATABASE = "restored";
+const PLAIN = "pg_dump-plain";
 
 /**
  * Restores a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
@@ -25,7 +27,9 @@ export async function restoreInto(
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
     await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
-    return new RestoredPostgresql(server, DATABASE);
+    // What came as SQL may have put a function into the way of a check.
+    const role = metadata["dump_format"] === PLAIN ? LOADING_ROLE : null;
+    return new RestoredPostgresql(server, DATABASE, null, role);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
@@ -34,7 +38,7 @@ export async function restoreInto(
 }
 
 function restoreOf(format: unknown): typeof runPgRestore {
-  if (format === "pg_dump-plain") return restorePlain;
+  if (format === PLAIN) return restorePlain;
   return format === "pg_dump-tar" ? restoreTar : runPgRestore;
 }
 

@@ -2,15 +2,23 @@ import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { LOADING_ROLE, needsSuperuser, prepareLoad } from "./loading-role.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 
 /** Owners and rights name roles that are not here; pg_restore leaves those out, a dump in SQL has them in it. */
-const MISSING_ROLE = /^ERROR: +42704: role "/;
+const MISSING_ROLE =
+  /^ERROR: +(?:42704: role "|42501: (?:must be (?:able to SET ROLE|member of role) "|permission denied to change default privileges))/;
+/** A throw-away server is nobody's publisher and subscribes to nothing. */
+const REPLICATION =
+  /^ERROR: +(?:42501: (?:must be superuser to create (?:FOR ALL TABLES publication|subscriptions)|permission denied to create subscription)|42704: (?:publication|subscription) "[^"]*" does not exist)/;
+/** What the role that loads a dump may not do. */
+const NOT_ALLOWED = /^ERROR: +42501: /;
 /** What goes with an error, and what is none. Anything else that psql says is one: its own have no prefix. */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;
 
 /**
- * Loads a dump in SQL. Statements that fail for a role that is not here are passed over; every other error counts.
+ * Loads a dump in SQL, as a role that may fill the database and nothing else. Statements that fail for a role that is not here are passed
+ * over; every other error counts.
  * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
  */
 export async function restorePlain(
@@ -20,12 +28,23 @@ export async function restorePlain(
   signal: AbortSignal,
 ): Promise<void> {
   let first = null as string | null;
-  const { exit, end } = await runRestrictedSql(server, content, {
+  const load = await prepareLoad(server, database, content, signal);
+  const passesOver = (line: string): boolean => {
+    const schema = /^ERROR: +42P06: schema "(.*)" already exists$/.exec(line)?.[1];
+    return (
+      NO_PROBLEM.test(line) ||
+      MISSING_ROLE.test(line) ||
+      REPLICATION.test(line) ||
+      (schema !== undefined && load.schemas.has(schema))
+    );
+  };
+  const { exit, end } = await runRestrictedSql(server, load.content, {
     database,
+    role: LOADING_ROLE,
     stopsOnError: false,
     signal,
     onErrorLine: (line) => {
-      if (!NO_PROBLEM.test(line) && !MISSING_ROLE.test(line)) first ??= line;
+      if (!passesOver(line)) first ??= line;
     },
   });
   if (server.hasDied())
@@ -44,6 +63,7 @@ export async function restorePlain(
       `the scratch PostgreSQL could not restore what it lacks (SQLSTATE ${sqlstate ?? "?"}): give it what the source has`,
     );
   }
+  if (first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);
   if (first !== null)
     throw new RestoreRefused(
       `the dump cannot be loaded (${sqlstate === undefined ? "psql refuses it" : `SQLSTATE ${sqlstate}`})`,

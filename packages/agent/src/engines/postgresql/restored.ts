@@ -20,12 +20,24 @@ export class RestoredPostgresql implements Restored {
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ownName: string | null;
 
-  /** `ownName` is what the database was called, where it is one of several: its tables' names then begin with that. */
-  constructor(server: ScratchServer, database: string, ownName: string | null = null) {
+  /**
+   * `ownName` is what the database was called, where it is one of several: its tables' names then begin with that. `role` is who asks it, if not the
+   * server's own.
+   */
+  constructor(
+    server: ScratchServer,
+    database: string,
+    ownName: string | null = null,
+    role: string | null = null,
+  ) {
     this.#server = server;
     this.#ownName = ownName;
     // Whoever's query it is: what was restored stays as it was restored.
-    this.#environment = { PGDATABASE: database, PGOPTIONS: "-c default_transaction_read_only=on" };
+    this.#environment = {
+      PGDATABASE: database,
+      PGOPTIONS: "-c default_transaction_read_only=on",
+      ...(role === null ? {} : { PGUSER: role }),
+    };
   }
 
   /** Another major version may print the same schema in another way. */

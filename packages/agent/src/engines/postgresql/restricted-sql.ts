@@ -16,6 +16,8 @@ const ARGUMENTS = [
 
 export interface RestrictedRun {
   readonly database: string;
+  /** Who runs it, if not the server's own role. */
+  readonly role?: string;
   /** Whether the first error ends it. */
   readonly stopsOnError: boolean;
   readonly signal: AbortSignal;
@@ -32,12 +34,12 @@ export interface RestrictedRun {
 export async function runRestrictedSql(
   server: ScratchServer,
   content: AsyncIterable<Buffer>,
-  { database, stopsOnError, signal, onErrorLine }: RestrictedRun,
+  { database, role, stopsOnError, signal, onErrorLine }: RestrictedRun,
 ): Promise<{ exit: Exit; end: string }> {
   await requireRestrict(server, signal);
   const child = await server.run("psql", {
     args: [...ARGUMENTS, `--set=ON_ERROR_STOP=${stopsOnError ? 1 : 0}`],
-    env: { PGDATABASE: database, PGCLIENTENCODING: "UTF8" },
+    env: { PGDATABASE: database, PGCLIENTENCODING: "UTF8", ...(role === undefined ? {} : { PGUSER: role }) },
     isFed: true,
     signal,
   });

@@ -1,0 +1,34 @@
+export interface WithHead {
+  /** At most so many bytes as were asked for. */
+  readonly head: Buffer;
+  /** All of it. */
+  readonly content: AsyncIterable<Buffer>;
+  /** For whoever does not want the content. */
+  readonly close: () => Promise<void>;
+}
+
+/** Looks at how content begins. */
+export async function withHead(content: AsyncIterable<Buffer>, bytes: number): Promise<WithHead> {
+  const pieces = content[Symbol.asyncIterator]();
+  let head: Buffer = Buffer.alloc(0);
+  let ended = false;
+  while (head.length < bytes && !ended) {
+    const next = await pieces.next();
+    ended = next.done === true;
+    if (next.done !== true) head = Buffer.concat([head, next.value]);
+  }
+  return {
+    head: head.subarray(0, bytes),
+    close: async () => {
+      await pieces.return?.();
+    },
+    content: (async function* () {
+      try {
+        if (head.length > 0) yield head;
+        for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) yield next.value;
+      } finally {
+        await pieces.return?.();
+      }
+    })(),
+  };
+}
