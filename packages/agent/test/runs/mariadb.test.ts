@@ -11,16 +11,14 @@ import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
 import { findServerPrograms } from "../../src/engines/mariadb/programs.ts";
 import { startMariadbIn } from "../../src/engines/mariadb/scratch-mariadb.ts";
 import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
-import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
 import { CouldNotRun } from "../../src/runs/could-not-run.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
-import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import {
   createDefiners,
   limitAccounts,
@@ -86,7 +84,7 @@ function back(more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}, signal = 
 function testIt(
   checks: CheckConfig[] = [],
   more: {
-    made?: Pick<MadeBackup, "path" | "sha256">;
+    made?: Resealed;
     metadata?: Record<string, unknown>;
     timeout_s?: number;
   } = {},
@@ -98,10 +96,9 @@ function testIt(
     sha256: made.sha256,
     identities: [place.identity],
     scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...more.metadata })) as Record<
-      string,
-      unknown
-    >,
+    backupMetadata: JSON.parse(
+      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
+    ) as Record<string, unknown>,
     signal: never,
   });
 }
@@ -558,20 +555,16 @@ test("tables that lie in directories of the source's host are restored in scratc
 });
 
 describe("damage", () => {
-  async function resealed(change: (sql: string) => string): Promise<Pick<MadeBackup, "path" | "sha256">> {
+  async function resealed(change: (sql: string) => string): Promise<Resealed> {
     const pieces: Buffer[] = [];
     for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
       pieces.push(Buffer.from(piece));
     const before = Buffer.concat(pieces).toString("latin1");
     const after = change(before);
     expect(after).not.toBe(before);
-    async function* whole(): AsyncGenerator<Buffer> {
-      yield Buffer.from(after, "latin1");
-      await Promise.resolve();
-    }
-    return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+    return reseal(place, Buffer.from(after, "latin1"));
   }
-  const failing = async (made: Pick<MadeBackup, "path" | "sha256">): Promise<string[]> => {
+  const failing = async (made: Resealed): Promise<string[]> => {
     const tested = await testIt([], { made });
     expect(tested.result).toBe("failed");
     nothingLeft();

@@ -5,14 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Binary, Decimal128, Int32, Long, ObjectId } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
 /** MongoDB's own tools against FerretDB: a MongoDB server can't be had here. */
@@ -64,7 +62,7 @@ function back(more: Partial<SourceConfigOf<"mongodb">> = {}, signal = never): Pr
 function testIt(
   checks: readonly CheckConfig[] = [],
   more: {
-    made?: Pick<MadeBackup, "path" | "sha256">;
+    made?: Resealed;
     metadata?: Record<string, unknown>;
     timeout_s?: number;
   } = {},
@@ -76,10 +74,9 @@ function testIt(
     sha256: made.sha256,
     identities: [place.identity],
     scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...more.metadata })) as Record<
-      string,
-      unknown
-    >,
+    backupMetadata: JSON.parse(
+      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
+    ) as Record<string, unknown>,
     signal: never,
   });
 }
@@ -216,13 +213,7 @@ describe("damage", () => {
       pieces.push(Buffer.from(piece));
     return Buffer.concat(pieces);
   }
-  function resealed(bytes: Buffer): Promise<Pick<MadeBackup, "path" | "sha256">> {
-    async function* whole(): AsyncGenerator<Buffer> {
-      yield bytes;
-      await Promise.resolve();
-    }
-    return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
-  }
+  const resealed = (bytes: Buffer): Promise<Resealed> => reseal(place, bytes);
 
   test.each([
     ["truncated", (bytes: Buffer) => bytes.subarray(0, -100)],

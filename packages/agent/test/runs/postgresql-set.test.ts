@@ -5,14 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
-import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
 import type { SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 const never = new AbortController().signal;
@@ -54,7 +52,7 @@ function back(more: Partial<SourceConfigOf<"postgresql">>): Promise<MadeBackup> 
 }
 
 function testIt(
-  made: Pick<MadeBackup, "path" | "sha256">,
+  made: Resealed,
   metadata: Record<string, unknown>,
   checks: SourceConfigOf<"postgresql">["checks"] = [],
 ): Promise<RestoreTestResult> {
@@ -64,7 +62,7 @@ function testIt(
     sha256: made.sha256,
     identities: [place.identity],
     scratchDir: place.scratch,
-    backupMetadata: JSON.parse(JSON.stringify(metadata)) as Record<string, unknown>,
+    backupMetadata: JSON.parse(JSON.stringify({ ...metadata, ...sizeOf(made) })) as Record<string, unknown>,
     signal: never,
   });
 }
@@ -81,18 +79,13 @@ async function archiveOf(made: MadeBackup): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-async function resealed(bytes: Buffer): Promise<Pick<MadeBackup, "path" | "sha256">> {
-  async function* whole(): AsyncGenerator<Buffer> {
-    yield await Promise.resolve(bytes);
-  }
-  return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
-}
+const resealed = (bytes: Buffer): Promise<Resealed> => reseal(place, bytes);
 
 /** Unpacks a set, lets it be changed, and packs what is there as a set has it. */
 async function repacked(
   made: MadeBackup,
   change: (directory: string, entries: string[]) => string[],
-): Promise<Pick<MadeBackup, "path" | "sha256">> {
+): Promise<Resealed> {
   const directory = await mkdtemp(join(tmpdir(), "set-"));
   try {
     await writeFile(join(directory, "set.tar"), await archiveOf(made));

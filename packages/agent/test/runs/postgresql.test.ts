@@ -9,14 +9,12 @@ import { rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { postgresql } from "../../src/engines/postgresql/index.ts";
 import type { SourceMetadata } from "../../src/engines/engine.ts";
-import { writeBlob } from "../../src/pipeline/blob.ts";
 import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { seal } from "../../src/pipeline/seal.ts";
 import { unseal } from "../../src/pipeline/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
+import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
 const never = new AbortController().signal;
@@ -67,7 +65,7 @@ async function testIt(
   checks: CheckConfig[] = [],
   more: {
     metadata?: Record<string, unknown>;
-    made?: Pick<MadeBackup, "path" | "sha256">;
+    made?: Resealed;
     source?: Partial<SourceConfigOf<"postgresql">>;
   } = {},
 ): Promise<RestoreTestResult> {
@@ -79,10 +77,9 @@ async function testIt(
     identities: [place.identity],
     scratchDir: place.scratch,
     // As it comes back from the service.
-    backupMetadata: JSON.parse(JSON.stringify({ ...backup.sourceMetadata, ...more.metadata })) as Record<
-      string,
-      unknown
-    >,
+    backupMetadata: JSON.parse(
+      JSON.stringify({ ...backup.sourceMetadata, ...sizeOf(made), ...more.metadata }),
+    ) as Record<string, unknown>,
     signal: never,
   });
 }
@@ -323,16 +320,11 @@ describe("checks that do not hold", () => {
 });
 
 describe("a dump that is wrong", () => {
-  async function resealed(change: (dump: Buffer) => Buffer): Promise<Pick<MadeBackup, "path" | "sha256">> {
+  async function resealed(change: (dump: Buffer) => Buffer): Promise<Resealed> {
     const pieces: Buffer[] = [];
     for await (const piece of unseal(readCiphertext({ path: backup.path }), [place.identity]))
       pieces.push(Buffer.from(piece));
-    const changed = change(Buffer.concat(pieces));
-    async function* whole(): AsyncGenerator<Buffer> {
-      yield changed;
-      await Promise.resolve();
-    }
-    return writeBlob(seal(whole(), [place.recipient]), place.blobs, never);
+    return reseal(place, change(Buffer.concat(pieces)));
   }
 
   test("a row that breaks a rule fails the test, and is not quoted", async () => {

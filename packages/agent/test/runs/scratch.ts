@@ -4,6 +4,9 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { writeBlob } from "../../src/pipeline/blob.ts";
+import { seal } from "../../src/pipeline/seal.ts";
+import type { MadeBackup } from "../../src/runs/make-backup.ts";
 
 export interface TestPlace {
   readonly dir: string;
@@ -32,6 +35,26 @@ export async function makeTestPlace(): Promise<TestPlace> {
     leftovers: async () => [...(await list(blobs)), ...(await list(scratch))],
     remove: () => rm(dir, { recursive: true, force: true }),
   };
+}
+
+/** A backup's ciphertext that a test made itself. */
+export interface Resealed extends Pick<MadeBackup, "path" | "sha256"> {
+  /** As its maker would have signed it; absent of one that only its bytes are damaged of. */
+  readonly plaintextBytes?: number;
+}
+
+/** Encrypts other content, as if the agent had dumped it. */
+export async function reseal(place: TestPlace, content: Buffer): Promise<Resealed> {
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(content);
+  }
+  const blob = await writeBlob(seal(whole(), [place.recipient]), place.blobs, new AbortController().signal);
+  return { ...blob, plaintextBytes: content.length };
+}
+
+/** What the maker of such a ciphertext would have signed of its size, in the place of the original's. */
+export function sizeOf({ plaintextBytes }: Resealed): { plaintext_size_bytes?: number } {
+  return plaintextBytes === undefined ? {} : { plaintext_size_bytes: plaintextBytes };
 }
 
 /** The running programs that this process started, or those that it started, by name. */
