@@ -8,9 +8,9 @@ export interface User {
 }
 
 /**
- * Ours first. `nobody` before `postgres`: what a restored dump runs must not get at the files of a real server here.
+ * The packages' own first, which owns nothing. `nobody` before `postgres`: what a restored dump runs must not get at the files of a real server here.
  */
-const CANDIDATES = ["attestore", "nobody", "postgres"];
+const CANDIDATES = ["attestore-sandbox", "nobody", "postgres"];
 
 /** Who to run a scratch server as: null for ourselves, unless we are root, which PostgreSQL refuses. */
 export async function unprivilegedUser(): Promise<User | null> {

@@ -119,12 +119,14 @@ describe("a program in a sandbox", () => {
   });
 
   test("cannot fork without end", async () => {
-    const script = "i=0; while [ $i -lt 2000 ]; do sleep 60 & i=$((i + 1)); done 2>/dev/null; echo all";
+    const script = "i=0; while [ $i -lt 2000 ]; do sleep 60 >/dev/null & i=$((i + 1)); done 2>/dev/null; echo all";
     await inSandbox(async (place) => {
       const child = await place.start({ command: "/bin/sh", args: ["-c", script], signal });
       child.stdin.end();
       expect(await text(child.stdout)).not.toContain("all");
       expect((await child.exited).code).not.toBe(0);
+      // Nor does it take the processes of the others that run as the same user.
+      await inSandbox(async (other) => expect(await says(other, "(echo still) | cat")).toBe("still"));
     });
   });
 

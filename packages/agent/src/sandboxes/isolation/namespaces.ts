@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute } from "node:path";
 import { isSea } from "node:sea";
 import { findProgram } from "../../processes/find-program.ts";
-import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
+import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
 import { SERVE_COMMAND } from "./commands.ts";
 import { ownProgramAt, programDirectory } from "./own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
@@ -107,7 +107,7 @@ export async function enterNamespaces({
   const becomeOther =
     user === null
       ? ["unshare", "--user", `--map-user=${uid}`, `--map-group=${gid}`, "--", "setpriv"]
-      : ["setpriv", `--reuid=${user.uid}`, `--regid=${user.gid}`, "--clear-groups", "--inh-caps=-all"];
+      : await becomeUser(user);
   const hidden = [root, ...(isSea() && user === null ? [homedir()] : [])].filter(
     (path) => dirname(path) !== path,
   );
@@ -162,6 +162,19 @@ export async function enterNamespaces({
       await closed;
     },
   };
+}
+
+/**
+ * In a user namespace of its own where the kernel lets that user make one: the kernel counts a user's processes in each such namespace by themselves. Without it
+ * one dump that forks without end takes the processes of every other restore, and of all else that runs as that user.
+ */
+async function becomeUser({ uid, gid }: User): Promise<string[]> {
+  const change = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all"];
+  const own = [...change, "--", "unshare", "--user", `--map-user=${uid}`, `--map-group=${gid}`, "--"];
+  const [program = "", ...args] = [...own, "true"];
+  const tried = spawn(program, args, { stdio: "ignore", cwd: "/" });
+  const [code] = (await once(tried, "close")) as [number | null];
+  return code === 0 ? [...own, "setpriv"] : change;
 }
 
 /** Those with programs that would be hidden with what is around them; never one that the keys are in. */
