@@ -2,6 +2,19 @@ import type { Child } from "../processes/child.ts";
 import type { ProgramRequest, RunProgram } from "../processes/run-program.ts";
 import type { Runtime } from "./engine.ts";
 
+/** A directory of the server's place. What is in it goes with the server. */
+export interface ScratchFiles {
+  /** As those programs call it. */
+  readonly directory: string;
+  /**
+   * Writes a file, and the directory that it lies in, as the user of those programs: what runs beside it may have put a link
+   * there, which leads them nowhere that they could not go.
+   * @param path below the directory
+   * @throws CouldNotRun, and whatever the content throws.
+   */
+  write(path: string, content: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void>;
+}
+
 /**
  * A database server that is thrown away: all that an engine's restore knows of it. Whether it is a process of this host or
  * runs in a container is for whoever started it.
@@ -12,11 +25,8 @@ export interface ScratchServer {
   readonly run: RunProgram;
   /** Starts any program where the server is, in the same environment. */
   readonly command?: (command: string, request: ProgramRequest) => Promise<Child>;
-  /**
-   * A directory that both we and those programs see, for a dump that has to lie on a disk: by our name for it, and by
-   * theirs. What is in it goes with the server. Null where there is none: a container shares nothing with its host.
-   */
-  readonly files: { readonly ours: string; readonly theirs: string } | null;
+  /** For a dump that has to lie on a disk. Null where nothing can be put beside the server. */
+  readonly files: ScratchFiles | null;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */

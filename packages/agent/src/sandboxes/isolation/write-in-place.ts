@@ -5,14 +5,14 @@ import type { Place } from "../place.ts";
 
 const FULL = /No space left on device|Disk quota exceeded|File too large/;
 
-/** Writes a file of a place, as the user of its programs. @throws CouldNotRun, and whatever the content throws. */
+/** Writes a file of a place and the directory that it lies in, as the user of its programs. @throws CouldNotRun, and whatever the content throws. */
 export async function writeInPlace(
   place: Place,
   path: string,
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  const args = ["-c", 'umask 077; exec cat >"$0"', path];
+  const args = ["-c", 'umask 077; mkdir -p "${0%/*}" && exec cat >"$0"', path];
   const child = await place.start({ command: "/bin/sh", args, signal });
   child.stdout.resume();
   try {

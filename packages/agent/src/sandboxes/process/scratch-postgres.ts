@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Child, endedWith } from "../../processes/child.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import type { ScratchFiles } from "../../engines/scratch-server.ts";
+import { writeInPlace } from "../isolation/write-in-place.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { openProcessPlace } from "./process-place.ts";
 
@@ -38,8 +40,7 @@ export interface ScratchPostgres {
   readonly environment: Readonly<Record<string, string>>;
   /** Starts a program in the server's place, in that environment. */
   start(program: PlaceProgram): Promise<Child>;
-  /** A directory for a dump that has to lie on a disk, as we call it and as the server's programs do; it goes with the server. Null where we do not see it. */
-  readonly files: { readonly ours: string; readonly theirs: string } | null;
+  readonly files: ScratchFiles;
   /** SQLSTATEs of the errors so far, oldest first. */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */
@@ -85,7 +86,10 @@ export async function startPostgresIn(
     return {
       environment,
       start: (program) => place.start({ ...program, env: { ...environment, ...program.env } }),
-      files: place.shared === null ? null : { ours: place.shared, theirs: place.home },
+      files: {
+        directory: place.home,
+        write: (path, content, aborted) => writeInPlace(place, join(place.home, path), content, aborted),
+      },
       errors,
       hasRunFull: () => errors.includes(DISK_FULL),
       hasDied: () => ended,

@@ -1,7 +1,5 @@
-import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { writeFilePieces } from "../../../pipeline/file-pieces.ts";
 import { CouldNotRun } from "../../../runs/could-not-run.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
@@ -85,22 +83,20 @@ async function restoreOne(
   if (server.files === null) {
     throw new CouldNotRun(
       "sandbox_failed",
-      "a dump of several jobs has to lie on a disk that this sandbox does not share: test it with sandbox: process",
+      "a dump of several jobs has to lie on a disk beside the server, and here is none: test it with sandbox: process",
     );
   }
   const name = `dump-${database + 1}`;
-  const directory = join(server.files.ours, name);
-  await mkdir(directory, { mode: 0o700 });
   for (let next = await reading.peek(); next?.entry.database === database; next = await reading.peek()) {
     if (next.entry.kind !== "file") throw new MalformedSet("a database is in parts and in files");
-    await writeFilePieces(join(directory, next.entry.file), next.content, signal);
+    await server.files.write(join(name, next.entry.file), next.content, signal);
     reading.take();
   }
   const jobs = Math.min(MAX_JOBS, availableParallelism());
   await restoreDirectory(
     server,
     scratchName(database),
-    { path: join(server.files.theirs, name), jobs },
+    { path: join(server.files.directory, name), jobs },
     signal,
   );
 }
