@@ -119,7 +119,8 @@ describe("a program in a sandbox", () => {
   });
 
   test("cannot fork without end", async () => {
-    const script = "i=0; while [ $i -lt 2000 ]; do sleep 60 >/dev/null & i=$((i + 1)); done 2>/dev/null; echo all";
+    const script =
+      "i=0; while [ $i -lt 2000 ]; do sleep 60 >/dev/null & i=$((i + 1)); done 2>/dev/null; echo all";
     await inSandbox(async (place) => {
       const child = await place.start({ command: "/bin/sh", args: ["-c", script], signal });
       child.stdin.end();

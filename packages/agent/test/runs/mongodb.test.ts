@@ -253,7 +253,10 @@ describe("damage", () => {
     const orders = await shop.collection("orders").find().toArray();
     const restoredFrom = async (change: () => Promise<unknown>): Promise<RestoreTestResult> => {
       await change();
-      return testIt([], { made: await back() });
+      const made = await back();
+      return testIt([], {
+        made: { ...made, plaintextBytes: Number(made.sourceMetadata["plaintext_size_bytes"]) },
+      });
     };
     const failed = ({ checks }: RestoreTestResult): string[] =>
       checks.filter(({ result }) => result === "failed").map(({ id }) => id);
