@@ -171,8 +171,7 @@ export async function enterNamespaces({
 async function becomeUser({ uid, gid }: User): Promise<string[]> {
   const change = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all"];
   const own = [...change, "--", "unshare", "--user", `--map-user=${uid}`, `--map-group=${gid}`, "--"];
-  const [program = "", ...args] = [...own, "true"];
-  const tried = spawn(program, args, { stdio: "ignore", cwd: "/" });
+  const tried = spawn("setpriv", [...own.slice(1), "true"], { stdio: "ignore", cwd: "/" });
   const [code] = (await once(tried, "close")) as [number | null];
   return code === 0 ? [...own, "setpriv"] : change;
 }
