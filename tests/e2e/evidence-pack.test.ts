@@ -28,7 +28,7 @@ import {
   sshFingerprint,
 } from "@attestore/proof";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
 import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-entries.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
@@ -45,7 +45,8 @@ import {
   signedEnvelope,
 } from "../../packages/orchestrator/src/log/testing/signed-receipt.ts";
 import { type History, makeHistory } from "../../packages/orchestrator/test/history.ts";
-import { newKeyPair, type TestAgent } from "../../packages/orchestrator/test/service.ts";
+import { newKeyPair, type TestAgent, type TestUser } from "../../packages/orchestrator/test/service.ts";
+import { signedEventBody } from "../../packages/orchestrator/src/log/testing/signed-event.ts";
 import {
   editJson,
   emit,
@@ -740,6 +741,7 @@ describe("what decides about a run", () => {
     const entries = {
       receipts: [...receipts],
       events: new Map(),
+      signedEvents: [],
       otherEvents: new Set<string>(),
       unread: [],
     };
@@ -1112,5 +1114,162 @@ describe("with nothing of ours", () => {
       status: 1,
       stdout: expect.stringContaining("summary.json: FAILED") as string,
     });
+  });
+});
+
+describe("events that an agent signed", () => {
+  let agent: TestAgent;
+  let owner: TestUser;
+  let orgId: string;
+  let from: string;
+  let log: NoteVerifier;
+  let last: string | null;
+  let history: History;
+
+  const submit = async (path: string, body: Buffer): Promise<string> => {
+    const headers = { "content-type": "application/json" };
+    const answer = await agent.post(path, undefined, { body, headers });
+    expect(answer.status, String(answer.body)).toBe(201);
+    return (answer.json["event_id"] ?? answer.json["receipt_id"]) as string;
+  };
+  const follow = (payload: string): void => {
+    last = createHash("sha256").update(Buffer.from(payload, "base64")).digest("hex");
+  };
+  const receipt = async (): Promise<void> => {
+    const key = parsePublicKeyWire(agent.publicKeyWire);
+    const signer = { ...agent, publicKey: key.bytes, keyFingerprint: sshFingerprint(key) };
+    const [{ id, sha256 } = expect.unreachable()] = history.backups;
+    const statement = restoreTestOf(
+      signer,
+      { id, sha256, sourceId: history.sourceId, sizeBytes: 64 },
+      { finished_at: new Date().toISOString(), previous_receipt_sha256: last },
+    );
+    const body = signedEnvelope(signer, statement);
+    await submit("/v1/receipts", body);
+    follow((JSON.parse(String(body)) as { payload: string }).payload);
+  };
+  const signed = (reason: string) => {
+    const event = {
+      kind: "restore_failed",
+      source_id: history.sourceId,
+      occurred_at: new Date().toISOString(),
+      detail: { reason },
+    };
+    const { body } = signedEventBody(agent, event, { previous_receipt_sha256: last });
+    follow(body.envelope.payload);
+    return Buffer.from(JSON.stringify(body));
+  };
+  const told = (reason: string): Promise<string> => submit("/v1/events", signed(reason));
+  const packOf = async (): Promise<PackOutcome> => {
+    await save(file("signed.zip"), (await owner.get(`/api/orgs/${orgId}/evidence?from=${from}`)).body);
+    return verify(file("signed.zip"), log, [agent]);
+  };
+  const lineOf = ({ checks }: PackOutcome, id: string) => checks.find((check) => check.id === id);
+
+  beforeEach(async () => {
+    const { service } = organisation;
+    const org = await service.addOrg();
+    orgId = org.id;
+    owner = await service.signIn(org);
+    from = new Date(Date.now() - MINUTE_MS).toISOString();
+    history = await makeHistory(service, org);
+    agent = history.agent;
+    log = parseVerifierKey(agent.log.verifier_key);
+    last = null;
+  });
+
+  test("are links of its chain: a pack that has them all is true", async () => {
+    await receipt();
+    await told("no space left");
+    await told("no space left yet");
+    await receipt();
+    const outcome = await packOf();
+    expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+    expect(lineOf(outcome, "events")?.detail).not.toContain("not signed");
+    // The next pack begins behind it: its first receipt follows on an event that is before the period.
+    await told("the last one before");
+    from = new Date().toISOString();
+    await receipt();
+    expect((await packOf()).checks.filter(({ result }) => result !== "held")).toEqual([]);
+  });
+
+  test("show that one was dropped between two receipts", async () => {
+    await receipt();
+    // The service answered it, or never did, and did not log it.
+    signed("no space left");
+    await receipt();
+    const outcome = await packOf();
+    expect(outcome.verdict).toBe("cannot_tell");
+    expect(lineOf(outcome, "chains")).toMatchObject({ result: "not_checked" });
+  });
+
+  test("show that one in the agent's name was made up", async () => {
+    await told("no space left");
+    const event = {
+      kind: "backup_failed",
+      occurred_at: new Date().toISOString(),
+      detail: { reason: "none" },
+    };
+    const id = await submit("/v1/events", Buffer.from(JSON.stringify(event)));
+    const outcome = await packOf();
+    expect(outcome.verdict).toBe("cannot_tell");
+    expect(lineOf(outcome, "events")?.detail).toContain(id);
+  });
+
+  test("cannot be changed: neither the detail, nor with a signature by another key, nor without one", async () => {
+    const id = await told("no space left");
+    await packOf();
+    const files = await filesOf(file("signed.zip"));
+    const path = `events/${id}.json`;
+    const { signer } = organisation.service;
+    const forged = async (change: (bundle: EventBundle) => EventBundle): Promise<PackOutcome> => {
+      const changed = new Map(files);
+      const bundle = change(JSON.parse(String(files.get(path))) as EventBundle);
+      changed.set(path, Buffer.from(JSON.stringify(bundle)));
+      await writeZip(
+        file("forged.zip"),
+        await withManifest(changed, (origin, text) => signer.signText(origin, text)),
+      );
+      return verify(file("forged.zip"), log, [agent]);
+    };
+    expect(idsOf(await forged((bundle) => bundle), "failed")).toEqual([]);
+    const stranger = { ...agent, ...newKeyPair() };
+    for (const change of [
+      (bundle: EventBundle) => ({ ...bundle, event: { ...bundle.event, detail: { reason: "other" } } }),
+      (bundle: EventBundle) => {
+        const { envelope, ...unsigned } = bundle;
+        expect(envelope).toBeDefined();
+        return unsigned;
+      },
+      (bundle: EventBundle) => {
+        const event = { ...bundle.event, detail: { reason: "other" } };
+        return { ...bundle, event, envelope: signedEventBody(stranger, event).body.envelope };
+      },
+    ]) {
+      const outcome = await forged(change);
+      expect(outcome.verdict).toBe("false");
+      expect(idsOf(outcome, "failed")).toContain("events");
+    }
+  });
+
+  test("signed by a key that the service's operator made up do not count as the agent's", async () => {
+    const own = { ...agent, ...newKeyPair() };
+    const event = {
+      kind: "restore_failed",
+      occurred_at: new Date().toISOString(),
+      detail: { reason: "none" },
+    };
+    const id = await told("no space left");
+    // As the operator can: the log's own entry is of what another key signed.
+    const { body, sha256 } = signedEventBody(own, event);
+    const { pool } = organisation.service;
+    const refused = await agent.post("/v1/events", body);
+    expect([refused.status, refused.json["error"]]).toEqual([422, "receipt_signature_invalid"]);
+    await pool.query("update events set envelope = $2, payload_sha256 = decode($3, 'hex') where id = $1", [
+      id,
+      Buffer.from(JSON.stringify(body.envelope)),
+      sha256,
+    ]);
+    expect((await packOf()).verdict).toBe("false");
   });
 });

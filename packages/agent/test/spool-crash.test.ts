@@ -14,7 +14,9 @@ import {
 } from "@attestore/proof";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { bundle } from "../../../tools/package/bundle.ts";
+import { listChain } from "../src/receipts/chain.ts";
 import { listReceipts, listAllReceipts, readEnvelope } from "../src/receipts/receipt-files.ts";
+import { listEvents } from "../src/spool/spooled-event.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
 
@@ -79,9 +81,27 @@ async function expectNothingLost(): Promise<void> {
   expect(await listReceipts(layout, "refused")).toEqual([]);
   const accepted = await listReceipts(layout, "accepted");
 
-  // One receipt a sequence number, in one chain, each proven.
-  expect(accepted.map(({ sequence }) => sequence)).toEqual(accepted.map((_, index) => index + 1));
-  let previous: string | null = null;
+  // One receipt or event a sequence number, in one chain.
+  expect(await listEvents(layout.eventsWaiting)).toEqual([]);
+  const chain = (await listChain(layout)).toReversed();
+  expect(chain.map(({ sequence }) => sequence)).toEqual(chain.map((_, index) => index + 1));
+  const before = new Map<number, string | null>();
+  let last: string | null = null;
+  for (const { sequence, envelope } of chain) {
+    const { payload } = await envelope();
+    before.set(sequence, last);
+    const { predicate } = JSON.parse(Buffer.from(payload).toString()) as {
+      predicate: { previous_receipt_sha256: string | null };
+    };
+    expect(predicate.previous_receipt_sha256).toBe(last);
+    last = toHex(sha256(payload));
+  }
+  // An event for each ciphertext that came so far, and the service took each envelope.
+  const signed = service.events.map(({ envelope }) => envelope?.payload);
+  expect(signed).not.toContain(undefined);
+  expect(new Set(signed).size).toBe((await listEvents(layout.events)).length);
+  expect(accepted.length + new Set(signed).size).toBe(chain.length);
+  // Each receipt proven.
   const receiptIds = new Set<string>();
   const payloads: string[] = [];
   const digests: string[] = [];
@@ -94,10 +114,9 @@ async function expectNothingLost(): Promise<void> {
       logKey: attachment.logKey,
     });
     expect(verdict.verdict).toBe("true");
-    expect(verdict.statement?.predicate.previous_receipt_sha256).toBe(previous);
+    expect(verdict.statement?.predicate.previous_receipt_sha256).toBe(before.get(file.sequence));
     const { payload } = await readEnvelope(file);
-    previous = toHex(sha256(payload));
-    payloads.push(previous);
+    payloads.push(toHex(sha256(payload)));
     receiptIds.add(bundle.leaf.id);
     digests.push(verdict.statement?.subject[0].digest.sha256 ?? "");
     backupIds.push(verdict.statement?.predicate.backup_id ?? "");
@@ -121,6 +140,7 @@ const ROUTES = [
   "POST /v1/backups/upload-url",
   "PUT /objects/",
   "POST /v1/backups",
+  "POST /v1/events",
   "POST /v1/receipts",
 ];
 
@@ -154,6 +174,9 @@ const FILES: Place[] = [
   ["receipts/waiting/", /^\..*\.tmp$/, 2, ({ layout }) => layout.receiptsWaiting],
   ["receipts/", /^\d{8}-backup\.json$/, 1, ({ layout }) => layout.receipts],
   ["receipts/", /^\..*\.tmp$/, 4, ({ layout }) => layout.receipts],
+  ["events/waiting/", /^\d{8}-event\..*\.json$/, 3, ({ layout }) => layout.eventsWaiting],
+  ["events/waiting/", /^\..*\.tmp$/, 2, ({ layout }) => layout.eventsWaiting],
+  ["events/", /^\d{8}-event\..*\.json$/, 2, ({ layout }) => layout.events],
   ["log/", /^head\.json$/, 3, ({ layout }) => layout.log],
 ];
 

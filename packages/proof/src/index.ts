@@ -150,7 +150,17 @@ export {
   type PackHeader,
 } from "./evidence/manifest.ts";
 export { parseLogRange, type LogRange, type TimedCheckpoint } from "./evidence/log-range.ts";
-export { parseEventBundle, type EventBundle, type LoggedEvent } from "./evidence/event-bundle.ts";
+export { parseEventBundle, type EventBundle } from "./evidence/event-bundle.ts";
+export {
+  eventOf,
+  formatEventStatement,
+  parseEventStatement,
+  PREDICATE_EVENT,
+  readEventStatement,
+  requireEventLeaf,
+  type EventPredicate,
+  type LoggedEvent,
+} from "./evidence/event-statement.ts";
 export { parsePredecessor, type Predecessor } from "./evidence/predecessor.ts";
 export {
   parseAgents,

@@ -15,6 +15,7 @@ export type ProofErrorCode =
   | "malformed_envelope"
   | "malformed_bundle"
   | "malformed_evidence"
+  | "malformed_event"
   | "malformed_rotation"
   | "not_a_receipt"
   | "not_canonicalizable"

@@ -8,6 +8,7 @@ import {
   verifyReceipt,
   type NoteVerifier,
 } from "@attestore/proof";
+import { listChain } from "../receipts/chain.ts";
 import { listAllReceipts, readEnvelope, readStatement, type ReceiptFile } from "../receipts/receipt-files.ts";
 import type { Layout } from "../root/layout.ts";
 import { readLogKey } from "../service/attachment.ts";
@@ -59,7 +60,7 @@ export const receiptsVerify: Run = async (call, wanted) => {
 interface Known {
   readonly keys: Awaited<ReturnType<typeof ownPublicKeys>>;
   readonly logKey: NoteVerifier | null;
-  /** The payload's digest of each receipt that can be read, by number. */
+  /** The payload's digest of each receipt or signed event that can be read, by number. */
   readonly previous: ReadonlyMap<number, string>;
 }
 
@@ -84,7 +85,8 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
     const expected = previous.get(file.sequence - 1) ?? null;
     // The first one of a host whose older receipts were moved away names one that is not here.
-    if (expected !== null && said !== expected) faults.push("it does not follow the receipt before it");
+    if (expected !== null && said !== expected)
+      faults.push("it does not follow the receipt or event before it");
     return faults;
   } catch (error) {
     if (error instanceof ProofError || error instanceof SyntaxError) return [error.message];
@@ -94,9 +96,9 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
 
 async function digestsOf(layout: Layout): Promise<Map<number, string>> {
   const digests = new Map<number, string>();
-  for (const file of await listAllReceipts(layout)) {
+  for (const { sequence, envelope } of await listChain(layout)) {
     try {
-      digests.set(file.sequence, toHex(sha256((await readEnvelope(file)).payload)));
+      digests.set(sequence, toHex(sha256((await envelope()).payload)));
     } catch (error) {
       // Said where that receipt itself is verified.
       if (!(error instanceof ProofError || error instanceof SyntaxError)) throw error;

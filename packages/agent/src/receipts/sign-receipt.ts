@@ -5,9 +5,7 @@ import {
   formatStatement,
   PAYLOAD_TYPE,
   receiptKind,
-  sha256,
   signEnvelope,
-  toHex,
   type EnvelopeJson,
   type Statement,
 } from "@attestore/proof";
@@ -15,7 +13,8 @@ import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
-import { listAllReceipts, readEnvelope, receiptFileName, type ReceiptFile } from "./receipt-files.ts";
+import { signNext } from "./chain.ts";
+import { receiptFileName, type ReceiptFile } from "./receipt-files.ts";
 
 /** A receipt that waits: everything that its submission needs, in one file, written once. */
 export interface WaitingReceipt {
@@ -34,7 +33,7 @@ export interface SignReceiptOptions {
 
 /**
  * Signs a statement as the next of this agent's chain and puts it into the spool, in one atomic step: before it there is
- * no receipt, after it there is one that will be submitted. The caller holds the `work` lock, which fixes the order.
+ * no receipt, after it there is one that will be submitted.
  * @throws LogAlarmError; UserError key_file; ProofError `statement_invalid` if the statement is not one, a defect
  */
 export async function signReceipt(
@@ -45,25 +44,25 @@ export async function signReceipt(
   await requireNoLogAlarm(layout);
   // As it is now: somebody may have rotated it since this process began.
   const key = await readSigningKey(layout);
-  const [newest] = await listAllReceipts(layout);
-  const previous = newest === undefined ? null : toHex(sha256((await readEnvelope(newest)).payload));
-  const statement = statementAfter(previous);
-  const envelope = await signEnvelope({
-    payloadType: PAYLOAD_TYPE,
-    payload: formatStatement(statement),
-    keyid: key.fingerprint,
-    sign: key.sign,
+  return signNext(layout, async (end) => {
+    const statement = statementAfter(end.sha256);
+    const envelope = await signEnvelope({
+      payloadType: PAYLOAD_TYPE,
+      payload: formatStatement(statement),
+      keyid: key.fingerprint,
+      sign: key.sign,
+    });
+    const kind = receiptKind(statement);
+    const sequence = end.sequence + 1;
+    const path = join(layout.receiptsWaiting, receiptFileName(sequence, kind));
+    const waiting: WaitingReceipt = {
+      v: 1,
+      idempotency_key: randomUUID(),
+      signed_at: new Date().toISOString(),
+      command_id: commandId,
+      envelope: envelopeToJson(envelope),
+    };
+    await writeJsonDurably(path, waiting);
+    return { sequence, kind, state: "waiting", path };
   });
-  const kind = receiptKind(statement);
-  const sequence = (newest?.sequence ?? 0) + 1;
-  const path = join(layout.receiptsWaiting, receiptFileName(sequence, kind));
-  const waiting: WaitingReceipt = {
-    v: 1,
-    idempotency_key: randomUUID(),
-    signed_at: new Date().toISOString(),
-    command_id: commandId,
-    envelope: envelopeToJson(envelope),
-  };
-  await writeJsonDurably(path, waiting);
-  return { sequence, kind, state: "waiting", path };
 }

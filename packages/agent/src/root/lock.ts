@@ -11,9 +11,10 @@ import { UserError } from "./user-error.ts";
  * - `run`: one agent service a root;
  * - `work`: a backup, a restore test, anything that touches blobs/, scratch/ or the chain of receipts;
  * - `spool`: submitting what waits;
+ * - `chain`: signing the next receipt or event, for as long as that takes;
  * - `log`: reading and advancing the kept head.
  */
-export type LockName = "run" | "work" | "spool" | "log";
+export type LockName = "run" | "work" | "spool" | "chain" | "log";
 
 export interface HeldLock extends Disposable {
   release(): void;

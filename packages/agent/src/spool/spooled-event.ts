@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventRequest } from "@attestore/contract";
+import type { EnvelopeJson } from "@attestore/proof";
+import { eventNameOf, signedEventFileName } from "../receipts/chain.ts";
+import { signEvent } from "../receipts/sign-event.ts";
 import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
@@ -12,6 +14,8 @@ export interface WaitingEvent {
   readonly v: 1;
   readonly idempotency_key: string;
   readonly event: EventRequest;
+  /** What this agent signed about it; absent where nothing could be signed. */
+  readonly envelope?: EnvelopeJson;
 }
 
 export interface EventFile {
@@ -21,15 +25,20 @@ export interface EventFile {
 }
 
 /**
- * Puts an event into the spool. What happened is named by `name` (a command's id, a receipt's number), so that a
+ * Signs an event and puts it into the spool. What happened is named by `name` (a command's id, a receipt's number), so that a
  * failure that is met again after a crash is reported once.
  */
 export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
-  const file = `${name}.json`;
-  const known = [layout.eventsWaiting, layout.events, layout.eventsRefused];
-  if (known.some((directory) => existsSync(join(directory, file)))) return;
+  for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])
+    if ((await readdir(directory)).some((file) => eventNameOf(file) === name)) return;
   const waiting: WaitingEvent = { v: 1, idempotency_key: randomUUID(), event };
-  await writeJsonDurably(join(layout.eventsWaiting, file), waiting);
+  const isSigned = await signEvent(layout, event, (sequence, envelope) =>
+    writeJsonDurably(join(layout.eventsWaiting, signedEventFileName(sequence, name)), {
+      ...waiting,
+      envelope,
+    } satisfies WaitingEvent),
+  );
+  if (!isSigned) await writeJsonDurably(join(layout.eventsWaiting, `${name}.json`), waiting);
 }
 
 /** The events in a directory, by name. */

@@ -14,12 +14,13 @@ export async function submitEvent(
   { signal, once }: SubmitOptions,
 ): Promise<Pick<Submitted, "outcome">> {
   const { layout, service } = attachment;
-  const { event, idempotency_key: idempotencyKey } = await readWaitingEvent(file);
+  const { event, envelope, idempotency_key: idempotencyKey } = await readWaitingEvent(file);
+  const signed = envelope === undefined ? {} : { envelope };
   const name = `${file.name}.json`;
   try {
-    const answer = await service.submitEvent(event, { signal, idempotencyKey, once });
+    const answer = await service.submitEvent({ ...event, ...signed }, { signal, idempotencyKey, once });
     try {
-      await requireProvenEvent(attachment, event, answer);
+      await requireProvenEvent(attachment, event, envelope, answer);
     } catch (error) {
       if (!(error instanceof UnprovenAnswer)) throw error;
       // No event about an event: its own answer would be as little proven.
@@ -31,7 +32,7 @@ export async function submitEvent(
       return { outcome: "unproven" };
     }
     await observeHead(attachment, answer.checkpoint, signal);
-    await writeJsonDurably(join(layout.events, name), { v: 1, event, answer });
+    await writeJsonDurably(join(layout.events, name), { v: 1, event, ...signed, answer });
     await removeDurably(file.path);
     return { outcome: "accepted" };
   } catch (error) {

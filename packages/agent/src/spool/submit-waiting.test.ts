@@ -2,12 +2,20 @@ import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } fro
 import { join } from "node:path";
 import { newId } from "@attestore/contract";
 import type { BackupStatement } from "@attestore/proof";
-import { parseBundle, verifyReceipt } from "@attestore/proof";
+import {
+  envelopeFromJson,
+  parseBundle,
+  parseEventStatement,
+  sha256,
+  toHex,
+  verifyReceipt,
+} from "@attestore/proof";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { attachedRoot, type TestRoot } from "../../test/service/test-root.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
 import { recoverCommands } from "../commands/run/recover.ts";
 import { takeWorkLock } from "../commands/work-lock.ts";
+import { listChain } from "../receipts/chain.ts";
 import { listReceipts, readStatement } from "../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../receipts/sign-receipt.ts";
 import { backupStatement } from "../receipts/statements.ts";
@@ -116,7 +124,8 @@ it("sets aside what the service will never take, goes on, and reports it once", 
   ]);
   // The chain goes on from it: the agent has signed it, whatever the service says.
   await sign();
-  expect((await waiting())[0]?.sequence).toBe(3);
+  // Number 3 is the event that tells of it.
+  expect((await waiting())[0]?.sequence).toBe(4);
 });
 
 it("sets aside after 30 days what the service does not take, and not before, nor while nobody looks at it", async () => {
@@ -248,12 +257,47 @@ it("submits events, each once whatever is asked for twice", async () => {
   await spoolEvent(root.layout, "one", event);
   expect(await submit()).toMatchObject({ accepted: 0, waiting: 0 });
   expect(service.events).toHaveLength(1);
-  expect(existsSync(join(root.layout.events, "one.json"))).toBe(true);
+  expect(existsSync(join(root.layout.events, "00000001-event.one.json"))).toBe(true);
 
   await spoolEvent(root.layout, "two", event);
   service.interfere = () => failure(422, "statement_invalid", "x");
   expect(await submit()).toMatchObject({ refused: 1, waiting: 0 });
-  expect(readdirSync(root.layout.eventsRefused).toSorted()).toEqual(["two.answer.json", "two.json"]);
+  expect(readdirSync(root.layout.eventsRefused).toSorted()).toEqual([
+    "00000002-event.two.answer.json",
+    "00000002-event.two.json",
+  ]);
+});
+
+it("signs events as links of the chain of receipts, and none while the log's alarm stands", async () => {
+  const event = (reason: string) => ({
+    kind: "backup_failed" as const,
+    occurred_at: new Date().toISOString(),
+    detail: { reason },
+  });
+  await sign();
+  await spoolEvent(root.layout, "between", event("between"));
+  await sign();
+  await Promise.all(["a", "b", "c"].map((name) => spoolEvent(root.layout, name, event(name))));
+  expect(await submit()).toMatchObject({ accepted: 6, waiting: 0 });
+  const chain = (await listChain(root.layout)).toReversed();
+  expect(chain.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+  let last: string | null = null;
+  for (const { envelope } of chain) {
+    const { payload } = await envelope();
+    const { predicate } = JSON.parse(Buffer.from(payload).toString()) as {
+      predicate: { previous_receipt_sha256: string | null };
+    };
+    expect(predicate.previous_receipt_sha256).toBe(last);
+    last = toHex(sha256(payload));
+  }
+  const [told] = service.events;
+  const signed = parseEventStatement(envelopeFromJson(told?.envelope));
+  expect(signed).toMatchObject({ ...told?.event, org_id: service.orgId, agent_id: service.agentId });
+
+  writeFileSync(root.layout.logAlarm, JSON.stringify({ v: 1 }));
+  await spoolEvent(root.layout, "unsigned", event("unsigned"));
+  expect(await listChain(root.layout)).toHaveLength(6);
+  expect(readdirSync(root.layout.eventsWaiting)).toEqual(["unsigned.json"]);
 });
 
 const failed = (name: string, occurredAt: number): Promise<void> =>
@@ -303,7 +347,7 @@ it("does not keep everything else waiting for one entry that the service fails a
 it("submits what stands before a damaged file of the spool", async () => {
   await failed("fine", Date.now() - 1000);
   await failed("a_damaged", Date.now() - 2000);
-  writeFileSync(join(root.layout.eventsWaiting, "a_damaged.json"), "{");
+  writeFileSync(join(root.layout.eventsWaiting, "00000002-event.a_damaged.json"), "{");
   await sign();
   const { path } = await sign();
   const whole = readFileSync(path, "utf8");

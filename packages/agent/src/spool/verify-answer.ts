@@ -1,6 +1,5 @@
 import type { EventAccepted, EventRequest, ReceiptAccepted } from "@attestore/contract";
 import {
-  canonicalJson,
   formatLeaf,
   formatPublicKeyWire,
   formatVerifierKey,
@@ -8,9 +7,8 @@ import {
   leafHash,
   openCheckpoint,
   ProofError,
-  sha256,
+  requireEventLeaf,
   toHex,
-  utf8,
   verifyInclusion,
   verifyReceipt,
   type EnvelopeJson,
@@ -61,18 +59,18 @@ export async function provenBundle(
 export async function requireProvenEvent(
   attachment: Attachment,
   event: EventRequest,
+  envelope: EnvelopeJson | undefined,
   answer: EventAccepted,
 ): Promise<void> {
   const { leaf, inclusion_proof: proof } = answer;
   requirePlace(answer, answer.event_id);
   const differences = [
-    leaf.kind !== event.kind && "the leaf is of another kind",
     leaf.org_id !== attachment.orgId && "the leaf is of another organisation",
     leaf.actor_id !== attachment.agentId && "the leaf is of another agent",
-    leaf.body_sha256 !== toHex(sha256(utf8(canonicalJson(event)))) && "the leaf is of another event",
   ].filter((difference) => typeof difference === "string");
   if (differences.length > 0) throw new UnprovenAnswer(differences.join("; "));
   try {
+    requireEventLeaf(leaf, event, envelope);
     const checkpoint = await openCheckpoint(answer.checkpoint, attachment.logKey);
     if (BigInt(proof.tree_size) !== checkpoint.size)
       throw new UnprovenAnswer("the proof is for another tree than the checkpoint");

@@ -12,6 +12,7 @@ import { openAttachment } from "../../src/service/attachment.ts";
 import { openService } from "../../src/service/service.ts";
 import { deliverBackup } from "../../src/spool/deliver-backup.ts";
 import { blobPath, listPending, recordBackup } from "../../src/spool/pending-backup.ts";
+import { spoolEvent } from "../../src/spool/spooled-event.ts";
 import { submitWaiting } from "../../src/spool/submit-waiting.ts";
 import { readPinnedCa } from "../../src/service/attachment.ts";
 import { readAgentToken } from "../../src/root/agent-token.ts";
@@ -57,6 +58,12 @@ async function deliver(): Promise<void> {
       finished_at: now,
     });
     process.stdout.write(`recorded ${sha256}\n`);
+    // Signed between two receipts of the chain.
+    await spoolEvent(layout, `after-${sha256}`, {
+      kind: "backup_failed",
+      occurred_at: now,
+      detail: { reason: sha256 },
+    });
     await deliverBackup(attachment, config, pending, { signal });
     const { stoppedBy } = await submitWaiting(attachment, { signal, once: false });
     if (stoppedBy !== null) throw stoppedBy;

@@ -80,7 +80,7 @@ export class TestService {
   readonly backups = new Map<string, BackupRecord>();
   readonly receipts: { receiptId: string; envelope: EnvelopeRequest; idempotencyKey: string | undefined }[] =
     [];
-  readonly events: { eventId: string; event: EventRequest }[] = [];
+  readonly events: { eventId: string; event: EventRequest; envelope?: EnvelopeRequest }[] = [];
   approved: "pending" | "approved" | "denied" = "pending";
   intervalS = 1;
   readonly #server: Server;
@@ -398,9 +398,16 @@ export class TestService {
     return answer;
   }
 
-  #event(event: EventRequest): { status: number; body: string } {
+  async #event({ envelope, ...event }: EventRequest): Promise<{ status: number; body: string }> {
     const eventId = newId("event");
-    this.events.push({ eventId, event });
+    const signed = envelope === undefined ? null : envelopeFromJson(envelope);
+    if (signed !== null) {
+      const isOld = this.retired.find((key) => sshFingerprint(key.publicKey) === signed.keyid);
+      const key = isOld?.publicKey ?? this.publicKey;
+      if (key === null) return failure(500, "internal", "no agent");
+      await verifyEnvelope(signed, key);
+    }
+    this.events.push({ eventId, event, ...(envelope === undefined ? {} : { envelope }) });
     const leaf: Leaf = {
       v: 1,
       kind: event.kind,
@@ -408,7 +415,8 @@ export class TestService {
       id: eventId,
       actor_id: this.agentId,
       recorded_at: new Date().toISOString(),
-      body_sha256: toHex(sha256(utf8(canonicalJson(event)))),
+      body_sha256: toHex(sha256(signed?.payload ?? utf8(canonicalJson(event)))),
+      ...(signed === null ? {} : { signature: Buffer.from(signed.signature).toString("base64") }),
     };
     return json(201, { event_id: eventId, ...this.place(leaf) });
   }

@@ -469,6 +469,7 @@ export interface Schemas {
     };
     log_index: number;
     leaf_hash: string;
+    envelope?: Schemas["EnvelopeRequest"];
   };
   EventRequest: {
     kind: Schemas["AgentEventKind"];
@@ -479,6 +480,7 @@ export interface Schemas {
     detail: {
       [name: string]: unknown;
     };
+    envelope?: Schemas["EnvelopeRequest"];
   };
   HeartbeatRequest: {
     agent_version: string;

@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { EnvelopeRequest } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
 /** Whose doing something was. */
@@ -26,6 +27,8 @@ export const EventRecord = Type.Object(
     detail: Type.Record(Type.String(), Type.Unknown()),
     log_index: Count,
     leaf_hash: Sha256,
+    /** What the agent signed about it. An event of an agent without one is the service's word. */
+    envelope: Type.Optional(EnvelopeRequest),
   },
   strict,
 );

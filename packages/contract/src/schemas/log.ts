@@ -63,7 +63,7 @@ export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
 export const AgentEventKind = Type.Enum(["backup_failed", "restore_failed", "attestation_failed"]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 
-/** Body of `POST /v1/events`. */
+/** Body of `POST /v1/events`. `envelope` is what the agent signed about it: a statement that holds the same fields. */
 export const EventRequest = Type.Object(
   {
     kind: AgentEventKind,
@@ -72,6 +72,7 @@ export const EventRequest = Type.Object(
     command_id: Type.Optional(Id("command")),
     occurred_at: Timestamp,
     detail: Type.Record(Type.String(), Type.Unknown()),
+    envelope: Type.Optional(EnvelopeRequest),
   },
   strict,
 );

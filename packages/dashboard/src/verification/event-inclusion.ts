@@ -1,15 +1,21 @@
 import type { Schemas } from "@attestore/contract/client";
 import {
   canonicalJson,
+  type EnvelopeJson,
+  envelopeFromJson,
   equalBytes,
+  eventOf,
   formatLeaf,
   hashFromHex,
+  type Leaf,
   leafHash,
   type NoteVerifier,
   openCheckpoint,
   type OpenedCheckpoint,
   ProofError,
+  requireEventLeaf,
   sha256,
+  toBase64,
   toHex,
   utf8,
   verifyInclusion,
@@ -70,26 +76,23 @@ export async function checkEvent(
 }
 
 function eventLeaf(record: Schemas["EventRecord"]): Uint8Array | ProofError {
-  const { id, org_id, kind, source_id, backup_id, command_id, actor, occurred_at, detail } = record;
+  const { id, org_id, kind, actor } = record;
   try {
-    const body = canonicalJson({
+    const event = eventOf(record);
+    const envelopeJson = record.envelope as EnvelopeJson | undefined;
+    const envelope = envelopeJson === undefined ? null : envelopeFromJson(envelopeJson);
+    const leaf: Leaf = {
+      v: 1,
       kind,
-      ...(source_id === undefined ? {} : { source_id }),
-      ...(backup_id === undefined ? {} : { backup_id }),
-      ...(command_id === undefined ? {} : { command_id }),
-      occurred_at,
-      detail,
-    });
-    return leafHash(
-      formatLeaf({
-        kind,
-        org_id,
-        id,
-        actor_id: actor.id,
-        recorded_at: record.created_at,
-        body_sha256: toHex(sha256(utf8(body))),
-      }),
-    );
+      org_id,
+      id,
+      actor_id: actor.id,
+      recorded_at: record.created_at,
+      body_sha256: toHex(sha256(envelope?.payload ?? utf8(canonicalJson(event)))),
+      ...(envelope === null ? {} : { signature: toBase64(envelope.signature) }),
+    };
+    requireEventLeaf(leaf, event, envelopeJson);
+    return leafHash(formatLeaf(leaf));
   } catch (error) {
     if (error instanceof ProofError) return error;
     throw error;

@@ -1,5 +1,6 @@
-import { canonicalJson, formatLeaf, sha256, toHex, utf8 } from "@attestore/proof";
+import { canonicalJson, formatLeaf, sha256, toBase64, toHex, utf8, type Envelope } from "@attestore/proof";
 import { newId } from "@attestore/contract";
+import { envelopeSha256 } from "./envelope-sha256.ts";
 
 /** Something that happened and is no receipt. */
 export interface NewEvent {
@@ -15,19 +16,42 @@ export interface NewEvent {
   detail: Record<string, unknown>;
 }
 
+/** What an agent signed about its event. */
+export interface SignedEvent {
+  /** The JSON of the envelope. */
+  json: Buffer;
+  /** What makes two submissions the same one. */
+  envelopeSha256: Buffer;
+  payloadSha256: Buffer;
+  previousSha256: string | null;
+  signature: Uint8Array;
+}
+
 export interface EventEntry extends NewEvent {
   id: string;
   /**
-   * The JCS bytes that the leaf's body_sha256 covers: the event as `POST /v1/events` says it, so that whoever said it
-   * recognises it. Whose it is, and its id, the leaf says.
+   * The JCS bytes of the event as `POST /v1/events` says it, so that whoever said it recognises it. Whose it is, and its id, the leaf
+   * says. The leaf's body_sha256 covers them, or the envelope's payload where the agent signed one, which holds the same.
    */
   body: Uint8Array;
   leaf: Uint8Array;
   recordedAt: Date;
+  signed?: SignedEvent | undefined;
+}
+
+export function signedEvent(envelope: Envelope, json: Buffer, previousSha256: string | null): SignedEvent {
+  const payloadSha256 = sha256(envelope.payload);
+  return {
+    json,
+    envelopeSha256: envelopeSha256(payloadSha256, envelope),
+    payloadSha256: Buffer.from(payloadSha256),
+    previousSha256,
+    signature: envelope.signature,
+  };
 }
 
 /** Throws ProofError `not_canonicalizable` for a detail that JSON cannot say. */
-export function eventEntry(event: NewEvent, recordedAt: Date): EventEntry {
+export function eventEntry(event: NewEvent, recordedAt: Date, signed?: SignedEvent): EventEntry {
   const id = newId("event", recordedAt.getTime());
   const { orgId, kind, sourceId, backupId, commandId, actorId, occurredAt, detail } = event;
   const body = utf8(
@@ -46,7 +70,8 @@ export function eventEntry(event: NewEvent, recordedAt: Date): EventEntry {
     id,
     actor_id: actorId,
     recorded_at: recordedAt.toISOString(),
-    body_sha256: toHex(sha256(body)),
+    body_sha256: toHex(signed?.payloadSha256 ?? sha256(body)),
+    ...(signed === undefined ? {} : { signature: toBase64(signed.signature) }),
   });
-  return { ...event, id, body, leaf, recordedAt };
+  return { ...event, id, body, leaf, recordedAt, signed };
 }

@@ -6,13 +6,16 @@ import type { SqlSession, Statement } from "./sql-session.ts";
 const INSERT_EVENTS: Statement = {
   name: "log_insert_events",
   text: `insert into events (id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index,
-      leaf_hash, created_at)
+      leaf_hash, created_at, envelope, envelope_sha256, payload_sha256, previous_receipt_sha256)
     select id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at,
-      substring($9::bytea from start for length), log_index, substring($10::bytea from n::int * 32 - 31 for 32), created_at
+      substring($9::bytea from start for length), log_index, substring($10::bytea from n::int * 32 - 31 for 32), created_at,
+      case when envelope_sha256 is not null then substring($15::bytea from envelope_start for envelope_length) end,
+      decode(envelope_sha256, 'hex'), decode(payload_sha256, 'hex'), decode(previous, 'hex')
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
-        $11::int[], $12::int[], $13::bigint[], $14::timestamptz[])
+        $11::int[], $12::int[], $13::bigint[], $14::timestamptz[], $16::int[], $17::int[], $18::text[], $19::text[],
+        $20::text[])
       with ordinality as events (id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, start, length,
-        log_index, created_at, n)`,
+        log_index, created_at, envelope_start, envelope_length, envelope_sha256, payload_sha256, previous, n)`,
 };
 
 export interface PlacedEvent {
@@ -23,6 +26,7 @@ export interface PlacedEvent {
 export function insertEvents(session: SqlSession, rows: readonly PlacedEvent[]): Promise<unknown> {
   const column = (value: (event: EventEntry) => string | undefined): string =>
     plainArray(rows.map(({ event }) => value(event) ?? null));
+  const envelopes = pack(rows.map(({ event }) => event.signed?.json ?? new Uint8Array()));
   const bodies = pack(rows.map(({ event }) => event.body));
   return session.run(INSERT_EVENTS, [
     column(({ id }) => id),
@@ -39,5 +43,11 @@ export function insertEvents(session: SqlSession, rows: readonly PlacedEvent[]):
     bodies.lengths,
     plainArray(rows.map(({ placed }) => placed.logIndex)),
     column(({ recordedAt }) => recordedAt.toISOString()),
+    envelopes.bytes,
+    envelopes.starts,
+    envelopes.lengths,
+    column(({ signed }) => signed?.envelopeSha256.toString("hex")),
+    column(({ signed }) => signed?.payloadSha256.toString("hex")),
+    column(({ signed }) => signed?.previousSha256 ?? undefined),
   ]);
 }

@@ -5,8 +5,8 @@ import { ProofError } from "../proof-error.ts";
 import { sha256Hex } from "../shapes.ts";
 import type { EventBundle } from "./event-bundle.ts";
 
-/** A receipt's leaf and its proof, without the receipt: what an agent's next receipt names by `body_sha256`. */
-export type Predecessor = Omit<EventBundle, "event">;
+/** The leaf of a receipt or of a signed event and its proof, without its body: what an agent signed next names it by `body_sha256`. */
+export type Predecessor = Omit<EventBundle, "event" | "envelope">;
 
 const PREDECESSOR = members({
   leaf: anyObject,
@@ -19,12 +19,13 @@ const PREDECESSOR = members({
   log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
 });
 
-/** Its form. Throws `malformed_*`, or `malformed_evidence` for the leaf of anything but a receipt. */
+/** Its form. Throws `malformed_*`, or `malformed_evidence` for the leaf of what no agent signed. */
 export function parsePredecessor(source: Uint8Array): Predecessor {
   const value = parseJson(source);
   requireKnownShape(value, PREDECESSOR, "malformed_evidence", "the predecessor");
   const predecessor = value as unknown as Predecessor;
-  if (!leafFromJson(predecessor.leaf).id.startsWith("rcpt_"))
-    throw new ProofError("malformed_evidence", "the leaf is not a receipt's");
+  const { id, signature } = leafFromJson(predecessor.leaf);
+  if (!id.startsWith("rcpt_") && !(id.startsWith("evt_") && signature !== undefined))
+    throw new ProofError("malformed_evidence", "the leaf is not of a receipt or of a signed event");
   return predecessor;
 }

@@ -1,5 +1,5 @@
 import type { Statement } from "../receipts/statement.ts";
-import type { LoggedEvent } from "./event-bundle.ts";
+import type { LoggedEvent } from "./event-statement.ts";
 import type { PackHeader } from "./manifest.ts";
 import { notProven } from "./not-proven.ts";
 import type { PackPolicy } from "./policy.ts";

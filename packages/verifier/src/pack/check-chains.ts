@@ -8,15 +8,15 @@ import {
   verifyInclusion,
 } from "@attestore/proof";
 import type { AgentTimes } from "./check-agents.ts";
-import type { CheckedReceipt } from "./check-entries.ts";
+import type { CheckedReceipt, SignedEvent } from "./check-entries.ts";
 import type { PackLog } from "./check-log.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_PREDECESSOR = 128 * 1024;
-const FILE = /^predecessors\/(rcpt_[0-9a-z]+)\.json$/;
+const FILE = /^predecessors\/((?:rcpt|evt)_[0-9a-z]+)\.json$/;
 
-/** What the leaves in predecessors/ cover: receipts from before the pack, of which it shows only that the log has them. */
+/** What the leaves in predecessors/ cover: receipts and signed events from before the pack, of which it shows only that the log has them. */
 export async function readPredecessors(files: PackFiles, log: PackLog): Promise<Set<string>> {
   const bodies = new Set<string>();
   for (const path of files.paths()) {
@@ -48,14 +48,14 @@ function refuse(why: string): never {
   throw new ProofError("malformed_evidence", why);
 }
 
-/** A receipt that follows on one which neither the pack nor another one beside it has. */
+/** A receipt or an event that follows on one which neither the pack nor another one beside it has. */
 export interface ChainGap {
   id: string;
   agentId: string;
 }
 
 /**
- * Each receipt names the one that its agent signed before, by its SHA-256; `known` are those that the log is shown to have. One that was
+ * Each receipt and signed event names the one that its agent signed before, by its SHA-256; `known` are those that the log is shown to have. One that was
  * signed and never reached the log shows as a predecessor that nobody has: the service may have refused it, or the agent lost it. Also
  * that nobody signed before they came or after they were revoked.
  */
@@ -64,12 +64,21 @@ export function checkChains(
   receipts: readonly CheckedReceipt[],
   known: ReadonlySet<string>,
   { attachedAt, revokedAt, inUseFrom }: AgentTimes,
+  signedEvents: readonly SignedEvent[] = [],
 ): void {
+  const links = [
+    ...receipts.map(({ statement: { predicate }, ...receipt }) => ({
+      ...receipt,
+      agentId: predicate.agent_id,
+      previousSha256: predicate.previous_receipt_sha256,
+    })),
+    ...signedEvents,
+  ].toSorted((a, b) => a.logIndex - b.logIndex);
   const seen = new Set<string>();
   const gaps: ChainGap[] = [];
   let restarts = 0;
-  for (const { id, logIndex, statement, keyFingerprint, isEarlier } of receipts) {
-    const { agent_id, previous_receipt_sha256: previous } = statement.predicate;
+  for (const link of links) {
+    const { id, logIndex, keyFingerprint, isEarlier, agentId: agent_id, previousSha256: previous } = link;
     const from = inUseFrom.get(keyFingerprint) ?? attachedAt.get(agent_id) ?? -1;
     if (logIndex < from || logIndex > (revokedAt.get(agent_id) ?? Infinity))
       findings.fail("agents", `${id} is of ${agent_id} at a time when its key did not count`);
@@ -80,11 +89,12 @@ export function checkChains(
     else if (!known.has(previous)) gaps.push({ id, agentId: agent_id });
   }
   const [first] = gaps;
+  const what = gaps.every(({ id }) => !id.startsWith("evt_")) ? "receipts" : "receipts and events";
   if (first !== undefined)
     findings.leaveOpen(
       "chains",
-      `${gaps.length} receipts follow on one that is not in the log, the first is ${first.id} of ${first.agentId}: ask the host for its receipts/`,
+      `${gaps.length} ${what} follow on one that is not in the log, the first is ${first.id} of ${first.agentId}: ask the host for its receipts/ and events/`,
     );
-  const restarted = `; ${restarts} receipts begin a chain anew, as after a host was set up again`;
+  const restarted = `; ${restarts} receipts or events begin a chain anew, as after a host was set up again`;
   findings.hold("chains", `of ${seen.size} agents${restarts > 0 ? restarted : ""}`);
 }

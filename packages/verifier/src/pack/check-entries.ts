@@ -1,5 +1,7 @@
 import {
   countsAt,
+  envelopeFromJson,
+  type EnvelopeJson,
   type EventBundle,
   eventFile,
   formatLeaf,
@@ -9,12 +11,14 @@ import {
   MAX_BUNDLE_SIZE,
   parseBundle,
   parseEventBundle,
+  readEventStatement,
   PREDICATE_BACKUP,
   ProofError,
   receiptFile,
   type ReceiptBundle,
   type Statement,
   type TrustedKey,
+  verifyEnvelope,
   verifyInclusion,
   verifyReceipt,
 } from "@attestore/proof";
@@ -41,9 +45,23 @@ export interface CheckedReceipt {
   isEarlier: boolean;
 }
 
+/** An event that its agent signed, as a link of the agent's chain. */
+export interface SignedEvent {
+  id: string;
+  logIndex: number;
+  agentId: string;
+  bodySha256: string;
+  previousSha256: string | null;
+  /** Of the key that signed it. */
+  keyFingerprint: string;
+  isEarlier: boolean;
+}
+
 export interface CheckedEntries {
   /** In the order of the log. */
   receipts: CheckedReceipt[];
+  /** Likewise. */
+  signedEvents: SignedEvent[];
   events: Map<string, EventBundle>;
   /** Of those, the ids that are from outside the range of bodies. */
   otherEvents: Set<string>;
@@ -59,7 +77,13 @@ export async function checkEntries(
   agents: ReadonlyMap<string, KnownAgent>,
   range: CheckedRange,
 ): Promise<CheckedEntries> {
-  const found: CheckedEntries = { receipts: [], events: new Map(), otherEvents: new Set(), unread: [] };
+  const found: CheckedEntries = {
+    receipts: [],
+    signedEvents: [],
+    events: new Map(),
+    otherEvents: new Set(),
+    unread: [],
+  };
   const ids = idsOf(files);
   requireComplete(findings, range.leaves, ids);
   const named = { receipts: 0, events: 0 };
@@ -74,18 +98,49 @@ export async function checkEntries(
           else if (receipt !== null) found.receipts.push(receipt);
         } else {
           named.events += 1;
-          const bundle = await checkEvent(files, log, { id, leaf });
-          if (bundle !== null) found.events.set(id, bundle);
-          if (bundle !== null && leaf === undefined) found.otherEvents.add(id);
+          const checked = await checkEvent(files, log, agents, { id, leaf });
+          if (checked === null) return;
+          found.events.set(id, checked.bundle);
+          if (checked.signed !== null) found.signedEvents.push(checked.signed);
+          if (leaf === undefined) found.otherEvents.add(id);
         }
       }),
     );
   found.receipts.sort((a, b) => a.logIndex - b.logIndex);
+  found.signedEvents.sort((a, b) => a.logIndex - b.logIndex);
   requireOthersOutside(files, findings, range, found);
   findings.hold("receipts", `${named.receipts} receipts`);
-  findings.hold("events", `${named.events} events`);
+  findings.hold("events", `${named.events} events${unsignedOf(findings, found)}`);
   findings.hold("complete", `${range.leaves.size} entries, each with what its leaf covers`);
   return found;
+}
+
+/** The kinds that agents report and sign. */
+const REPORTED: ReadonlySet<string> = new Set(["backup_failed", "restore_failed", "attestation_failed"]);
+
+/**
+ * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no events, so that alone leaves nothing open;
+ * one that has signed events signs them all.
+ */
+function unsignedOf(findings: Findings, { events, signedEvents }: CheckedEntries): string {
+  const since = new Map<string, number>();
+  for (const { agentId, logIndex } of signedEvents)
+    since.set(agentId, Math.min(logIndex, since.get(agentId) ?? Infinity));
+  const unsigned = [...events.values()].filter(
+    ({ leaf, envelope }) =>
+      envelope === undefined && leaf.actor_id.startsWith("agent_") && REPORTED.has(leaf.kind),
+  );
+  const [first, ...others] = unsigned.filter(
+    ({ leaf, inclusion_proof }) => inclusion_proof.log_index > (since.get(leaf.actor_id) ?? Infinity),
+  );
+  if (first !== undefined)
+    findings.leaveOpen(
+      "events",
+      `${others.length + 1} events are in the names of agents that signed events before, and not signed: the service may have made them up. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
+    );
+  return unsigned.length === 0
+    ? ""
+    : `; ${unsigned.length} of them that an agent is said to have reported are not signed: they are the service's word`;
 }
 
 const FILE = /^(?:receipts\/(rcpt_[0-9a-z]+)|events\/(evt_[0-9a-z]+))\.json$/;
@@ -158,7 +213,7 @@ async function checkReceipt(
     findings.fail("receipts", `${path}: the pack has no key of ${bundle.leaf.actor_id}, who signed it`);
     return null;
   }
-  const key = signingKey(agent, bundle);
+  const key = signingKey(agent, bundle.envelope);
   const { verdict, statement, checks } = await verifyReceipt({
     bundle,
     publicKey: key.publicKey,
@@ -191,7 +246,7 @@ async function checkReceipt(
 }
 
 /** The one that the envelope names. What it names is not signed, and only ever chooses among the agent's. */
-function signingKey({ keys, inUse }: KnownAgent, { envelope }: ReceiptBundle): TrustedKey {
+function signingKey({ keys, inUse }: KnownAgent, envelope: EnvelopeJson): TrustedKey {
   const keyid = envelope.signatures[0]?.keyid;
   return keys.find(({ fingerprint }) => fingerprint === keyid) ?? inUse;
 }
@@ -199,9 +254,10 @@ function signingKey({ keys, inUse }: KnownAgent, { envelope }: ReceiptBundle): T
 async function checkEvent(
   files: PackFiles,
   log: PackLog,
+  agents: ReadonlyMap<string, KnownAgent>,
   { id, leaf: place }: Named,
-): Promise<EventBundle | null> {
-  return files.parsed("events", eventFile(id), MAX_EVENT, (bytes) => {
+): Promise<{ bundle: EventBundle; signed: SignedEvent | null } | null> {
+  return files.parsed("events", eventFile(id), MAX_EVENT, async (bytes) => {
     const bundle = parseEventBundle(bytes);
     requirePlace(bundle, id, place, log);
     if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
@@ -214,8 +270,33 @@ async function checkEvent(
       rootHash: log.rootHash,
       hashes: bundle.inclusion_proof.hashes.map(hashFromHex),
     });
-    return bundle;
+    return { bundle, signed: await signedBy(agents, bundle, place === undefined) };
   });
+}
+
+/** That a key of the agent's signed the envelope, which its bundle's form shows to be about this event. Throws ProofError. */
+async function signedBy(
+  agents: ReadonlyMap<string, KnownAgent>,
+  { envelope: json, leaf, inclusion_proof }: EventBundle,
+  isEarlier: boolean,
+): Promise<SignedEvent | null> {
+  if (json === undefined) return null;
+  const agent = agents.get(leaf.actor_id);
+  if (agent === undefined) refuse(`the pack has no key of ${leaf.actor_id}, who signed it`);
+  const envelope = envelopeFromJson(json);
+  const key = signingKey(agent, json);
+  await verifyEnvelope(envelope, key.publicKey);
+  const { occurred_at, previous_receipt_sha256 } = readEventStatement(envelope);
+  if (!countsAt(key, occurred_at)) refuse("it is signed with a key that was replaced before it happened");
+  return {
+    id: leaf.id,
+    logIndex: inclusion_proof.log_index,
+    agentId: leaf.actor_id,
+    bodySha256: leaf.body_sha256,
+    previousSha256: previous_receipt_sha256,
+    keyFingerprint: key.fingerprint,
+    isEarlier,
+  };
 }
 
 /** All proofs of a pack lead to its one checkpoint. */

@@ -1,7 +1,7 @@
 import type { BasisKey } from "../basis.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import type { KnownAgent } from "./check-agents.ts";
-import type { CheckedReceipt } from "./check-entries.ts";
+import type { CheckedReceipt, SignedEvent } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 
 /**
@@ -91,6 +91,19 @@ export class GivenKeys {
         ? "no receipts; the checkpoint is cosigned by keys that you gave"
         : `${total} receipts, all signed with the ${basis.length} keys that you gave or that these lead to`,
     );
+  }
+
+  /** That no event is signed with a key of which only the operator says whose it is. */
+  checkEvents(findings: Findings, events: readonly SignedEvent[]): void {
+    const [first, ...others] = events.filter(
+      ({ agentId, keyFingerprint }) => !this.has(agentId, keyFingerprint),
+    );
+    if (first !== undefined)
+      findings.leaveOpen(
+        "events",
+        `${others.length + 1} events are signed with keys that you did not give, which the operator could have made: the first is ${first.id}, by ${first.keyFingerprint} of ${first.agentId}`,
+        "--key FILE of each, or --keys FILE, from the hosts or the organisation's owner",
+      );
   }
 
   #requireKnown(findings: Findings, periodTo: string): void {

@@ -168,6 +168,7 @@ async function checkAll(
       witnesses: log.witnesses,
       witnesses_required: requireWitnesses,
     };
+    givenKeys.checkEvents(findings, entries.signedEvents);
     if (entries.unread.length > 0) {
       const detail = `${entries.unread.length} receipts are of a version that is not known here`;
       for (const id of ["chains", "runs", "schedules", "summary", "page"] as const)
@@ -176,11 +177,12 @@ async function checkAll(
       return { summary, basis, roots: range.roots };
     }
     const known = new Set([
+      ...entries.signedEvents.map(({ bodySha256 }) => bodySha256),
       ...entries.receipts.map(({ bodySha256 }) => bodySha256),
       ...range.otherBodies,
       ...(await readPredecessors(files, log)),
     ]);
-    checkChains(findings, entries.receipts, known, times);
+    checkChains(findings, entries.receipts, known, times, entries.signedEvents);
     summary = policy === null ? null : await count(files, findings, { range, entries, policy });
   }
   await files.compareRest();

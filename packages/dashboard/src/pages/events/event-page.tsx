@@ -69,11 +69,24 @@ function factsOf(event: LogEvent): (readonly [string, ReactNode])[] {
     ...(backup_id === undefined ? [] : [[text.backup, <RecordLink id={backup_id} />] as const]),
     ...(command_id === undefined ? [] : [[text.command, <RecordLink id={command_id} />] as const]),
     [text.actor, <ActorView actor={event.actor} />],
+    ...(event.actor.kind === "agent" ? [[text.signature, signatureOf(event)] as const] : []),
     [text.occurred, <Moment at={event.occurred_at} />],
     [text.recorded, <Moment at={event.created_at} />],
     [text.index, event.log_index.toLocaleString("en-GB")],
     [text.leafHash, <Code>{event.leaf_hash}</Code>],
   ];
+}
+
+/** Which key that is has to come from the host: what is shown here is claimed. */
+function signatureOf({ envelope }: LogEvent): ReactNode {
+  const keyid = envelope?.signatures[0]?.keyid;
+  return envelope === undefined ? (
+    text.unsigned
+  ) : (
+    <>
+      {text.signed} <Code>{keyid ?? ""}</Code>
+    </>
+  );
 }
 
 function VerifyEvent({ event }: { event: LogEvent }) {

@@ -3,25 +3,45 @@ import type { EventEntry } from "../../log/event-entry.ts";
 import { insertEvents } from "../../log/event-rows.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { notFound } from "../../platform/http/errors.ts";
-import { linkCommands, readOwners } from "./store.ts";
+import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 
 export type AgentEventEntry = EventEntry & LogEntry;
 
-/** Agents' events in a batch. What they refer to has to be their organisation's, and a command their own. */
+/**
+ * Agents' events in a batch. What they refer to has to be their organisation's, and a command their own. A signed one that the log has
+ * is recognised by its envelope, as a receipt is, and its place in the agent's chain is as little enforced.
+ */
 export const agentEvents: EntryKind<AgentEventEntry> = {
   async examine(session: SqlSession, entries: readonly AgentEventEntry[]) {
-    const owners = await readOwners(session, {
-      sources: entries.flatMap(({ sourceId }) => sourceId ?? []),
-      backups: entries.flatMap(({ backupId }) => backupId ?? []),
-      commands: entries.flatMap(({ commandId }) => commandId ?? []),
-    });
-    return ({ orgId, agentId, sourceId, backupId, commandId }): Verdict<AgentEventEntry> => {
+    const signed = entries.flatMap((entry) => entry.signed ?? []);
+    const [owners, recorded] = await Promise.all([
+      readOwners(session, {
+        sources: entries.flatMap(({ sourceId }) => sourceId ?? []),
+        backups: entries.flatMap(({ backupId }) => backupId ?? []),
+        commands: entries.flatMap(({ commandId }) => commandId ?? []),
+      }),
+      signed.length === 0
+        ? new Map<string, number>()
+        : readRecordedEvents(
+            session,
+            signed.map(({ envelopeSha256 }) => envelopeSha256),
+          ),
+    ]);
+    const inThisBatch = new Map<string, AgentEventEntry>();
+    return (entry): Verdict<AgentEventEntry> => {
+      const { orgId, agentId, sourceId, backupId, commandId } = entry;
+      const envelope = entry.signed?.envelopeSha256.toString("base64");
+      const logIndex = envelope === undefined ? undefined : recorded.get(envelope);
+      if (logIndex !== undefined) return { is: "recorded", logIndex };
+      const twin = envelope === undefined ? undefined : inThisBatch.get(envelope);
+      if (twin !== undefined) return { is: "twin", of: twin };
       for (const [what, id, owner] of [
         ["source", sourceId, orgId],
         ["backup", backupId, orgId],
         ["command", commandId, agentId],
       ] as const)
         if (id !== undefined && owners.get(id) !== owner) return { is: "refused", error: notFound(what) };
+      if (envelope !== undefined) inThisBatch.set(envelope, entry);
       return { is: "new" };
     };
   },

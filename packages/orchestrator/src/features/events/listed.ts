@@ -15,6 +15,7 @@ export interface ListedEvent {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Date;
+  envelope: Buffer | null;
 }
 
 export interface EventFilter {
@@ -36,6 +37,7 @@ export const EVENT_COLUMNS = [
   "log_index",
   "leaf_hash",
   "created_at",
+  "envelope",
 ] as const;
 
 /** Newest first, one more than `limit`, or as many as a page has room for; then `hasMore`. */
@@ -48,7 +50,7 @@ export async function listEvents(
 ): Promise<{ rows: ListedEvent[]; hasMore: boolean }> {
   let query = db
     .selectFrom("events")
-    .select(["id", sql<number>`octet_length(body)`.as("bytes")])
+    .select(["id", sql<number>`octet_length(body) + coalesce(octet_length(envelope), 0)`.as("bytes")])
     .where("org_id", "=", orgId)
     .where("id", ">=", ids.from)
     .where("id", "<", ids.before);

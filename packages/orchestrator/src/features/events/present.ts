@@ -18,6 +18,9 @@ export function eventRecord(event: ListedEvent): EventRecord {
     detail,
     log_index: event.log_index,
     leaf_hash: event.leaf_hash.toString("hex"),
+    ...(event.envelope === null
+      ? {}
+      : { envelope: JSON.parse(event.envelope.toString("utf8")) as NonNullable<EventRecord["envelope"]> }),
   };
 }
 

@@ -5,18 +5,23 @@ import {
   MAX_EVENT_DETAIL_VALUES,
 } from "@attestore/contract";
 import { isTimestamp, ProofError } from "@attestore/proof";
-import { eventEntry } from "../../log/event-entry.ts";
+import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
+import { KeyReplaced } from "../../log/key-replaced.ts";
 import { placementAnswer } from "../../log/placement.ts";
-import type { Sequencer } from "../../log/sequencer.ts";
+import type { Sequencer, Submitted } from "../../log/sequencer.ts";
+import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { invalidRequest } from "../../platform/http/errors.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
+import { findSigningKey } from "../agents/signing-keys.ts";
+import type { FindKey } from "../receipts/verify-submission.ts";
 import { agentEvents, type AgentEventEntry } from "./event-kind.ts";
+import { verifySignedEvent } from "./verify-signed-event.ts";
 
 const DETAIL = { bytes: MAX_EVENT_DETAIL_BYTES, values: MAX_EVENT_DETAIL_VALUES };
 
-export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
+export function eventRoutes({ sequencer, db }: { sequencer: Sequencer; db: Database }): Route[] {
   return [
     submitRoute({
       method: "POST",
@@ -24,18 +29,29 @@ export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
       summary: "Report what happened and is no receipt",
       action: "event.submit",
       answers: { 201: EventAccepted },
-      errors: ["not_found"],
+      errors: ["not_found", "receipt_signature_invalid", "statement_invalid", "statement_mismatch"],
       credential: "agent",
       body: EventRequest,
       rateLimits: ["default"],
       async handle({ principal, body, rawBody }, record) {
         requireWithin("detail", body.detail, DETAIL);
-        const submitted = await sequencer.submit(
-          agentEvents,
-          agentEvent(principal, body),
-          record,
-          rawBody.length,
-        );
+        const findKey: FindKey = (agentId, fingerprint) => findSigningKey(db, agentId, fingerprint);
+        const submit = async (isStale: boolean): Promise<Submitted> => {
+          const { envelope, ...event } = body;
+          const verified =
+            envelope === undefined
+              ? undefined
+              : await verifySignedEvent(principal, event, envelope, { findKey, isStale });
+          const entry = {
+            ...agentEvent(principal, event, verified?.signed),
+            ...(verified?.signedWith === undefined ? {} : { signedWith: verified.signedWith }),
+          };
+          return sequencer.submit(agentEvents, entry, record, rawBody.length);
+        };
+        const submitted = await submit(false).catch((error: unknown) => {
+          if (error instanceof KeyReplaced) return submit(true);
+          throw error;
+        });
         if (submitted.is === "remembered") return submitted.answer;
         return placementAnswer("event_id", submitted.placement, submitted.replayed);
       },
@@ -44,7 +60,11 @@ export function eventRoutes({ sequencer }: { sequencer: Sequencer }): Route[] {
 }
 
 /** Throws `invalid_request` for what the schema lets through and the log cannot hold. */
-function agentEvent(agent: AgentPrincipal, body: EventRequest): AgentEventEntry {
+function agentEvent(
+  agent: AgentPrincipal,
+  body: Omit<EventRequest, "envelope">,
+  signed: SignedEvent | undefined,
+): AgentEventEntry {
   const { kind, source_id, backup_id, command_id, occurred_at, detail } = body;
   if (!isTimestamp(occurred_at))
     throw invalidRequest("The event cannot be recorded.", [
@@ -63,6 +83,7 @@ function agentEvent(agent: AgentPrincipal, body: EventRequest): AgentEventEntry 
         detail,
       },
       new Date(),
+      signed,
     );
     return { ...event, agentId: agent.id };
   } catch (error) {

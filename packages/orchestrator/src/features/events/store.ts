@@ -1,4 +1,4 @@
-import { plainArray } from "../../log/packed.ts";
+import { byteaArray, plainArray } from "../../log/packed.ts";
 import type { SqlSession, Statement } from "../../log/sql-session.ts";
 
 const REFERENCES: Statement = {
@@ -30,4 +30,19 @@ const LINK: Statement = {
 /** A command's record says what came of it. Of several events the last stays. */
 export function linkCommands(session: SqlSession, links: ReadonlyMap<string, string>): Promise<unknown> {
   return session.run(LINK, [plainArray([...links.keys()]), plainArray([...links.values()])]);
+}
+
+const RECORDED: Statement = {
+  name: "events_recorded",
+  text: "select envelope_sha256, log_index from events where envelope_sha256 = any($1::bytea[])",
+};
+
+/** Index in the log by envelope (base64 of envelope_sha256), of the signed events that are in it. */
+export async function readRecordedEvents(
+  session: SqlSession,
+  envelopes: readonly Buffer[],
+): Promise<Map<string, number>> {
+  type Row = { envelope_sha256: Buffer; log_index: number };
+  const rows = await session.run<Row>(RECORDED, [byteaArray(envelopes)]);
+  return new Map(rows.map((row) => [row.envelope_sha256.toString("base64"), row.log_index]));
 }

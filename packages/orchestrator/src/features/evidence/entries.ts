@@ -1,4 +1,5 @@
 import {
+  type EnvelopeJson,
   type EventBundle,
   eventFile,
   formatVerifierKey,
@@ -27,7 +28,7 @@ import type { TreeReader } from "./tree-reader.ts";
 /** An entry of the log with what its leaf covers. */
 export type Entry = { logIndex: number; leaf: Leaf } & (
   | { receipt: ReceiptBody; keyid: string; statement: Statement }
-  | { event: LoggedEvent }
+  | { event: LoggedEvent; envelope?: EnvelopeJson }
 );
 
 /** Looks up what these leaves cover. Throws LogDefect where it is not there. */
@@ -50,13 +51,16 @@ export async function readEntries(
   return leaves.map(({ logIndex, leaf }): Entry => {
     const receipt = receipts.get(leaf.id);
     if (receipt !== undefined) return { logIndex, leaf, receipt, ...signedIn(receipt, logIndex) };
-    const body = events.get(leaf.id);
-    if (body === undefined)
+    const found = events.get(leaf.id);
+    if (found === undefined)
       throw new LogDefect(
         "log_incomplete",
         `leaf ${logIndex} of ${orgId} covers ${leaf.id}, which is not there`,
       );
-    return { logIndex, leaf, event: JSON.parse(body.toString("utf8")) as LoggedEvent };
+    const event = JSON.parse(found.body.toString("utf8")) as LoggedEvent;
+    if (found.envelope === null) return { logIndex, leaf, event };
+    const envelope = JSON.parse(found.envelope.toString("utf8")) as EnvelopeJson;
+    return { logIndex, leaf, event, envelope };
   });
 }
 
@@ -108,7 +112,11 @@ export async function bundleFile(
 ): Promise<PackFile> {
   const proof = await proofInPack(tx, signer, tree, snapshot, entry);
   if ("event" in entry) {
-    const bundle: EventBundle = { event: entry.event, ...proof };
+    const bundle: EventBundle = {
+      event: entry.event,
+      ...(entry.envelope === undefined ? {} : { envelope: entry.envelope }),
+      ...proof,
+    };
     return jsonFile(eventFile(entry.leaf.id), bundle);
   }
   const publicKey = snapshot.signingKeys.get(entry.keyid);

@@ -24,7 +24,7 @@ ${PACK_FILES.policy}             schedules, retention and objectives as they wer
 runs/                   every time that a schedule named, and whether it passed, failed or was missed;
                         one JSON object a line
 receipts/               what agents signed: each backup and each restore test, with its proof
-predecessors/           the leaves of receipts from before that an agent's first one here follows on
+predecessors/           the leaves of receipts and signed events from before that an agent's first one here follows on
 events/                 other entries of the log: missed runs, failures, agents that came and went,
                         changes of the policy, each with its proof
 keys/                   the agents' public keys and since when until when they count (agents.json), also

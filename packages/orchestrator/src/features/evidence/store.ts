@@ -114,11 +114,11 @@ export async function listBackupsBefore(
   return found.map(({ log_index }) => log_index);
 }
 
-/** How far back the receipt that an agent's one follows on is looked for, in receipts of that agent. */
+/** How far back the receipt that an agent's one follows on is looked for, in receipts, and in events, of that agent. */
 const FOLLOWS_WITHIN = 1000;
 
 /**
- * Index in the log of each receipt in front of the range that one in the period follows on (`previous_receipt_sha256`), so that a pack can
+ * Index in the log of each receipt or signed event in front of the range that one in the period follows on (`previous_receipt_sha256`), so that a pack can
  * show that nothing was left out between them. `near` is an id somewhat older than the range: what lies in it need not be looked up.
  */
 export async function listPredecessors(
@@ -134,24 +134,42 @@ export async function listPredecessors(
   const found = await rows<{ log_index: number }>(
     db,
     sql`with follows as materialized (
-        select distinct agent_id, previous_receipt_sha256 as previous from receipts
+        select agent_id, previous_receipt_sha256 as previous from receipts
         where org_id = ${orgId} and id >= ${from} and id < ${until} and log_index < ${range.to}
+          and previous_receipt_sha256 is not null
+        union
+        select actor_id, previous_receipt_sha256 from events
+        where org_id = ${orgId} and id >= ${eventId(from)} and id < ${eventId(until)} and log_index < ${range.to}
           and previous_receipt_sha256 is not null),
       near as materialized (
         select payload_sha256 from receipts
         where org_id = ${orgId} and id >= ${near} and id < ${until} and log_index >= ${range.from}
-          and log_index < ${range.to}),
+          and log_index < ${range.to}
+        union all
+        select payload_sha256 from events
+        where org_id = ${orgId} and id >= ${eventId(near)} and id < ${eventId(until)} and log_index >= ${range.from}
+          and log_index < ${range.to} and payload_sha256 is not null),
       open as materialized (
         select agent_id, previous from follows
         where not exists (select 1 from near where payload_sha256 = previous))
       select distinct before.log_index from open
       cross join lateral (
-        select log_index, payload_sha256 from receipts
+        (select log_index, payload_sha256 from receipts
         where agent_id = open.agent_id and org_id = ${orgId} and id < ${from} and log_index < ${range.from}
-        order by id desc limit ${FOLLOWS_WITHIN}) as before
+        order by id desc limit ${FOLLOWS_WITHIN})
+        union all
+        (select log_index, payload_sha256 from events
+        where actor_id = (open.agent_id collate "default") and org_id = ${orgId} and id < ${eventId(from)} and log_index < ${range.from}
+          and envelope_sha256 is not null
+        order by id desc limit ${FOLLOWS_WITHIN})) as before
       where before.payload_sha256 = open.previous`,
   );
   return found.map(({ log_index }) => log_index);
+}
+
+/** Ids of a kind are in the order of time, and so are those of another kind with the same rest. */
+function eventId(receiptId: string): string {
+  return receiptId.replace(/^rcpt_/, "evt_");
 }
 
 /** Index in the log of each source's last change before that moment, and of its removal. */
@@ -228,13 +246,13 @@ export async function readEventBodies(
   db: Database,
   orgId: string,
   ids: readonly string[],
-): Promise<Map<string, Buffer>> {
+): Promise<Map<string, { body: Buffer; envelope: Buffer | null }>> {
   if (ids.length === 0) return new Map();
   const found = await db
     .selectFrom("events")
-    .select(["id", "body"])
+    .select(["id", "body", "envelope"])
     .where("id", "in", [...ids])
     .where("org_id", "=", orgId)
     .execute();
-  return new Map(found.map(({ id, body }) => [id, body]));
+  return new Map(found.map(({ id, ...event }) => [id, event]));
 }

@@ -51,6 +51,24 @@ export async function verifySubmission(
   { findKey = () => Promise.resolve(null), isStale = false, now = new Date() }: VerifyOptions = {},
 ): Promise<VerifiedSubmission> {
   const envelope = readEnvelope(body);
+  const { replacement } = await verifySigned(envelope, agent, { findKey, isStale });
+  const statement = readStatement(envelope);
+  if (replacement !== null) requireFromBefore(statement.predicate.finished_at, replacement, now);
+  const { org_id, agent_id } = statement.predicate;
+  if (org_id !== agent.orgId) throw mismatch("org_id", "another organisation than the agent's");
+  if (agent_id !== agent.id) throw mismatch("agent_id", "another agent than the one that submits it");
+  return { envelope, statement, isByRetiredKey: replacement !== null };
+}
+
+/**
+ * That a key of the agent's signed it, and what took the place of that key, if anything did: what it signed then has to be from before.
+ * Throws ApiError `receipt_signature_invalid`, `statement_mismatch`.
+ */
+export async function verifySigned(
+  envelope: Envelope,
+  agent: AgentPrincipal,
+  { findKey, isStale }: { findKey: FindKey; isStale: boolean },
+): Promise<Pick<SigningKeyRow, "replacement">> {
   const isKnown = !isStale && envelope.keyid === agent.keyFingerprint;
   const other = isKnown ? null : await findKey(agent.id, envelope.keyid);
   const key = other === null ? keyOf(agent) : publicKeyFromBytes(new Uint8Array(other.public_key));
@@ -66,25 +84,19 @@ export async function verifySubmission(
       "statement_mismatch",
       `The envelope's keyid is not the fingerprint of this agent's key (${agent.keyFingerprint}).`,
     );
-  const statement = readStatement(envelope);
-  const replacement = other?.replacement ?? null;
-  if (replacement !== null) requireFromBefore(statement, replacement, now);
-  const { org_id, agent_id } = statement.predicate;
-  if (org_id !== agent.orgId) throw mismatch("org_id", "another organisation than the agent's");
-  if (agent_id !== agent.id) throw mismatch("agent_id", "another agent than the one that submits it");
-  return { envelope, statement, isByRetiredKey: replacement !== null };
+  return { replacement: other?.replacement ?? null };
 }
 
 /** A key that was replaced counts for what ended before that, as long as it may have waited in the agent's spool. */
-function requireFromBefore(
-  { predicate }: Statement,
+export function requireFromBefore(
+  endedAt: string,
   { replaced_at, retired_at }: NonNullable<SigningKeyRow["replacement"]>,
   now: Date,
 ): void {
-  if (predicate.finished_at > replaced_at.toISOString())
+  if (endedAt > replaced_at.toISOString())
     throw new ApiError(
       "receipt_signature_invalid",
-      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before the run ended.`,
+      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before what it tells of.`,
     );
   if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SPOOL_MS)
     throw new ApiError(

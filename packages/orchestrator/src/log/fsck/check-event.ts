@@ -1,4 +1,16 @@
-import { canonicalJson, parseJson, ProofError, sha256, toHex, utf8, type JsonObject } from "@attestore/proof";
+import {
+  canonicalJson,
+  envelopeFromJson,
+  parseJson,
+  ProofError,
+  requireEventLeaf,
+  sha256,
+  toHex,
+  utf8,
+  type JsonObject,
+  type LoggedEvent,
+} from "@attestore/proof";
+import { envelopeSha256 } from "../envelope-sha256.ts";
 import { plainArray } from "../packed.ts";
 import type { SqlSession, Statement } from "../sql-session.ts";
 import type { Check } from "./check.ts";
@@ -18,12 +30,16 @@ interface EventRow {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Date;
+  envelope: Buffer | null;
+  envelope_sha256: Buffer | null;
+  payload_sha256: Buffer | null;
+  previous_receipt_sha256: Buffer | null;
 }
 
 const EVENTS: Statement = {
   name: "fsck_events",
   text: `select id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index, leaf_hash,
-      created_at from events where id = any($1::text[])`,
+      created_at, envelope, envelope_sha256, payload_sha256, previous_receipt_sha256 from events where id = any($1::text[])`,
 };
 
 export async function readEvents(
@@ -46,7 +62,9 @@ export function checkEvent({ report }: Check, { row, leaf }: ParsedLeaf, event: 
     log_index: [event.log_index, row.log_index],
     leaf_hash: [toHex(event.leaf_hash), toHex(row.leaf_hash)],
     created_at: [event.created_at.toISOString(), leaf.recorded_at],
-    body: [toHex(sha256(event.body)), leaf.body_sha256],
+    ...(event.envelope === null
+      ? { body: [toHex(sha256(event.body)), leaf.body_sha256], signature: [null, leaf.signature ?? null] }
+      : {}),
     source_id: [event.source_id, body["source_id"] ?? null],
     backup_id: [event.backup_id, body["backup_id"] ?? null],
     command_id: [event.command_id, body["command_id"] ?? null],
@@ -54,6 +72,26 @@ export function checkEvent({ report }: Check, { row, leaf }: ParsedLeaf, event: 
     id: [event.id, leaf.id],
     kind_in_body: [event.kind, body["kind"]],
   });
+  if (event.envelope === null) return;
+  try {
+    const json = JSON.parse(event.envelope.toString("utf8")) as Parameters<typeof requireEventLeaf>[2];
+    const signed = requireEventLeaf(leaf, body as unknown as LoggedEvent, json);
+    const envelope = envelopeFromJson(json);
+    compareFields(report, event.id, {
+      payload_sha256: [event.payload_sha256?.toString("hex"), toHex(sha256(envelope.payload))],
+      envelope_sha256: [
+        event.envelope_sha256?.toString("hex"),
+        envelopeSha256(sha256(envelope.payload), envelope).toString("hex"),
+      ],
+      previous_receipt_sha256: [
+        event.previous_receipt_sha256?.toString("hex") ?? null,
+        signed?.previous_receipt_sha256,
+      ],
+    });
+  } catch (error) {
+    if (!(error instanceof ProofError || error instanceof SyntaxError)) throw error;
+    report("entry_differs", `${event.id}: ${error.message}`);
+  }
 }
 
 function readBody(bytes: Buffer): JsonObject | null {

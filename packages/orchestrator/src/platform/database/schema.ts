@@ -383,6 +383,10 @@ export interface EventsTable {
   log_index: number;
   leaf_hash: Buffer;
   created_at: Timestamp;
+  envelope: Nullable<Buffer>;
+  envelope_sha256: Nullable<Buffer>;
+  payload_sha256: Nullable<Buffer>;
+  previous_receipt_sha256: Nullable<Buffer>;
 }
 
 export interface IdempotencyKeysTable {

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import type { EventRequest } from "@attestore/contract";
+import {
+  envelopeToJson,
+  formatEventStatement,
+  PAYLOAD_TYPE,
+  ProofError,
+  signEnvelope,
+  type EnvelopeJson,
+} from "@attestore/proof";
+import { readConfig } from "../root/config.ts";
+import type { Layout } from "../root/layout.ts";
+import { readSigningKey } from "../root/signing-key.ts";
+import { systemCode } from "../root/system-code.ts";
+import { UserError } from "../root/user-error.ts";
+import { agentVersion } from "../service/host-facts.ts";
+import { signNext } from "./chain.ts";
+
+/**
+ * Signs an event as the next of this agent's chain; `write` puts it into the spool.
+ * False where nothing can be signed, because a log alarm stands, the host is not attached, or the key or the newest of the chain cannot
+ * be read: such an event is often about just that, and is reported unsigned rather than not at all.
+ */
+export async function signEvent(
+  layout: Layout,
+  event: EventRequest,
+  write: (sequence: number, envelope: EnvelopeJson) => Promise<void>,
+): Promise<boolean> {
+  if (existsSync(layout.logAlarm)) return false;
+  let isSigned = false;
+  try {
+    const { agent } = await readConfig(layout.config, layout.root);
+    if (agent === null) return false;
+    const key = await readSigningKey(layout);
+    await signNext(layout, async (end) => {
+      const envelope = await signEnvelope({
+        payloadType: PAYLOAD_TYPE,
+        payload: formatEventStatement({
+          ...event,
+          org_id: agent.orgId,
+          agent_id: agent.id,
+          agent_version: agentVersion,
+          previous_receipt_sha256: end.sha256,
+        }),
+        keyid: key.fingerprint,
+        sign: key.sign,
+      });
+      isSigned = true;
+      await write(end.sequence + 1, envelopeToJson(envelope));
+    });
+    return true;
+  } catch (error) {
+    // Once it is signed it has its place, and only what kept it from the disk is left to be told.
+    if (!isSigned && isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  const isRefused = error instanceof Error && systemCode(error) !== null;
+  return (
+    isRefused || error instanceof UserError || error instanceof ProofError || error instanceof SyntaxError
+  );
+}
