@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { delimiter, isAbsolute } from "node:path";
 
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
@@ -18,13 +18,22 @@ export function temporaryDirectory(path: string | undefined = process.env["TMPDI
 }
 
 function isSticky(directory: string): boolean {
-  const { uid, mode } = statSync(directory, { throwIfNoEntry: false }) ?? { uid: -1, mode: 0 };
+  const { uid, mode } = statsOf(directory) ?? { uid: -1, mode: 0 };
   return (uid === 0 || uid === process.geteuid?.()) && (mode & 0o1000) !== 0;
 }
 
 function isTrusted(directory: string): boolean {
-  const stats = statSync(directory, { throwIfNoEntry: false });
-  if (stats === undefined || !stats.isDirectory()) return false;
+  const stats = statsOf(directory);
+  if (stats === null || !stats.isDirectory()) return false;
   const isOurs = stats.uid === 0 || stats.uid === process.geteuid?.();
   return isOurs && (stats.mode & 0o002) === 0;
+}
+
+/** Null where it is not there, or where this user may not look: nothing could be run from it either. */
+function statsOf(directory: string): Stats | null {
+  try {
+    return statSync(directory);
+  } catch {
+    return null;
+  }
 }
