@@ -400,6 +400,7 @@ it("finds what is wrong with an installation", async () => {
     "clock",
     "log",
     "agent",
+    "isolation",
     "sqlite",
     "files",
     "source invoices",

@@ -41,7 +41,7 @@ async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<E
     ...config.recipients,
     ...(logKey === null ? [] : ["# the log's verifier key", logKey]),
   ];
-  if (output === null) for (const line of lines) terminal.data(line);
+  if (output === null) terminal.block(lines.join("\n"));
   else {
     await writeDurably(output, `${lines.join("\n")}\n`);
     if (flags.isOn("json")) terminal.data(JSON.stringify({ output }));

@@ -120,7 +120,7 @@ async function writePages(
   pages: readonly string[],
 ): Promise<string[]> {
   if (output === null) {
-    terminal.data(pages.join("\f"));
+    for (const page of pages) terminal.block(page);
     return [];
   }
   const isHtml = /\.html?$/i.test(output);

@@ -121,7 +121,11 @@ test("a dump that cannot be loaded fails it, with the server's error; no row is 
   server.sql("set check_constraint_checks = 0; update shop.orders set price = -1 where id = 1");
   const broken = await back();
   server.sql("update shop.orders set price = 1 where id = 1");
-  const tested = await testIn(CONTAINER, [], { ciphertext: { path: broken.path }, sha256: broken.sha256 });
+  const tested = await testIn(CONTAINER, [], {
+    ciphertext: { path: broken.path },
+    sha256: broken.sha256,
+    backupMetadata: broken.sourceMetadata,
+  });
   expect(tested).toMatchObject({ result: "failed", checks: [] });
   expect(tested.reason).toMatch(/^the dump cannot be loaded \(error 4025, SQLSTATE 23000, at line [0-9]+/);
 });

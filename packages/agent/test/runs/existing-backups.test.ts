@@ -322,6 +322,7 @@ SQL
     const gone = await testIt(source(), await back(source()), passed);
     expect(gone.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
       "inferred:tables",
+      "inferred:total",
     ]);
     run("psql -Xqc 'truncate tags'; pg_dump -Fc -f a.dump", env);
     const nothing = await testIt(source(), await back(source()));
