@@ -14,7 +14,9 @@ export const EmailAddress = Type.String({
  * Made by whoever asks for a code, at random and for this once, and given again with the code: the code then works for them alone, and nobody
  * else's wrong tries count against it. Without one the client's network takes its place.
  */
-const Attempt = Type.Optional(Type.String({ pattern: "^[A-Za-z0-9_-]{22,64}$" }));
+const Attempt = Type.Optional(
+  Type.String({ pattern: "^[A-Za-z0-9_-]{22,64}$", examples: ["b4GkQm1t0VhY3mZsX9cR2w"] }),
+);
 
 /** A one-time code as somebody types it; what cannot be one is a wrong one. */
 const TypedCode = Type.String({ minLength: 1, maxLength: 32 });
