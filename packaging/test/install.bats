@@ -48,7 +48,7 @@ nothing_installed='
     ATTESTORE_SKIP_PREREQS=1 sh /release/install.sh
     [ \"\$(attestore --version)\" = $version ]
     dpkg -s attestore | grep -q '^Status: install ok installed'
-    [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'attestore attestore 700' ]
+    [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'root attestore 1770' ]
     echo --- again
     ATTESTORE_SKIP_PREREQS=1 sh /release/install.sh"
   [ "$status" -eq 0 ]
@@ -185,7 +185,7 @@ EOF
     for run in first second; do
       ATTESTORE_SKIP_PREREQS=1 sh /release/install.sh
       [ \"\$(attestore --version)\" = $version ]
-      [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'attestore attestore 700' ]
+      [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'root attestore 1770' ]
       cmp /etc/systemd/system/attestore.service /release/attestore.service
       [ ! -e /usr/local/bin/attestore-agent ]
       [ ! -e /etc/systemd/system/attestore-agent.service ]
@@ -201,7 +201,7 @@ EOF
     rm -rf /run/systemd
     rpm -i --nodeps /release/attestore-$version-1.x86_64.rpm
     [ \"\$(attestore --version)\" = $version ]
-    [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'attestore attestore 700' ]
+    [ \"\$(stat -c '%U %G %a' /var/lib/attestore)\" = 'root attestore 1770' ]
     rpm -V --nodeps attestore
     touch /var/lib/attestore/config.yaml
     rpm -U --nodeps --force /release/attestore-$version-1.x86_64.rpm

@@ -133,7 +133,7 @@ describe.each(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[])("POST %s", (
     ["a byte that is not UTF-8", Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ["UTF-16", Buffer.from('{"a":1}', "utf16le")],
     ["a zero byte", Buffer.from([0])],
-    ["endless nesting", "[".repeat(100_000)],
+    ["endless nesting", "[".repeat(8_000)],
   ])("refuses %s as JSON", async (_what, body) => {
     expectError(await send(body), "invalid_json");
   });

@@ -70,7 +70,7 @@ let orgs = 0;
 
 export async function openDashboard(settings: Environment = {}): Promise<Dashboard> {
   await buildDashboard();
-  const server = await startServer(settings);
+  const server = await startServer({ ATTESTORE_SIGNUP: "open", ...settings });
   const browser = await chromium
     .launch({
       executablePath: "/usr/bin/chromium",

@@ -1,4 +1,4 @@
-import { ApiError } from "./errors.ts";
+import { invalidRequest } from "./errors.ts";
 
 export interface JsonBounds {
   /** As JSON in UTF-8. */
@@ -9,16 +9,13 @@ export interface JsonBounds {
 
 /**
  * Refuses a value of a request that is too large to keep, list and compare: what one agent records, everybody's thread reads.
- * @throws ApiError `payload_too_large` that names the field
+ * @throws ApiError `invalid_request` that names the field
  */
 export function requireWithin(field: string, value: object, { bytes, values }: JsonBounds): void {
   const found = { bytes: Buffer.byteLength(JSON.stringify(value)), values: countValues(value) };
   if (found.bytes <= bytes && found.values <= values) return;
-  throw new ApiError(
-    "payload_too_large",
-    `${field} has ${found.bytes} bytes and ${found.values} values. At most ${bytes} bytes and ${values} values are kept.`,
-    { field, max_bytes: bytes, max_values: values },
-  );
+  const message = `has ${found.bytes} bytes and ${found.values} values; at most ${bytes} bytes and ${values} values are kept`;
+  throw invalidRequest(`${field} ${message}.`, [{ path: `/${field}`, message }]);
 }
 
 function countValues(value: object): number {
