@@ -34,6 +34,8 @@ const ADJUST: Readonly<Record<string, Adjust>> = {
   }),
   "PATCH /api/orgs/:orgID/notifications/channels/:channelID": (body) => without(body, "weekly_evidence"),
   "POST /v1/heartbeat": (body) => without(body, "log_head", "cosignature"),
+  // As whoever signs nothing sends it: the example's envelope is another agent's.
+  "POST /v1/events": (body) => without(body, "envelope"),
   "POST /v1/backups/upload-url": (body, about) => ({ ...body, ...about.upload }),
   "POST /v1/backups": (body, about) => ({ ...without(body, "parts"), ...about.upload }),
   "POST /api/orgs/:orgID/sources": (body) => ({ ...body, slug: `s-${randomUUID().slice(0, 8)}` }),
