@@ -320,8 +320,8 @@ it("backs up a source that is another database now, and tests it once a person c
   const warned = await cli(["backup", "--source", "invoices"]);
   expect(warned.code, warned.stderr).toBe(0);
   expect(warned.stderr).toContain("attestore source confirm invoices");
-  // Signed, so that nobody has to believe this host's state.
-  const marked = JSON.parse((await cli(["receipts", "show", "3"])).stdout) as { statement: BackupStatement };
+  // Signed, so that nobody has to believe this host's state. The third is the alarm.
+  const marked = JSON.parse((await cli(["receipts", "show", "4"])).stdout) as { statement: BackupStatement };
   expect(marked.statement.predicate.source_metadata).toMatchObject({
     source: { slug: "invoices", identity: { application_id: "00000007" }, unconfirmed: true },
   });
