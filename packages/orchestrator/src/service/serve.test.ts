@@ -106,8 +106,13 @@ test("a stop lets an upload finish and ends a poll that is held", async () => {
   running.process.kill("SIGTERM");
   await running.said("stopping");
   expect((await held).status).toBe(202);
-  const late = new Agent();
-  await once((await server.begin("GET", "/healthz", {}, late)).end(), "error");
+  // It says so a moment before it takes no more.
+  const isRefused = async (): Promise<boolean> => {
+    const late = (await server.begin("GET", "/healthz", {}, new Agent())).end();
+    const answered = once(late, "response").then(() => false);
+    return Promise.race([once(late, "error").then(() => true), answered.catch(() => true)]);
+  };
+  await expect.poll(isRefused).toBe(true);
   expect(running.process.exitCode).toBeNull();
   upload.end(bytes.subarray(200_000));
   expect((await answerTo(upload)).status).toBe(200);
