@@ -98,7 +98,7 @@ test.each<[string, (text: string) => string]>([
   ["another predicate's type", (text) => text.replace("event/v1", "event/v2")],
   ["no kind", (text) => text.replace('"kind":"backup_failed",', "")],
 ])("a statement with %s is refused", (_what, change) => {
-  const text = Buffer.from(good.payload).toString();
+  const text = new TextDecoder().decode(good.payload);
   expect(change(text)).not.toBe(text);
   expect(() => parseEventStatement({ payloadType: PAYLOAD_TYPE, payload: utf8(change(text)) })).toThrow(
     expect.objectContaining({ code: "malformed_event" }),
