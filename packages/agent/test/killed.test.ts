@@ -2,6 +2,7 @@ import { existsSync, readdirSync, watch } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
+import type { EnvelopeRequest } from "@attestore/contract";
 import { envelopeFromJson, sha256, toHex } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { listAllReceipts, readEnvelope } from "../src/receipts/receipt-files.ts";
@@ -47,6 +48,22 @@ beforeEach(() => {
 
 const env = () => ({ env: { ATTESTORE_HOME: root.layout.root } });
 const cli = (...args: string[]) => runCli(args, env());
+
+/** The digest of each payload by that of the payload before it, which no two of them may share. */
+function nextByPrevious(envelopes: EnvelopeRequest[]): Map<string | null, string> {
+  const next = new Map<string | null, string>();
+  for (const envelope of envelopes) {
+    const { payload } = envelopeFromJson(envelope);
+    const { predicate } = JSON.parse(new TextDecoder().decode(payload)) as {
+      predicate: { previous_receipt_sha256: string | null };
+    };
+    const digest = toHex(sha256(payload));
+    const other = next.get(predicate.previous_receipt_sha256) ?? digest;
+    expect(other, "two in one place of the chain").toBe(digest);
+    next.set(predicate.previous_receipt_sha256, digest);
+  }
+  return next;
+}
 
 type Command = "backup" | "restore-test" | "sync" | "run";
 
@@ -151,10 +168,16 @@ it("has lost nothing of all that, done nothing twice, and leaves nothing behind"
     expect(file.state).toBe("accepted");
     here.push(toHex(sha256((await readEnvelope(file)).payload)));
   }
-  expect(files.map(({ sequence }) => sequence).toReversed()).toEqual(files.map((_, index) => index + 1));
   for (const digest of signed) expect(here).toContain(digest);
   const taken = service.receipts.map(({ envelope }) => toHex(sha256(envelopeFromJson(envelope).payload)));
   expect(taken.toSorted()).toEqual(here.toSorted());
+  // Receipts and signed events are one chain: each number is one of them, and each names the one before.
+  const events = service.events.flatMap(({ envelope }) => (envelope === undefined ? [] : [envelope]));
+  const next = nextByPrevious([...service.receipts.map(({ envelope }) => envelope), ...events]);
+  const chain: string[] = [];
+  for (let link = next.get(null); link !== undefined; link = next.get(link)) chain.push(link);
+  expect(chain).toHaveLength(next.size);
+  expect(files.map(({ sequence }) => chain[sequence - 1]).toReversed()).toEqual(here.toReversed());
   // Each registered backup has its receipt, and only one.
   const backups = files.filter(({ kind }) => kind === "backup").length;
   expect(service.backups.size).toBe(backups);
