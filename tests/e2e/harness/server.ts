@@ -59,7 +59,7 @@ export async function startServer(
         if (over) throw new Error(`attestore-server serve: exit code ${over.code}\n${started.talk()}`);
         return started.talk().includes("listening") && existsSync(caFile);
       },
-      60,
+      150,
     );
   };
   const end = async (signal: NodeJS.Signals): Promise<Finished> => {
