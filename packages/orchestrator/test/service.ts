@@ -142,7 +142,12 @@ export interface TestService extends Replica {
   objectFile(key: string): string;
   /** The body of `POST /v1/backups` for it. */
   registration(upload: Upload, sourceId: string): Record<string, unknown>;
+  /** As the owner of the tables, as are `database` and `pool`. */
   connection: ConnectionSettings;
+  /** As the replicas connect. */
+  serviceConnection: ConnectionSettings;
+  /** As what runs by the clock works. */
+  byClock: Database;
   /**
    * Another process would be the same code: another app, on the same store, and on the same database or another way to it (see
    * database-switch.ts).
@@ -168,9 +173,10 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 
   const listen = async (
     logTo: Logger,
-    connection = database.connection,
+    connection = database.service,
   ): Promise<Replica & { objects: DiskStore }> => {
-    const access = connectDatabase({ connection, log: logTo });
+    const access = connectDatabase({ connection, log: logTo, way: "requests" });
+    const byClock = connectDatabase({ connection, log: logTo, connections: 4, way: "jobs" });
     const port = await freePort();
     const url = `https://localhost:${port}`;
     const shutdown = new AbortController();
@@ -181,7 +187,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ...options.parts,
     });
     await objects.prepare();
-    const sequencerPool = openSequencerPool(connection, logTo);
+    const sequencerPool = openSequencerPool(connection, logTo, { way: "log" });
     const metrics = createMetrics();
     const { onBatch } = metrics;
     const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo, onBatch });
@@ -219,7 +225,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     app.register(
       metricsRoute({
         metrics,
-        db: access.database,
+        db: byClock.database,
         clock: options.clock ?? systemClock,
         logger: logTo,
         jobs: [{ name: "notify", every_s: 5 }],
@@ -229,7 +235,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       }),
     );
     app.register(objectRoutes(objects));
-    app.register(tlogTilesRoutes({ db: access.database, pool: database.pool, signer }));
+    app.register(tlogTilesRoutes({ db: access.database, pool: access.pool, signer }));
     let held = 0;
     app.addHook("onRequest", (_request, _reply, done) => {
       held += 1;
@@ -252,6 +258,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         await sequencer.close();
         await sequencerPool.end();
         await access.close();
+        await byClock.close();
       },
     };
   };
@@ -267,6 +274,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     sealer,
     signer,
     connection: database.connection,
+    serviceConnection: database.service,
+    byClock: database.byClock,
     listen: (connection) => listen(logger, connection),
     addOrg: async (name = `Organisation ${++orgs}`) => {
       const org = await inTransaction.execute((tx) => createOrg(tx, { name, logHost: LOG_HOST }));

@@ -56,18 +56,24 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
     binaries: config.postgres,
     user: config.postgresUser,
     role: "command",
     log: silentLogger,
   });
-  const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 2 });
+  const access = connectDatabase({
+    connection: opened.connection,
+    log: silentLogger,
+    connections: 2,
+    way: "console",
+  });
   const close = async (): Promise<void> => {
     await access.close();
     await opened.close();
   };
   try {
-    await migrate(opened.connection, silentLogger);
+    await migrate(opened.connection, silentLogger, undefined, opened);
     const before = await readIdentity(access.pool);
     const keys = await loadServiceKeys(join(config.data, "keys"), before === null ? "create" : "refuse");
     const identity = await requireIdentity(access.pool, keys, config);

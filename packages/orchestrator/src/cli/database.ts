@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { readConfig } from "../platform/config/read-config.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { makeTenantRole } from "../platform/database/tenant-role.ts";
+import { makeRoles } from "../platform/database/roles.ts";
 
 /**
  * `attestore-server database`: runs the embedded database and nothing else until SIGTERM or Ctrl-C, so that it can be dumped or filled while
@@ -26,7 +26,7 @@ export function databaseCommand(): Command {
         log: silentLogger,
       });
       try {
-        await makeTenantRole(opened.connection);
+        await makeRoles(opened.connection);
         process.stdout.write(`PostgreSQL is ready in ${opened.connection.host}\n`);
         await stopped;
       } finally {

@@ -29,6 +29,7 @@ export function fsckCommand(): Command {
     const opened = await openDatabase({
       dataDirectory: config.data,
       databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
       binaries: config.postgres,
       user: config.postgresUser,
       role: "command",
@@ -36,7 +37,7 @@ export function fsckCommand(): Command {
     });
     const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
     try {
-      await migrate(opened.connection, silentLogger);
+      await migrate(opened.connection, silentLogger, undefined, opened);
       const identity = await readIdentity(access.pool);
       if (identity === null)
         printOutcome(

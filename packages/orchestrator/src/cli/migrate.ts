@@ -11,10 +11,11 @@ export function migrateCommand(): Command {
   return consoleCommand("migrate", "Bring the database to this version of the program").action(
     async (options: { json?: boolean }) => {
       const config = readConfig(process.env);
-      const { databaseUrl, postgres: binaries, postgresUser: user } = config;
+      const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
       const opened = await openDatabase({
         dataDirectory: config.data,
         databaseUrl,
+        migrationsUrl,
         binaries,
         user,
         role: "command",
@@ -22,7 +23,7 @@ export function migrateCommand(): Command {
       });
       try {
         const known = await readMigrations();
-        const applied = await migrate(opened.connection, silentLogger, known);
+        const applied = await migrate(opened.connection, silentLogger, known, opened);
         const names = applied.map((version) => known[version - 1]?.name ?? String(version));
         printOutcome(
           {

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { roleOf, type Way } from "../platform/database/roles.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../platform/postgres/connection-settings.ts";
@@ -7,7 +8,11 @@ import type { ConnectionSettings } from "../platform/postgres/connection-setting
  * The sequencer's own connections: one for the batch in flight, the others for answers that are made again. Statements travel in
  * a pipeline, so a batch costs three round trips. Nothing may hang for ever, or everybody waits behind it.
  */
-export function openSequencerPool(connection: ConnectionSettings, logger: Logger, max = 4): pg.Pool {
+export function openSequencerPool(
+  connection: ConnectionSettings,
+  logger: Logger,
+  { max = 4, way }: { max?: number; way?: Way } = {},
+): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
     max,
@@ -21,6 +26,9 @@ export function openSequencerPool(connection: ConnectionSettings, logger: Logger
     idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    ...(way === undefined
+      ? {}
+      : { onConnect: (client: pg.ClientBase) => client.query(`set role ${roleOf(way)}`).then(() => undefined) }),
   });
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
   pool.on("connect", (client) => {

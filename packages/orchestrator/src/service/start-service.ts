@@ -30,6 +30,8 @@ import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
+import { letServiceIn } from "../platform/database/roles.ts";
+import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
 import { errorMessage } from "../platform/errors/errno.ts";
 import { sweepTemporaryFiles } from "../platform/files/durable-write.ts";
 import { healthRoutes } from "../platform/health/health-routes.ts";
@@ -57,6 +59,8 @@ export interface Service {
 /** A certificate that was replaced is served within this time, and at once after SIGHUP. */
 const RENEWAL_EVERY_MS = 60 * 1000;
 const MAIL_WITHIN_MS = 5000;
+/** Jobs, mails, webhooks and metrics: few at once, and none that a person waits for. */
+const JOB_CONNECTIONS = 4;
 const ASK_STORE_WITHIN_MS = 10_000;
 
 /** Starts the whole service of these settings. Resolves when it takes requests; what was started is stopped again if that fails. */
@@ -75,24 +79,34 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
     binaries: config.postgres,
     user: config.postgresUser,
     role: "serve",
     log,
   });
   cleanup.add(() => opened.close());
-  await migrate(opened.connection, log);
-  const { connection } = opened;
-  const access = connectDatabase({ connection, log, connections: config.databaseConnections });
+  await migrate(opened.connection, log, undefined, opened);
+  if (config.databaseUrl === undefined) await letServiceIn(opened.connection);
+  const connection = opened.service;
+  const access = connectDatabase({
+    connection,
+    log,
+    connections: config.databaseConnections,
+    way: "requests",
+  });
   cleanup.add(() => access.close());
   const { database: db, pool } = access;
+  await warnOfPrivileges(pool, log);
+  const byClock = connectDatabase({ connection, log, connections: JOB_CONNECTIONS, way: "jobs" });
+  cleanup.add(() => byClock.close());
 
   const keysDirectory = join(config.data, "keys");
   const keys = await loadServiceKeys(
     keysDirectory,
     (await readIdentity(pool)) === null ? "create" : "refuse",
   );
-  const identity = await requireIdentity(pool, keys, config);
+  const identity = await requireIdentity(byClock.pool, keys, config);
   const tlsSettings = {
     directory: join(config.data, "tls"),
     hostnames: [...config.hostnames, new URL(config.publicUrl).hostname, config.listen.host],
@@ -110,19 +124,19 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
 
   const signed = await SignedHeads.open(join(config.data, "signed-heads"));
   cleanup.add(() => signed.close());
-  const lookBack = openSequencerPool(connection, log, 1);
+  const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
   cleanup.add(() => lookBack.end());
   const signer = new HeadSigner(identity.log_host, keys.log, {
     signed,
     ...committedHeads(lookBack),
   });
-  const installation = new Installation({ pool, objects: store, signed, signer, logger: log });
+  const installation = new Installation({ pool: byClock.pool, objects: store, signed, signer, logger: log });
   await installation.checkLogs();
   // A store that is away right now does not keep the service from starting; until it answers, nothing is deleted.
   await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
-  const sequencerPool = openSequencerPool(connection, log);
+  const sequencerPool = openSequencerPool(connection, log, { way: "log" });
   cleanup.add(() => sequencerPool.end());
   const metrics = createMetrics();
   const { onBatch } = metrics;
@@ -174,7 +188,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const jobList = featureJobs({
     requireDeletable,
     quarantineDays: config.quarantineDays,
-    db,
+    db: byClock.database,
     objects,
     clock: systemClock,
     logger: log,
@@ -187,7 +201,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   app.register(
     metricsRoute({
       metrics,
-      db,
+      db: byClock.database,
       clock: systemClock,
       logger: log,
       jobs: jobList,
@@ -207,7 +221,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const transport = openMailTransport(config, (text) => void process.stderr.write(text));
   const notifications = deliverNotifications(
     {
-      db,
+      db: byClock.database,
       sealer,
       signer,
       logger: log,
@@ -217,7 +231,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     },
     shutdown.signal,
   );
-  const delivery = deliverMail({ db, sealer, transport, logger: log }, shutdown.signal);
+  const delivery = deliverMail({ db: byClock.database, sealer, transport, logger: log }, shutdown.signal);
   cleanup.add(async () => {
     shutdown.abort();
     // What is cut off here is sent again by whoever serves next.
@@ -248,10 +262,10 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
   });
   await listen(app, config.listen);
-  startEmission({ pool, signer, logger: log, signal: shutdown.signal });
-  startAbandonedUploads({ db, objects, logger: log, signal: shutdown.signal });
+  startEmission({ pool: lookBack, signer, logger: log, signal: shutdown.signal });
+  startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
-    db,
+    db: byClock.database,
     clock: systemClock,
     logger: log,
     signal: shutdown.signal,
@@ -267,7 +281,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     await watched;
   });
   startHousekeeping({
-    db,
+    db: byClock.database,
     lifetimes: { rateLimits, apiLogDays: config.apiLogDays },
     logger: log,
     signal: shutdown.signal,

@@ -53,6 +53,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
     binaries: config.postgres,
     user: config.postgresUser,
     role: "command",

@@ -347,7 +347,7 @@ describe("an upload over the limit of one PUT", () => {
     const day = 24 * 3_600_000;
     const now = new Date(Date.now() + day + 3_600_000);
     await service.pool.query("update uploads set expires_at = $2 where id = $1", [renewed.upload_id, now]);
-    const options = { db: service.database, objects: service.objects, logger: service.logger };
+    const options = { db: service.byClock, objects: service.objects, logger: service.logger };
     expect(await abortAbandonedUploads(options, new Date(now.getTime() - day))).toBe(0);
     expect(await abortAbandonedUploads(options, now)).toBeGreaterThan(0);
     expect(await unfinished()).toEqual([renewed.object_key]);

@@ -86,7 +86,7 @@ const receive: RequestListener = (request: IncomingMessage, response: ServerResp
 };
 
 const deps = (more: Partial<DeliveringDeps> = {}): DeliveringDeps => ({
-  db: service.database,
+  db: service.byClock,
   sealer: service.sealer,
   signer: service.signer,
   logger: service.logger,

@@ -54,8 +54,8 @@ async function addChannel(types?: string[]): Promise<string> {
 /** As several replicas would run it at once. */
 async function run(): Promise<void> {
   const once = async (): Promise<void> => {
-    await followLogs(service.database, signal);
-    await noticeEnds(service.database, signal);
+    await followLogs(service.byClock, signal);
+    await noticeEnds(service.byClock, signal);
   };
   await Promise.all([once(), once(), once()]);
   await once();
@@ -204,7 +204,7 @@ test("what came late and ran before something failed shows not that it works aga
 });
 
 const schedules = () => ({
-  db: service.database,
+  db: service.byClock,
   clock: () => new Date(),
   logger: service.logger,
   scheduleGrace_s: 7200,
@@ -271,12 +271,12 @@ test("an end that cannot be told holds up no other", async () => {
     await heard.post("/v1/heartbeat", heartbeat());
     await listen();
   }
-  await followLogs(service.database, signal);
+  await followLogs(service.byClock, signal);
   await service.pool.query(`
     create function broken() returns trigger language plpgsql as $$ begin
       if new.agent_id = '${agent.id}' then raise exception 'broken'; end if; return new; end $$;
     create trigger broken before update on notification_incidents for each row execute function broken()`);
-  await expect(noticeEnds(service.database, signal)).rejects.toThrow("broken");
+  await expect(noticeEnds(service.byClock, signal)).rejects.toThrow("broken");
   const { rows } = await service.pool.query(
     "select data -> 'agent' ->> 'id' as id from notifications where org_id = $1",
     [org.id],
@@ -378,7 +378,7 @@ test("a log that cannot be told of holds up no other", async () => {
       create function broken() returns trigger language plpgsql as $$ begin
         if new.org_id = '${broken.id}' then raise exception 'broken'; end if; return new; end $$;
       create trigger broken before insert or update on notification_cursors for each row execute function broken()`);
-    await expect(followLogs(service.database, signal)).rejects.toThrow("broken");
+    await expect(followLogs(service.byClock, signal)).rejects.toThrow("broken");
     const { rows } = await service.pool.query(
       "select log_index = tree_size as is_told from notification_cursors join logs using (org_id) where org_id = $1",
       [whole.id],
@@ -420,7 +420,7 @@ test("what is cut off anywhere is told once by whoever comes next", async () => 
     await service.pool.query(`
       create function cut_off() returns trigger language plpgsql as $$ begin raise exception 'cut off'; end $$;
       create trigger cut_off after insert or update on ${table} execute function cut_off()`);
-    await expect(followLogs(service.database, signal)).rejects.toThrow("cut off");
+    await expect(followLogs(service.byClock, signal)).rejects.toThrow("cut off");
     await service.pool.query("drop function cut_off cascade");
   }
   const { rows } = await service.pool.query("select from notifications where org_id = $1", [org.id]);
@@ -434,9 +434,9 @@ test("is gone after 90 days, and is not told again", async () => {
   await report("backup_failed", { source_id });
   await makeHistory(service, org, { agent });
   expect(await types(channel)).toHaveLength(2);
-  await removeOld(service.database, new Date(Date.now() + 89 * 86_400_000));
+  await removeOld(service.byClock, new Date(Date.now() + 89 * 86_400_000));
   expect(await types(channel)).toHaveLength(2);
-  await removeOld(service.database, new Date(Date.now() + 91 * 86_400_000));
+  await removeOld(service.byClock, new Date(Date.now() + 91 * 86_400_000));
   expect(await types(channel)).toEqual([]);
   const { rows } = await service.pool.query("select from notification_incidents where org_id = $1", [org.id]);
   expect(rows).toEqual([]);

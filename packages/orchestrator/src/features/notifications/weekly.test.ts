@@ -45,7 +45,7 @@ const optIn = async (user: TestUser, more: object = {}): Promise<number> =>
   ).status;
 
 const deps = (transport: ReturnType<typeof smtpTransport>) => ({
-  db: service.database,
+  db: service.byClock,
   sealer: service.sealer,
   signer: service.signer,
   logger: service.logger,
@@ -76,7 +76,7 @@ test("who asked for it gets the week's receipts once, whatever the number of rep
   const colleague = await service.signIn(org, "auditor");
   expect(await optIn(owner)).toBe(201);
   expect(await optIn(colleague, { weekly_evidence: false })).toBe(201);
-  const queue = () => queueWeeklyEvidence(service.database, { now: monday, signal });
+  const queue = () => queueWeeklyEvidence(service.byClock, { now: monday, signal });
   await Promise.all([queue(), queue(), queue()]);
   await queue();
   const transport = smtpTransport(
@@ -162,7 +162,7 @@ test("nobody gets one who asked for none, or after they switched it off", async 
   ]);
   for (const { id } of rows as { id: string }[])
     await owner.patch(`/api/orgs/${org.id}/notifications/channels/${id}`, { weekly_evidence: false });
-  await queueWeeklyEvidence(service.database, { now: new Date(monday.getTime() + 7 * 86_400_000), signal });
+  await queueWeeklyEvidence(service.byClock, { now: new Date(monday.getTime() + 7 * 86_400_000), signal });
   const queued = await service.pool.query(
     "select org_id from notification_deliveries where status = 'pending'",
   );

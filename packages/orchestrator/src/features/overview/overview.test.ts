@@ -247,7 +247,7 @@ describe("a source is not proven", () => {
     const [home] = (await read(owner, org)).sources;
     const list = (await owner.get(`/api/orgs/${org.id}/sources`)).json["items"] as { id: string }[];
     const detail = (await owner.get(`/api/orgs/${org.id}/sources/${sourceId}`)).json;
-    const { sources } = await readServiceState(service.database, [], new Date());
+    const { sources } = await readServiceState(service.byClock, [], new Date());
     const measured = sources.find(({ source_id }) => source_id === sourceId)?.is_proven;
     const because = home?.not_proven_because;
     for (const record of [home, list.find(({ id }) => id === sourceId), detail])

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const deps = () => ({
-  db: service.database,
+  db: service.byClock,
   objects: service.objects,
   logger: service.logger,
   retentionDelay_s: DELAY_S,
@@ -101,7 +101,7 @@ const eventsOf = async (id: string, kind: string): Promise<Record<string, unknow
   >[];
 
 async function told(type: string): Promise<Record<string, unknown>[]> {
-  await followLogs(service.database, signal);
+  await followLogs(service.byClock, signal);
   const { rows } = await service.pool.query<{ data: Record<string, unknown> }>(
     "select data from notifications where org_id = $1 and type = $2 order by id",
     [org.id, type],

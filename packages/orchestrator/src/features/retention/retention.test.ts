@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const deps = () => ({
-  db: service.database,
+  db: service.byClock,
   objects: service.objects,
   logger: service.logger,
   retentionDelay_s: DELAY_S,

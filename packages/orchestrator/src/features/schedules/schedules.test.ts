@@ -45,7 +45,7 @@ const at = (time: string): Date => (now = new Date(time));
 const after = (ms: number): Date => (now = new Date(now.getTime() + ms));
 
 const deps = () => ({
-  db: service.database,
+  db: service.byClock,
   clock: () => now,
   logger: service.logger,
   scheduleGrace_s: 7200,

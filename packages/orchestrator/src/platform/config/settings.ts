@@ -61,11 +61,18 @@ export const SETTINGS = {
     secret: true,
     description: "A PostgreSQL of your own instead of the embedded one.",
   }),
+  migrationsUrl: define({
+    variable: "ATTESTORE_MIGRATIONS_DATABASE_URL",
+    read: type.postgresUrl,
+    secret: true,
+    description:
+      "The same database as the owner of its tables, for migrations and commands, where the role of DATABASE_URL owns nothing.",
+  }),
   databaseConnections: define({
     variable: "ATTESTORE_DATABASE_CONNECTIONS",
     read: type.wholeNumber(2, 1000),
     fallback: "10",
-    description: "Most connections to the database at once, besides four for the log.",
+    description: "Most connections to the database at once, besides nine: five for the log, four for what runs by the clock.",
   }),
   postgres: define({
     variable: "ATTESTORE_POSTGRES",

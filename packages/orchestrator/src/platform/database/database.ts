@@ -3,6 +3,7 @@ import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
 import { preparing } from "./prepared.ts";
+import { roleOf, type Way } from "./roles.ts";
 import type { Database, Schema } from "./schema.ts";
 import { typeParsers } from "./type-parsers.ts";
 
@@ -20,6 +21,8 @@ export interface DatabaseAccessOptions {
   log: Logger;
   /** Most connections at once. */
   connections?: number;
+  /** The role that each connection works as outside an organisation's transactions; without one, whoever it connected as. */
+  way?: Way;
 }
 
 /**
@@ -27,14 +30,14 @@ export interface DatabaseAccessOptions {
  * than any query of ours. Pages that are not read in order cost little more than others on the disks of today, or in memory: taken for four times as
  * dear, as is the default, whole tables by age look cheaper than the index that has just the rows.
  */
-const begin = (client: pg.PoolClient): Promise<unknown> =>
-  client.query("set jit = off; set random_page_cost = 1.1");
+const SETTINGS = "set jit = off; set random_page_cost = 1.1";
 
 /** One pool for the process. Connects on use, so a database that is down shows in the first query (see unavailable.ts). */
 export function connectDatabase({
   connection,
   log,
   connections = 10,
+  way,
 }: DatabaseAccessOptions): DatabaseAccess {
   const pool = new pg.Pool({
     ...connection,
@@ -45,6 +48,8 @@ export function connectDatabase({
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    onConnect: (client) =>
+      client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`).then(() => undefined),
   });
   // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
   pool.on("error", (error) => {
@@ -54,7 +59,7 @@ export function connectDatabase({
     // A connection that breaks while it is in use fails its query, and says it here once more.
     client.on("error", () => undefined);
   });
-  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool, begin) }) });
+  const database = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) });
   return {
     pool,
     database,

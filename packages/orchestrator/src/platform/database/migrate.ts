@@ -6,6 +6,7 @@ import { errorCode, errorMessage } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import { ensureRoles, type RolesOptions } from "./roles.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 export interface Migration {
@@ -62,6 +63,7 @@ export async function migrate(
   connection: ConnectionSettings,
   log: Logger,
   migrations?: Migration[],
+  roles: RolesOptions = { ownerServes: true },
 ): Promise<number[]> {
   const known = migrations ?? (await readMigrations());
   const client = new pg.Client({
@@ -72,6 +74,8 @@ export async function migrate(
   client.on("error", () => undefined); // The query that fails reports it.
   await client.connect();
   try {
+    if (await isOthers(client)) return await requireMigrated(client, known);
+    await ensureRoles(client, roles);
     const done: number[] = [];
     for (;;) {
       const version = await applyPatiently(client, known, log);
@@ -129,6 +133,25 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
     await client.query("rollback").catch(() => undefined); // The connection may be what broke; the first error counts.
     throw error;
   }
+}
+
+/** Whether the tables are there and belong to somebody else: whoever owns nothing cannot migrate. */
+async function isOthers(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ is_own: boolean }>(
+    "select pg_has_role(current_user, relowner, 'usage') as is_own from pg_class where oid = to_regclass('schema_migrations')",
+  );
+  return rows[0]?.is_own === false;
+}
+
+async function requireMigrated(client: pg.Client, known: Migration[]): Promise<number[]> {
+  const { rows } = await client.query<AppliedMigration>(
+    "select version, name, sha256 from schema_migrations order by version",
+  );
+  if (nextMigration(known, rows) === null) return [];
+  throw new UserError(
+    "database_unusable",
+    "The database's tables belong to another role than that of DATABASE_URL, and are of an older version. Set ATTESTORE_MIGRATIONS_DATABASE_URL to the same database as their owner, or run attestore-server migrate with it first.",
+  );
 }
 
 function nextMigration(known: Migration[], applied: AppliedMigration[]): Migration | null {

@@ -24,8 +24,8 @@ export async function runPrepared<Row>(
   return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows;
 }
 
-/** The pool as Kysely uses it, which knows nothing of names; each connection after `begin`. */
-export function preparing(pool: Pool, begin: (client: PoolClient) => Promise<unknown>): PostgresPool {
+/** The pool as Kysely uses it, which knows nothing of names. */
+export function preparing(pool: Pool): PostgresPool {
   const known = new WeakMap<PoolClient, PostgresPoolClient>();
   return {
     options: pool.options,
@@ -34,13 +34,6 @@ export function preparing(pool: Pool, begin: (client: PoolClient) => Promise<unk
       const client = await pool.connect();
       const made = known.get(client);
       if (made !== undefined) return made;
-      try {
-        await begin(client);
-      } catch (error) {
-        // Nobody else would: each one kept is one less for good.
-        client.release(true);
-        throw error;
-      }
       const begun = preparingClient(client);
       known.set(client, begun);
       return begun;

@@ -7,9 +7,16 @@ import { openDatabase } from "../postgres/open-database.ts";
 import { connectDatabase } from "./database.ts";
 import type { DatabaseAccess } from "./database.ts";
 import { migrate } from "./migrate.ts";
+import { letServiceIn } from "./roles.ts";
+import type { Database } from "./schema.ts";
 
 export interface TestDatabase extends DatabaseAccess {
+  /** As the owner, who sees all rows: for what tests put there and look at. */
   connection: ConnectionSettings;
+  /** As the running service connects. */
+  service: ConnectionSettings;
+  /** As what runs by the clock works. */
+  byClock: Database;
 }
 
 /** For tests: a real server of one's own, migrated and empty, in a directory that `close` removes. Takes about a second. */
@@ -17,12 +24,16 @@ export async function openTestDatabase(): Promise<TestDatabase> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "attestore-test-"));
   await chmod(dataDirectory, 0o711);
   const opened = await openDatabase({ dataDirectory, role: "serve", log: silentLogger });
-  await migrate(opened.connection, silentLogger);
+  await migrate(opened.connection, silentLogger, undefined, opened);
+  await letServiceIn(opened.connection);
   const access = connectDatabase({ connection: opened.connection, log: silentLogger });
+  const clock = connectDatabase({ connection: opened.service, log: silentLogger, way: "jobs" });
   const close = async (): Promise<void> => {
+    await clock.close();
     await access.close();
     await opened.close();
     await rm(dataDirectory, { recursive: true, force: true });
   };
-  return { ...access, connection: opened.connection, close };
+  const { connection, service } = opened;
+  return { ...access, connection, service, byClock: clock.database, close };
 }

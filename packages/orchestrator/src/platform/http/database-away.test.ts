@@ -17,7 +17,7 @@ let replica: Replica;
 beforeAll(async () => {
   service = await startTestService();
   agent = await service.attach(await service.addOrg());
-  database = await openDatabaseSwitch(service.connection);
+  database = await openDatabaseSwitch(service.serviceConnection);
   replica = await service.listen(database.connection);
 });
 afterAll(async () => {

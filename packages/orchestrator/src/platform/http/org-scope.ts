@@ -1,6 +1,7 @@
 import { isId } from "@attestore/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { FastifyRequest } from "fastify";
+import { roleOf } from "../database/roles.ts";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { notFound } from "./errors.ts";
 import type { Principal } from "./principal.ts";
@@ -41,9 +42,12 @@ export async function scopeWithSavepoint(tx: DatabaseTransaction, orgId: string)
   await sql`select ${settings(sql.lit(orgId))}; savepoint handler`.execute(tx);
 }
 
-/** The transaction is about all of the service again. */
+/** What an answered request still needs: remembered answers, the audit row. */
+export const BACK_TO_REQUESTS = sql.raw(`set local role ${roleOf("requests")}`);
+
+/** The transaction of a request is about all of the service again. */
 export async function endScope(tx: DatabaseTransaction): Promise<void> {
-  await sql`set local role none`.execute(tx);
+  await sql`${BACK_TO_REQUESTS}`.execute(tx);
 }
 
 function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {

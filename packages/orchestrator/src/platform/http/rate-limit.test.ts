@@ -131,7 +131,7 @@ test("what is past its time is removed, and nothing else", async () => {
     "insert into idempotency_keys values ('a', 'a', 200, 'x', null, null, false, now(), now() - interval '1 s'), ('b', 'b', 200, 'x', null, null, false, now(), now() + interval '1 h')",
   );
   expect(
-    await removeExpired(service.database, { rateLimits: RATE_LIMITS, apiLogDays: 400 }),
+    await removeExpired(service.byClock, { rateLimits: RATE_LIMITS, apiLogDays: 400 }),
   ).toBeGreaterThanOrEqual(2);
   const keys = await service.pool.query("select scope_sha256 from idempotency_keys");
   expect(keys.rows).toEqual([{ scope_sha256: Buffer.from("b") }]);

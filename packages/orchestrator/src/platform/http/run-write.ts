@@ -5,7 +5,7 @@ import { toWire, type WireAnswer } from "./answer.ts";
 import { assertAllowed } from "./assert-allowed.ts";
 import { ApiError, errorBody } from "./errors.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
-import { endScope, scopeWithSavepoint } from "./org-scope.ts";
+import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "./org-scope.ts";
 import type { Principal } from "./principal.ts";
 import { claimKey, rememberAnswer } from "./remembered-answers.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
@@ -89,7 +89,7 @@ async function attempt(
     return { answer: toWire(answer), error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    await sql`rollback to savepoint handler; set local role none`.execute(tx);
+    await sql`rollback to savepoint handler; ${BACK_TO_REQUESTS}`.execute(tx);
     return refused(error, call);
   }
 }

@@ -14,7 +14,7 @@ afterAll(() => database.close());
 
 const signal = new AbortController().signal;
 const later = (seconds: number): Date => (now = new Date(now.getTime() + seconds * 1000));
-const replica = () => ({ db: database.database, clock: () => now, signal });
+const replica = () => ({ db: database.byClock, clock: () => now, signal });
 
 function counted(name: string): { job: Parameters<typeof runOnce>[1]; runs: JobContext[] } {
   const runs: JobContext[] = [];
@@ -51,9 +51,9 @@ test("a run that never ended is followed by the next, and shows as lag", async (
     runOnce(replica(), { ...job, run: () => Promise.reject(new Error("the database went away")) }),
   ).rejects.toThrow("went away");
   later(10);
-  expect(await readJobLag(database.database, [job], now)).toEqual([{ name: "cut-off", lag_s: 10 }]);
+  expect(await readJobLag(database.byClock, [job], now)).toEqual([{ name: "cut-off", lag_s: 10 }]);
   expect(await runOnce(replica(), job)).toBe(true);
-  expect(await readJobLag(database.database, [job, { name: "never", every_s: 5 }], now)).toEqual([
+  expect(await readJobLag(database.byClock, [job, { name: "never", every_s: 5 }], now)).toEqual([
     { name: "cut-off", lag_s: 0 },
     { name: "never", lag_s: null },
   ]);
@@ -92,7 +92,7 @@ test("failures are told once, and so is their end; jobs stop with the service", 
       return runs < 3 ? Promise.reject(new Error("not now")) : Promise.resolve();
     },
   };
-  await runJobs({ db: database.database, jobs: [job], clock: () => new Date(), logger, signal: stop.signal });
+  await runJobs({ db: database.byClock, jobs: [job], clock: () => new Date(), logger, signal: stop.signal });
   expect(logger.lines.map(({ message }) => message)).toEqual([
     "a job failed; it is tried again",
     "a job works again",

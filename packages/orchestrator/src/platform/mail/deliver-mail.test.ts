@@ -53,7 +53,7 @@ const queue = (mail: Partial<Omit<Mail, "to">> & { to?: string | null } = {}, li
     );
 
 const deliver = (transport: MailTransport): Promise<number> =>
-  deliverDue({ db: database.database, sealer, transport, logger });
+  deliverDue({ db: database.byClock, sealer, transport, logger });
 
 async function waiting(): Promise<{ attempts: number; pause_s: number }[]> {
   const { rows } = await database.pool.query<{ attempts: number; pause_s: number }>(
@@ -134,7 +134,7 @@ test("several replicas at once send each mail once", async () => {
   for (let n = 0; n < 60; n++) await queue({ subject: `number ${n}` });
   const transports = Array.from({ length: 3 }, () => smtpTransport(plain(smtp.port), FROM));
   const replicas = transports.map((transport) =>
-    deliverMail({ db: database.database, sealer, transport, logger }, stop.signal),
+    deliverMail({ db: database.byClock, sealer, transport, logger }, stop.signal),
   );
   await expect.poll(waiting).toEqual([]);
   stop.abort();
@@ -245,7 +245,7 @@ test("nothing of a mail can be read in the database", async () => {
     for (const part of ["ABCD", "a@example.org", "Zo"]) expect(sealed.includes(part)).toBe(false);
   // Another key opens nothing, and keeps no other mail from being sent.
   const transport = smtpTransport(plain(smtp.port), FROM);
-  const deps = { db: database.database, transport, logger };
+  const deps = { db: database.byClock, transport, logger };
   expect(await deliverDue({ ...deps, sealer: createSealer(randomBytes(32)) })).toBe(1);
   transport.close();
   expect(smtp.received).toEqual([]);

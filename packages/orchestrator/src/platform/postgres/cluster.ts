@@ -1,6 +1,7 @@
 import { chown, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { SERVICE_ROLE } from "../database/roles.ts";
 import { errorCode } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import { syncDirectory } from "../files/durable-write.ts";
@@ -9,7 +10,7 @@ import { launchCommand } from "./launch.ts";
 import type { Placement } from "./placement.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Owner of the database, and its only role. */
+/** Owner of the database, and its superuser: for migrations and commands. */
 export const DATABASE_ROLE = "attestore";
 export const DATABASE_NAME = "postgres";
 const CLUSTER = "data";
@@ -104,6 +105,10 @@ export async function writeAccessRules(home: string): Promise<void> {
   await writeFile(join(directory, "pg_hba.conf"), "local all all peer map=service\n");
   await writeFile(
     join(directory, "pg_ident.conf"),
-    [...names].map((name) => `service "${name.replaceAll('"', "")}" ${DATABASE_ROLE}\n`).join(""),
+    [...names]
+      .flatMap((name) =>
+        [DATABASE_ROLE, SERVICE_ROLE].map((role) => `service "${name.replaceAll('"', "")}" ${role}\n`),
+      )
+      .join(""),
   );
 }

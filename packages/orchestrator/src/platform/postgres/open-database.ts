@@ -3,6 +3,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { errorCode } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
+import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";
 import type { DirectoryLock, LockHolder, LockRole } from "../files/directory-lock.ts";
 import { makeDirectory } from "../files/durable-write.ts";
@@ -16,6 +17,8 @@ import type { EmbeddedPostgresOptions } from "./supervisor.ts";
 export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock"> {
   /** A PostgreSQL of the user's own, instead of the embedded one. */
   databaseUrl?: string | undefined;
+  /** The same database as its owner, where `databaseUrl` is of another role. */
+  migrationsUrl?: string | undefined;
   /** `serve` owns the data directory until `close`; `command` shares the database of a service that runs on it. */
   role: LockRole;
   /** How long to wait for a command that has the data directory, or for a service that is starting. 30 s unless told. */
@@ -23,7 +26,12 @@ export interface OpenDatabaseOptions extends Omit<EmbeddedPostgresOptions, "lock
 }
 
 export interface OpenDatabase {
+  /** As the owner of the tables, or whoever is to own them: for migrations and for commands. */
   connection: ConnectionSettings;
+  /** As whoever the service works as. */
+  service: ConnectionSettings;
+  /** Both are the same role. */
+  ownerServes: boolean;
   /** False while the embedded server is down; always true for a DATABASE_URL, whose state only a query tells. */
   isReady(): boolean;
   close(): Promise<void>;
@@ -61,17 +69,32 @@ async function open(options: OpenDatabaseOptions): Promise<OpenDatabase> {
   if (options.databaseUrl !== undefined) return openExternal(options.databaseUrl, options);
   const owned = await lockOrJoin(options);
   if ("connection" in owned)
-    return { connection: owned.connection, isReady: () => true, close: () => Promise.resolve() };
+    return { ...embedded(owned.connection), isReady: () => true, close: () => Promise.resolve() };
   return closingLock(owned.lock, async () => {
     const server = await startEmbeddedPostgres({ ...options, lock: owned.lock });
-    return { connection: server.connection, isReady: () => server.isReady(), close: () => server.stop() };
+    return {
+      ...embedded(server.connection),
+      isReady: () => server.isReady(),
+      close: () => server.stop(),
+    };
   });
 }
 
+function embedded(connection: ConnectionSettings): Omit<OpenDatabase, "isReady" | "close"> {
+  return { connection, service: { ...connection, user: SERVICE_ROLE }, ownerServes: false };
+}
+
 async function openExternal(connectionString: string, options: OpenDatabaseOptions): Promise<OpenDatabase> {
+  const { migrationsUrl } = options;
   const open = async (): Promise<OpenDatabase> => {
     await requireDurableExternal({ connectionString }, options.log);
-    return { connection: { connectionString }, isReady: () => true, close: () => Promise.resolve() };
+    return {
+      connection: { connectionString: migrationsUrl ?? connectionString },
+      service: { connectionString },
+      ownerServes: migrationsUrl === undefined,
+      isReady: () => true,
+      close: () => Promise.resolve(),
+    };
   };
   if (options.role === "command") return open();
   // A service's keys and objects are in its data directory, so that still has one owner.

@@ -1,0 +1,126 @@
+import pg from "pg";
+import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "../errors/errno.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+
+/** Whom the service connects as. It owns nothing and may do nothing but become one of the ways or the tenant. */
+export const SERVICE_ROLE = "attestore_service";
+/** One organisation at a time: whose rows it sees is set in the transaction (http/org-scope.ts). */
+export const TENANT_ROLE = "attestore_tenant";
+/** A member of it has the policies of the tables' owner. */
+const OWNER_ROLE = "attestore_owner";
+
+/**
+ * The few ways to rows of several organisations, each a role with the tables that it needs (migration 0049): requests before it is known
+ * whose they are, the log's sequencer, what runs by the clock, and commands at the machine.
+ */
+export const WAYS = ["requests", "log", "jobs", "console"] as const;
+export type Way = (typeof WAYS)[number];
+
+export function roleOf(way: Way): string {
+  return `attestore_${way}`;
+}
+
+/** Of the service: commands at the machine are not its own. */
+const OF_SERVICE = [TENANT_ROLE, roleOf("requests"), roleOf("log"), roleOf("jobs")];
+const MADE = [SERVICE_ROLE, OWNER_ROLE, TENANT_ROLE, ...WAYS.map(roleOf)];
+/** Another one made or granted the same at this moment. */
+const AT_ONCE = new Set(["42710", "23505", "XX000"]);
+const NOT_ALLOWED = "42501";
+
+export interface RolesOptions {
+  /** The service connects as the owner itself, and becomes the service's role from there. */
+  ownerServes: boolean;
+}
+
+/**
+ * Makes the roles and their memberships. Roles belong to the server: a dump names them and does not hold them, and another database's service may
+ * have made them.
+ * @throws UserError `database_unusable` with what a superuser has to run, where this role may not
+ */
+export async function ensureRoles(client: pg.ClientBase, { ownerServes }: RolesOptions): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { owner, statements } = await missing(client, ownerServes);
+    if (statements.length === 0) return;
+    try {
+      for (const statement of statements) await client.query(statement);
+    } catch (error) {
+      const code = errorCode(error) ?? "";
+      if (code === NOT_ALLOWED) throw refusal(owner, statements, error);
+      if (!AT_ONCE.has(code) || attempt === 20) throw error;
+      await delay(50);
+    }
+  }
+}
+
+/** The same in a connection of its own, for a database that is filled from a dump. */
+export async function makeRoles(connection: ConnectionSettings): Promise<void> {
+  const client = new pg.Client({ ...connection, application_name: "attestore-server database" });
+  await client.connect();
+  try {
+    await ensureRoles(client, { ownerServes: false });
+  } finally {
+    await client.end();
+  }
+}
+
+/** Has the service's role connect by itself: for the embedded database, where the kernel says who may. */
+export async function letServiceIn(connection: ConnectionSettings): Promise<void> {
+  const client = new pg.Client({ ...connection, application_name: "attestore-server migrate" });
+  await client.connect();
+  try {
+    await client.query(`alter role ${SERVICE_ROLE} login`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function missing(
+  client: pg.ClientBase,
+  ownerServes: boolean,
+): Promise<{ owner: string; statements: string[] }> {
+  const { rows } = await client.query<{ owner: string; known: string[]; members: string[] }>(
+    `select current_user::text as owner,
+      array(select rolname::text from pg_roles where rolname = any($1)) as known,
+      array(select granted.rolname::text from pg_auth_members
+        join pg_roles as granted on granted.oid = roleid join pg_roles as to_whom on to_whom.oid = member
+        where to_whom.rolname = $2) as members`,
+    [MADE, SERVICE_ROLE],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("a query without tables gave no row");
+  const made = MADE.filter((name) => !row.known.includes(name));
+  const ofService = OF_SERVICE.filter((name) => !row.members.includes(name));
+  const ofOwner: string[] = [];
+  for (const name of [OWNER_ROLE, TENANT_ROLE, roleOf("console"), ...(ownerServes ? [SERVICE_ROLE] : [])])
+    if (made.includes(name) || !(await canBecome(client, name))) ofOwner.push(name);
+  return {
+    owner: row.owner,
+    statements: [
+      ...made.map((name) => `create role ${name} nologin${name === SERVICE_ROLE ? " noinherit" : ""}`),
+      ...(ofService.length === 0 ? [] : [`grant ${ofService.join(", ")} to ${SERVICE_ROLE}`]),
+      ...(ofOwner.length === 0 ? [] : [`grant ${ofOwner.join(", ")} to ${pg.escapeIdentifier(row.owner)}`]),
+    ],
+  };
+}
+
+/** Tried, because a membership without the right to become the role counts as one since PostgreSQL 16. */
+async function canBecome(client: pg.ClientBase, role: string): Promise<boolean> {
+  try {
+    await client.query(`set role ${role}`);
+    await client.query("set role none");
+    return true;
+  } catch (error) {
+    if (errorCode(error) === NOT_ALLOWED) return false;
+    throw error;
+  }
+}
+
+function refusal(owner: string, statements: readonly string[], cause: unknown): UserError {
+  return new UserError(
+    "database_unusable",
+    `The database's role ${owner} may not make the service's roles. Run this as a superuser of the server, then try again: ${statements.join("; ")};`,
+    { cause },
+  );
+}

@@ -1,0 +1,128 @@
+/**
+ * The role that the service connects as, and the few roles that it can become: what each may, from the database's own catalog, so that a
+ * new table or a new right cannot be forgotten. What each organisation sees is in tenancy-rows.test.ts.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import pg from "pg";
+import { SERVICE_ROLE, WAYS, roleOf } from "../src/platform/database/roles.ts";
+import { startTestService, type TestService } from "./service.ts";
+import { makeWorld, type World } from "./tenancy/world.ts";
+
+let service: TestService;
+let world: World;
+/** Whoever has taken over the service's own connection. */
+let taken: pg.Client;
+beforeAll(async () => {
+  service = await startTestService();
+  world = await makeWorld(service);
+  taken = new pg.Client(service.serviceConnection);
+  await taken.connect();
+});
+afterAll(async () => {
+  await taken.end();
+  await service.close();
+});
+
+const OWN = [SERVICE_ROLE, "attestore_tenant", ...WAYS.map(roleOf)];
+const asSuperuser = async <T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> =>
+  (await service.pool.query<T>(text, values)).rows;
+
+async function tables(): Promise<string[]> {
+  const rows = await asSuperuser<{ name: string }>(
+    "select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace order by relname",
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** What may be done to which table by those roles, as "table: privileges". */
+async function granted(role: string): Promise<Record<string, string>> {
+  const rows = await asSuperuser<{ name: string; may: string }>(
+    `select relname as name, string_agg(privilege, ' ' order by privilege) as may
+    from pg_class, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
+    where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and has_table_privilege($1, oid, privilege)
+    group by relname order by relname`,
+    [role],
+  );
+  return Object.fromEntries(rows.map(({ name, may }) => [name, may]));
+}
+
+test("the roles of the service are no superusers, bypass nothing, make nothing and own nothing", async () => {
+  expect(
+    await asSuperuser(
+      `select rolname::text as name from pg_roles where rolname = any($1)
+        and (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb or rolreplication)`,
+      [OWN],
+    ),
+  ).toEqual([]);
+  expect(
+    await asSuperuser(
+      "select * from pg_shdepend where deptype = 'o' and refobjid in (select oid from pg_roles where rolname = any($1))",
+      [OWN],
+    ),
+  ).toEqual([]);
+  const { rows } = await taken.query("select session_user::text as role, current_setting('is_superuser') as super");
+  expect(rows).toEqual([{ role: SERVICE_ROLE, super: "off" }]);
+});
+
+test("each table with rows of organisations has row-level security in force for everybody, its owner too", async () => {
+  expect(
+    await asSuperuser(
+      `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace
+        and (relrowsecurity or relname in ('orgs', 'sessions', 'agent_witnesses')
+          or exists (select from pg_attribute where attrelid = pg_class.oid and attname = 'org_id' and not attisdropped))
+        and not (relrowsecurity and relforcerowsecurity
+          and (select count(*) from pg_policy where polrelid = pg_class.oid) = 4)`,
+    ),
+  ).toEqual([]);
+});
+
+test("who connects as the service and becomes nobody reads and writes nothing", async () => {
+  expect(await granted(SERVICE_ROLE)).toEqual({ schema_migrations: "select" });
+  for (const table of (await tables()).filter((name) => name !== "schema_migrations"))
+    for (const statement of [`select from "${table}"`, `delete from "${table}"`, `truncate "${table}"`])
+      await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });
+});
+
+test("who has taken over the service's connection changes no table, takes nothing away and becomes nobody else", async () => {
+  for (const role of ["attestore_tenant", ...WAYS.filter((way) => way !== "console").map(roleOf)]) {
+    await taken.query(`set role ${role}`);
+    for (const statement of [
+      "create table mine ()",
+      "alter table receipts disable row level security",
+      "alter table receipts no force row level security",
+      "drop policy tenant on receipts",
+      "drop table receipts",
+      "truncate receipts",
+      "create function mine() returns int language sql as 'select 1'",
+      "alter role attestore_service superuser",
+      "set session_replication_role = replica",
+      "copy (select) to program 'true'",
+      "select pg_read_file('postgresql.conf')",
+      ...["log_leaves", "log_heads", "log_tiles", "log_emissions", "receipts", "events", "agent_retired_keys", "api_logs"].map(
+        (table) => `update ${table} set org_id = org_id`,
+      ),
+      ...["log_leaves", "log_heads", "log_tiles", "log_emissions", "receipts", "events", "agent_retired_keys", "orgs", "backups"].map(
+        (table) => `delete from ${table}`,
+      ),
+    ])
+      await expect(taken.query(statement), `${role}: ${statement}`).rejects.toMatchObject({
+        code: expect.stringMatching(/^42501$|^42P01$/) as unknown,
+      });
+  }
+  await taken.query("reset role");
+  for (const role of ["attestore", "attestore_console", "attestore_owner"])
+    await expect(taken.query(`set role ${role}`), role).rejects.toMatchObject({ code: "42501" });
+});
+
+test("an organisation's own role sees nothing without an organisation", async () => {
+  await taken.query("set role attestore_tenant");
+  const lines: string[] = [];
+  for (const table of Object.keys(await granted("attestore_tenant")))
+    if (table !== "mail_outbox")
+      lines.push(
+        ...(await taken.query<{ line: string }>(`select to_jsonb(t)::text as line from "${table}" as t`)).rows.map(
+          ({ line }) => line,
+        ),
+      );
+  expect(lines.filter((line) => world.secrets.some((id) => line.includes(id)))).toEqual([]);
+});
