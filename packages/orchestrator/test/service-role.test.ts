@@ -60,7 +60,9 @@ test("the roles of the service are no superusers, bypass nothing, make nothing a
       [OWN],
     ),
   ).toEqual([]);
-  const { rows } = await taken.query("select session_user::text as role, current_setting('is_superuser') as super");
+  const { rows } = await taken.query(
+    "select session_user::text as role, current_setting('is_superuser') as super",
+  );
   expect(rows).toEqual([{ role: SERVICE_ROLE, super: "off" }]);
 });
 
@@ -98,12 +100,27 @@ test("who has taken over the service's connection changes no table, takes nothin
       "set session_replication_role = replica",
       "copy (select) to program 'true'",
       "select pg_read_file('postgresql.conf')",
-      ...["log_leaves", "log_heads", "log_tiles", "log_emissions", "receipts", "events", "agent_retired_keys", "api_logs"].map(
-        (table) => `update ${table} set org_id = org_id`,
-      ),
-      ...["log_leaves", "log_heads", "log_tiles", "log_emissions", "receipts", "events", "agent_retired_keys", "orgs", "backups"].map(
-        (table) => `delete from ${table}`,
-      ),
+      ...[
+        "log_leaves",
+        "log_heads",
+        "log_tiles",
+        "log_emissions",
+        "receipts",
+        "events",
+        "agent_retired_keys",
+        "api_logs",
+      ].map((table) => `update ${table} set org_id = org_id`),
+      ...[
+        "log_leaves",
+        "log_heads",
+        "log_tiles",
+        "log_emissions",
+        "receipts",
+        "events",
+        "agent_retired_keys",
+        "orgs",
+        "backups",
+      ].map((table) => `delete from ${table}`),
     ])
       await expect(taken.query(statement), `${role}: ${statement}`).rejects.toMatchObject({
         code: expect.stringMatching(/^42501$|^42P01$/) as unknown,
@@ -120,9 +137,9 @@ test("an organisation's own role sees nothing without an organisation", async ()
   for (const table of Object.keys(await granted("attestore_tenant")))
     if (table !== "mail_outbox")
       lines.push(
-        ...(await taken.query<{ line: string }>(`select to_jsonb(t)::text as line from "${table}" as t`)).rows.map(
-          ({ line }) => line,
-        ),
+        ...(
+          await taken.query<{ line: string }>(`select to_jsonb(t)::text as line from "${table}" as t`)
+        ).rows.map(({ line }) => line),
       );
   expect(lines.filter((line) => world.secrets.some((id) => line.includes(id)))).toEqual([]);
 });

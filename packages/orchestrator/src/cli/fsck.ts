@@ -29,7 +29,7 @@ export function fsckCommand(): Command {
     const opened = await openDatabase({
       dataDirectory: config.data,
       databaseUrl: config.databaseUrl,
-    migrationsUrl: config.migrationsUrl,
+      migrationsUrl: config.migrationsUrl,
       binaries: config.postgres,
       user: config.postgresUser,
       role: "command",

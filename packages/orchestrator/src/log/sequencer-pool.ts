@@ -28,7 +28,9 @@ export function openSequencerPool(
     keepAliveInitialDelayMillis: 10_000,
     ...(way === undefined
       ? {}
-      : { onConnect: (client: pg.ClientBase) => client.query(`set role ${roleOf(way)}`).then(() => undefined) }),
+      : {
+          onConnect: (client: pg.ClientBase) => client.query(`set role ${roleOf(way)}`).then(() => undefined),
+        }),
   });
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
   pool.on("connect", (client) => {

@@ -5,7 +5,7 @@ import { connectDatabase, type DatabaseAccess } from "../../platform/database/da
 import { errorMessage } from "../../platform/errors/errno.ts";
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import { openDatabase } from "../../platform/postgres/open-database.ts";
+import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";
 import { logIdentityOf } from "../log-identity.ts";
 import { examineCertificate } from "./examine-certificate.ts";
 import { appliedMigrations, examineClock, examineDatabase } from "./examine-database.ts";
@@ -15,8 +15,12 @@ import { examineInstallation } from "./examine-installation.ts";
 import { examineKeys } from "./examine-keys.ts";
 import { examineMail } from "./examine-mail.ts";
 import { examineObjects } from "./examine-objects.ts";
+import { examineRole } from "./examine-role.ts";
 import { examineService } from "./examine-service.ts";
 import { failed, type Finding, skipped } from "./finding.ts";
+
+/** The migration that brought the service's roles. */
+const SERVICE_ROLES = 49;
 
 /** Everything, one thing after the other; what throws becomes a finding, so that the rest is looked at as well. */
 export async function examineAll(config: Config): Promise<Finding[]> {
@@ -61,11 +65,22 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   });
   const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
   try {
-    return [...(await examineDatabase(access.pool)), ...(await examineRecords(config, access, isServing))];
+    return [
+      ...(await examineDatabase(access.pool)),
+      ...(await examineServiceRole(access, opened)),
+      ...(await examineRecords(config, access, isServing)),
+    ];
   } finally {
     await access.close();
     await opened.close();
   }
+}
+
+/** Not before the migrations made it. */
+async function examineServiceRole({ pool }: DatabaseAccess, { service }: OpenDatabase): Promise<Finding[]> {
+  const applied = (await appliedMigrations(pool)) ?? [];
+  if (!applied.some(({ version }) => version === SERVICE_ROLES)) return [];
+  return guarded("database role", async () => [await examineRole(service)]);
 }
 
 async function examineRecords(

@@ -72,7 +72,8 @@ export const SETTINGS = {
     variable: "ATTESTORE_DATABASE_CONNECTIONS",
     read: type.wholeNumber(2, 1000),
     fallback: "10",
-    description: "Most connections to the database at once, besides nine: five for the log, four for what runs by the clock.",
+    description:
+      "Most connections to the database at once, besides nine: five for the log, four for what runs by the clock.",
   }),
   postgres: define({
     variable: "ATTESTORE_POSTGRES",

@@ -49,7 +49,9 @@ export function connectDatabase({
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     onConnect: (client) =>
-      client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`).then(() => undefined),
+      client
+        .query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`)
+        .then(() => undefined),
   });
   // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
   pool.on("error", (error) => {

@@ -6,7 +6,7 @@ import { errorCode, errorMessage } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
-import { ensureRoles, type RolesOptions } from "./roles.ts";
+import { ensureRoles, SERVICE_ROLE, type RolesOptions } from "./roles.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 export interface Migration {
@@ -137,20 +137,31 @@ async function applyNext(client: pg.Client, known: Migration[]): Promise<number 
 
 /** Whether the tables are there and belong to somebody else: whoever owns nothing cannot migrate. */
 async function isOthers(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ is_own: boolean }>(
-    "select pg_has_role(current_user, relowner, 'usage') as is_own from pg_class where oid = to_regclass('schema_migrations')",
+  const { rows } = await client.query<{ is_service: boolean; is_own: boolean | null }>(
+    `select current_user = $1 as is_service, (select pg_has_role(current_user, relowner, 'usage') from pg_class
+      where oid = to_regclass('schema_migrations')) as is_own`,
+    [SERVICE_ROLE],
   );
-  return rows[0]?.is_own === false;
+  const [row] = rows;
+  return row?.is_service === true || row?.is_own === false;
 }
 
 async function requireMigrated(client: pg.Client, known: Migration[]): Promise<number[]> {
-  const { rows } = await client.query<AppliedMigration>(
-    "select version, name, sha256 from schema_migrations order by version",
+  const { rows: tables } = await client.query<{ name: string | null }>(
+    "select to_regclass('schema_migrations')::text as name",
   );
-  if (nextMigration(known, rows) === null) return [];
+  const applied =
+    tables[0]?.name === null
+      ? []
+      : (
+          await client.query<AppliedMigration>(
+            "select version, name, sha256 from schema_migrations order by version",
+          )
+        ).rows;
+  if (nextMigration(known, applied) === null) return [];
   throw new UserError(
     "database_unusable",
-    "The database's tables belong to another role than that of DATABASE_URL, and are of an older version. Set ATTESTORE_MIGRATIONS_DATABASE_URL to the same database as their owner, or run attestore-server migrate with it first.",
+    "The database is not migrated to this version, and the role of DATABASE_URL owns none of its tables. Set ATTESTORE_MIGRATIONS_DATABASE_URL to the same database as their owner, or run attestore-server migrate with it first.",
   );
 }
 

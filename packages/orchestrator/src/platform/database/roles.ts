@@ -80,8 +80,13 @@ async function missing(
   client: pg.ClientBase,
   ownerServes: boolean,
 ): Promise<{ owner: string; statements: string[] }> {
-  const { rows } = await client.query<{ owner: string; known: string[]; members: string[] }>(
-    `select current_user::text as owner,
+  const { rows } = await client.query<{
+    owner: string;
+    is_superuser: boolean;
+    known: string[];
+    members: string[];
+  }>(
+    `select quote_ident(current_user) as owner, current_setting('is_superuser')::boolean as is_superuser,
       array(select rolname::text from pg_roles where rolname = any($1)) as known,
       array(select granted.rolname::text from pg_auth_members
         join pg_roles as granted on granted.oid = roleid join pg_roles as to_whom on to_whom.oid = member
@@ -93,14 +98,16 @@ async function missing(
   const made = MADE.filter((name) => !row.known.includes(name));
   const ofService = OF_SERVICE.filter((name) => !row.members.includes(name));
   const ofOwner: string[] = [];
-  for (const name of [OWNER_ROLE, TENANT_ROLE, roleOf("console"), ...(ownerServes ? [SERVICE_ROLE] : [])])
-    if (made.includes(name) || !(await canBecome(client, name))) ofOwner.push(name);
+  const wanted = row.is_superuser
+    ? []
+    : [OWNER_ROLE, TENANT_ROLE, roleOf("console"), ...(ownerServes ? [SERVICE_ROLE] : [])];
+  for (const name of wanted) if (made.includes(name) || !(await canBecome(client, name))) ofOwner.push(name);
   return {
     owner: row.owner,
     statements: [
       ...made.map((name) => `create role ${name} nologin${name === SERVICE_ROLE ? " noinherit" : ""}`),
       ...(ofService.length === 0 ? [] : [`grant ${ofService.join(", ")} to ${SERVICE_ROLE}`]),
-      ...(ofOwner.length === 0 ? [] : [`grant ${ofOwner.join(", ")} to ${pg.escapeIdentifier(row.owner)}`]),
+      ...(ofOwner.length === 0 ? [] : [`grant ${ofOwner.join(", ")} to ${row.owner}`]),
     ],
   };
 }

@@ -9,7 +9,9 @@ import { silentLogger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
 import { clusterDirectory } from "../postgres/cluster.ts";
 import { openDatabase, type OpenDatabase } from "../postgres/open-database.ts";
+import { connectDatabase } from "./database.ts";
 import { migrate, readMigrations } from "./migrate.ts";
+import { readServicePrivileges } from "./service-privileges.ts";
 import { typeParsers } from "./type-parsers.ts";
 
 let directory: string;
@@ -64,10 +66,18 @@ async function run(connection: ConnectionSettings, ...statements: string[]): Pro
   }
 }
 
+/** What the service connects as, and what it becomes. */
+const SERVED = [
+  "attestore_service",
+  "attestore_tenant",
+  "attestore_requests",
+  "attestore_log",
+  "attestore_jobs",
+];
+
 const isTenant = "select current_user as name";
 
 test("a role that may not create roles is told what to run, and after that it works", async () => {
-  await superuser.query("drop role if exists attestore_tenant");
   await createRole("nosuperuser nocreaterole");
   const refused = await migrate(as(role), silentLogger).then(
     () => null,
@@ -75,9 +85,13 @@ test("a role that may not create roles is told what to run, and after that it wo
   );
   expect(refused?.code).toBe("database_unusable");
   const remedy = /try again: (.*)$/.exec(refused?.message ?? "")?.[1] ?? "";
-  expect(remedy).toBe(`create role attestore_tenant nologin; grant attestore_tenant to ${role};`);
+  expect(remedy).toContain("create role attestore_service nologin noinherit; ");
+  expect(remedy).toContain(
+    `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role};`,
+  );
   await superuser.query(remedy);
   await migrate(as(role), silentLogger);
+  for (const each of SERVED) await run(as(role), `set role ${each}`);
   const [, , became] = await run(as(role), "begin", "set local role attestore_tenant", isTenant);
   expect(became?.rows).toEqual([{ name: "attestore_tenant" }]);
 });
@@ -85,19 +99,21 @@ test("a role that may not create roles is told what to run, and after that it wo
 test("a second service of the same server, whose role is not in it yet, is told to have it granted", async () => {
   await createRole("nosuperuser nocreaterole");
   const migrating = migrate(as(role), silentLogger);
-  await expect(migrating).rejects.toThrow(`try again: grant attestore_tenant to ${role};`);
-  await superuser.query(`grant attestore_tenant to ${role}`);
+  const grant = `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role}`;
+  await expect(migrating).rejects.toThrow(`try again: ${grant};`);
+  await superuser.query(grant);
   await migrate(as(role), silentLogger);
 });
 
-test("a role that may create roles makes it and joins it by itself", async () => {
+test("a role that may create roles makes them and joins them by itself", async () => {
   // Roles are of the whole server: another database's rights would keep it.
   for (const other of ["database_1", "database_2"]) await superuser.query(`drop database ${other}`);
-  await superuser.query("drop role attestore_tenant");
+  await superuser.query(`drop role ${SERVED.join(", ")}, attestore_console, attestore_owner`);
   await createRole("nosuperuser createrole");
   await migrate(as(role), silentLogger);
   const [, , became] = await run(as(role), "begin", "set local role attestore_tenant", isTenant);
   expect(became?.rows).toEqual([{ name: "attestore_tenant" }]);
+  for (const each of SERVED) await run(as(role), `set role ${each}`);
 });
 
 test("databases of one server that migrate at once do not get into each other's way", async () => {
@@ -110,50 +126,73 @@ test("databases of one server that migrate at once do not get into each other's 
   expect(each).toEqual([all, all, all]);
 });
 
-test("a replica of before goes on while a new one migrates, and a long transaction of it is waited for", async () => {
-  await createRole("nosuperuser");
-  await superuser.query(`grant attestore_tenant to ${role}`);
-  const all = await readMigrations();
-  await migrate(
-    as(role),
-    silentLogger,
-    all.filter(({ version }) => version < 20),
-  );
-  await run(as(role), "insert into orgs (id, name, slug) values ('org_1', 'One', 'one')");
-  const replica = new pg.Pool({ ...as(role), max: 4 });
-  replica.on("error", () => undefined);
-  let isServing = true;
-  /** As before migration 0020: the organisation is set, and nobody becomes another role. */
-  const serve = async (): Promise<number> => {
-    for (let served = 0; ; served += 1) {
-      if (!isServing) return served;
-      const client = await replica.connect();
-      try {
-        await client.query("begin");
-        await client.query("select set_config('attestore.org_id', 'org_1', true)");
-        await client.query("update agents set name = 'x' where org_id = 'org_1'");
-        expect((await client.query("select name from orgs for update")).rows).toEqual([{ name: "One" }]);
-        await client.query("commit");
-      } finally {
-        client.release();
+test.each([20, 49])(
+  "a replica of before migration %i goes on while a new one migrates, and a long transaction of it is waited for",
+  async (from) => {
+    await createRole("nosuperuser");
+    await superuser.query(
+      `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role}`,
+    );
+    const all = await readMigrations();
+    const before = all.filter(({ version }) => version < from);
+    await migrate(as(role), silentLogger, before);
+    await run(as(role), "insert into orgs (id, name, slug) values ('org_1', 'One', 'one')");
+    const replica = new pg.Pool({ ...as(role), max: 4 });
+    replica.on("error", () => undefined);
+    let isServing = true;
+    /** As before migration 0020: the organisation is set, and nobody becomes another role. */
+    const serve = async (): Promise<number> => {
+      for (let served = 0; ; served += 1) {
+        if (!isServing) return served;
+        const client = await replica.connect();
+        try {
+          await client.query("begin");
+          await client.query("select set_config('attestore.org_id', 'org_1', true)");
+          await client.query("update agents set name = 'x' where org_id = 'org_1'");
+          expect((await client.query("select name from orgs for update")).rows).toEqual([{ name: "One" }]);
+          await client.query("commit");
+        } finally {
+          client.release();
+        }
       }
+    };
+    const served = Promise.all([serve(), serve(), serve()]);
+    const held = await replica.connect();
+    await held.query("begin");
+    await held.query("select from receipts");
+    const logger = new RecordingLogger();
+    const migrating = migrate(as(role), logger);
+    try {
+      await expect.poll(() => logger.has("a migration waits for tables that are in use")).toBe(true);
+      await held.query("commit");
+      expect(await migrating).toContain(from);
+    } finally {
+      held.release();
+      isServing = false;
+      await Promise.allSettled([migrating, served]);
+      await replica.end();
     }
-  };
-  const served = Promise.all([serve(), serve(), serve()]);
-  const held = await replica.connect();
-  await held.query("begin");
-  await held.query("select from receipts");
-  const logger = new RecordingLogger();
-  const migrating = migrate(as(role), logger);
-  try {
-    await expect.poll(() => logger.has("a migration waits for tables that are in use")).toBe(true);
-    await held.query("commit");
-    expect(await migrating).toContain(20);
-  } finally {
-    held.release();
-    isServing = false;
-    await Promise.allSettled([migrating, served]);
-    await replica.end();
-  }
-  for (const count of await served) expect(count).toBeGreaterThan(0);
+    for (const count of await served) expect(count).toBeGreaterThan(0);
+  },
+);
+
+test("a role that owns nothing finds the database migrated, and is told who migrates where it is not", async () => {
+  await createRole("nosuperuser");
+  await superuser.query(
+    `grant attestore_owner, attestore_tenant, attestore_console, attestore_service to ${role}`,
+  );
+  const all = await readMigrations();
+  await migrate(as(role), silentLogger);
+  await superuser.query("alter role attestore_service login");
+  expect(await migrate(as("attestore_service"), silentLogger)).toEqual([]);
+  const newer = { version: 9999, name: "9999_newer.sql", sql: "select", sha256: "00" };
+  await expect(migrate(as("attestore_service"), silentLogger, [...all, newer])).rejects.toThrow(
+    "Set ATTESTORE_MIGRATIONS_DATABASE_URL",
+  );
+  const access = connectDatabase({ connection: as("attestore_service"), log: silentLogger, way: "requests" });
+  expect(await readServicePrivileges(access.pool)).toEqual({ role: "attestore_service", excess: [] });
+  await access.close();
+  const owning = connectDatabase({ connection: as(role), log: silentLogger, way: "requests" });
+  expect(await readServicePrivileges(owning.pool)).toEqual({ role, excess: ["owns the tables"] });
+  await owning.close();
 });

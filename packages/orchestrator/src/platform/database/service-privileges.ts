@@ -33,8 +33,7 @@ export async function readServicePrivileges(pool: Pool): Promise<ServicePrivileg
   return { role: row.role, excess };
 }
 
-export const SEPARATE_THEM =
-  'Give the service a role of its own: docs/operate.md, "A database of your own".';
+export const SEPARATE_THEM = 'Give the service a role of its own: docs/operate.md, "A database of your own".';
 
 export async function warnOfPrivileges(pool: Pool, log: Logger): Promise<void> {
   const { role, excess } = await readServicePrivileges(pool);

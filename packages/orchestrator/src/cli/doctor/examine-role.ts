@@ -1,0 +1,22 @@
+import { connectDatabase } from "../../platform/database/database.ts";
+import { readServicePrivileges, SEPARATE_THEM } from "../../platform/database/service-privileges.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
+import { type Finding, ok, warning } from "./finding.ts";
+
+/** Whom the service connects as, and what that role may beyond what the service needs. */
+export async function examineRole(service: ConnectionSettings): Promise<Finding> {
+  const access = connectDatabase({ connection: service, log: silentLogger, connections: 1 });
+  try {
+    const { role, excess } = await readServicePrivileges(access.pool);
+    return excess.length === 0
+      ? ok("database role", `The service connects as ${role}, which owns nothing.`)
+      : warning(
+          "database role",
+          `The service connects as ${role}, which ${excess.join(", ")}.`,
+          SEPARATE_THEM,
+        );
+  } finally {
+    await access.close();
+  }
+}
