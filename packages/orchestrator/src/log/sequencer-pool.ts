@@ -1,4 +1,5 @@
 import pg from "pg";
+import { onConnect } from "../platform/database/on-connect.ts";
 import { roleOf, type Way } from "../platform/database/roles.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import type { Logger } from "../platform/logging/logger.ts";
@@ -28,9 +29,7 @@ export function openSequencerPool(
     keepAliveInitialDelayMillis: 10_000,
     ...(way === undefined
       ? {}
-      : {
-          onConnect: (client: pg.ClientBase) => client.query(`set role ${roleOf(way)}`).then(() => undefined),
-        }),
+      : { onConnect: onConnect((client) => client.query(`set role ${roleOf(way)}`)) }),
   });
   pool.on("error", (error) => logger.warn({ reason: error.message }, "an idle connection of the log broke"));
   pool.on("connect", (client) => {

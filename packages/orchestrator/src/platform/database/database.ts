@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import { onConnect } from "./on-connect.ts";
 import { preparing } from "./prepared.ts";
 import { roleOf, type Way } from "./roles.ts";
 import type { Database, Schema } from "./schema.ts";
@@ -48,10 +49,9 @@ export function connectDatabase({
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    onConnect: (client) =>
-      client
-        .query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`)
-        .then(() => undefined),
+    onConnect: onConnect((client) =>
+      client.query(way === undefined ? SETTINGS : `${SETTINGS}; set role ${roleOf(way)}`),
+    ),
   });
   // An idle connection that breaks is dropped by the pool. Without a listener it would end the process.
   pool.on("error", (error) => {

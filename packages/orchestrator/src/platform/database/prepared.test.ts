@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
+import { onConnect } from "./on-connect.ts";
 import { preparing, runPrepared } from "./prepared.ts";
 import { openTestDatabase, type TestDatabase } from "./test-database.ts";
 
@@ -38,10 +39,10 @@ test("a connection that breaks as it begins takes no place in the pool", async (
   const pool = new pg.Pool({
     ...database.connection,
     max: 1,
-    onConnect: async (client) => {
+    onConnect: onConnect(async (client) => {
       if (breaks) await client.query("select pg_terminate_backend(pg_backend_pid())");
       begun += (await client.query<{ n: number }>("select 1 as n")).rows.length;
-    },
+    }),
   });
   pool.on("error", () => undefined);
   const prepared = preparing(pool);
