@@ -26,3 +26,11 @@ export function normalizeCode(typed: string): string | null {
   for (const character of bare) if (!CODE_ALPHABET.includes(character)) return null;
   return `${bare.slice(0, 4)}-${bare.slice(4)}`;
 }
+
+/** A recovery code as `XXXX-XXXX-XXXX-XXXX`, or null if it can't be one. Case, hyphens and white space are ignored. */
+export function normalizeRecoveryCode(typed: string): string | null {
+  const bare = typed.replaceAll(/[-\s]/g, "").toUpperCase();
+  if (bare.length !== 16) return null;
+  for (const character of bare) if (!CODE_ALPHABET.includes(character)) return null;
+  return bare.replaceAll(/(.{4})(?=.)/g, "$1-");
+}

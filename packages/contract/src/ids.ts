@@ -20,6 +20,7 @@ const PREFIXES = {
   notification: "ntf",
   delivery: "dlv",
   auditorLink: "link",
+  passkey: "psk",
 } as const;
 
 /** What an identifier names. */

@@ -14,6 +14,7 @@ export * from "./schemas/events.ts";
 export * from "./schemas/api-logs.ts";
 export * from "./schemas/auditor-links.ts";
 export * from "./schemas/people.ts";
+export * from "./schemas/passkeys.ts";
 export * from "./schemas/agents.ts";
 export * from "./schemas/agent-keys.ts";
 export * from "./schemas/commands.ts";

@@ -16,6 +16,14 @@ export const POLL_HOLD_S = 25;
 export const MAX_WRONG_ATTEMPTS = 5;
 /** How long an interactive attach and any other one-time code live. */
 export const CODE_LIFETIME_S = 15 * 60;
+/** Passkeys that one person may have. */
+export const MAX_PASSKEYS = 20;
+/** Recovery codes that are made at once. */
+export const RECOVERY_CODES = 10;
+/** How long the challenge of a passkey's ceremony lives. */
+export const PASSKEY_CHALLENGE_S = 5 * 60;
+/** How long after signing in somebody may change their passkeys and recovery codes. */
+export const RECENT_SIGN_IN_S = 10 * 60;
 /**
  * What a backup's `source_metadata` may be, as JSON in UTF-8: so many bytes, and so many values in all (members of objects and elements of
  * arrays). The agent keeps its own within 150 KiB.

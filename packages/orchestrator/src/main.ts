@@ -14,6 +14,7 @@ import { databaseCommand } from "./cli/database.ts";
 import { objectsCommand } from "./cli/objects.ts";
 import { operatorCommand } from "./cli/operator.ts";
 import { orgCommand } from "./cli/org.ts";
+import { passkeyCommand } from "./cli/passkey.ts";
 import { retentionCommand } from "./cli/retention.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
@@ -40,6 +41,7 @@ for (const command of [
   backupCommand(),
   retentionCommand(),
   operatorCommand(),
+  passkeyCommand(),
   objectsCommand(),
   databaseCommand(),
 ]) {

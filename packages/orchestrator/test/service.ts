@@ -294,7 +294,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           .insertInto("users")
           .values({ id, email, org_id: org?.id ?? null, role: org === null ? "operator" : role })
           .execute();
-        const { token } = await startSession(tx, id);
+        const { token } = await startSession(tx, id, org === null ? "passkey" : "email_code");
         const call =
           (method: string) =>
           (path: string, json?: unknown, more: Partial<Call> = {}): Promise<Answer> =>

@@ -1,6 +1,14 @@
 // Made from the service's OpenAPI document: npm run client. Not to be edited.
 
 export interface Schemas {
+  AddPasskeyRequest: {
+    name: string;
+    credential: Schemas["RegisteredCredential"];
+  };
+  AddedPasskey: {
+    passkey: Schemas["PasskeyRecord"];
+    recovery_codes: string[] | null;
+  };
   AgentEncryption: {
     recipients: string[];
     recovery_kit: {
@@ -69,6 +77,19 @@ export interface Schemas {
     user_agent: string | null;
     request_id: string;
     idempotency_key?: string;
+  };
+  AssertedCredential: {
+    id: string;
+    rawId: string;
+    type: "public-key";
+    response: {
+      clientDataJSON: string;
+      authenticatorData: string;
+      signature: string;
+      userHandle?: string | null;
+      [name: string]: unknown;
+    };
+    [name: string]: unknown;
   };
   AttachPending: {
     status: "pending";
@@ -310,6 +331,34 @@ export interface Schemas {
   CreateOrgRequest: {
     name: string;
     owner_email?: string;
+  };
+  CreationOptions: {
+    rp: {
+      id: string;
+      name: string;
+    };
+    user: {
+      id: string;
+      name: string;
+      displayName: string;
+    };
+    challenge: string;
+    pubKeyCredParams: {
+      type: "public-key";
+      alg: number;
+    }[];
+    timeout: number;
+    excludeCredentials: {
+      type: "public-key";
+      id: string;
+      transports?: string[];
+    }[];
+    authenticatorSelection: {
+      residentKey: "required";
+      requireResidentKey: true;
+      userVerification: "required";
+    };
+    attestation: "none";
   };
   DeclaredSource: {
     slug: string;
@@ -570,6 +619,9 @@ export interface Schemas {
     email: string;
     attempt?: string;
   };
+  MadeRecoveryCodes: {
+    recovery_codes: string[];
+  };
   MakersReceipt: {
     receipt: Schemas["ReceiptBundle"];
     rotations: Schemas["RotateAgentKeyRequest"][];
@@ -587,6 +639,7 @@ export interface Schemas {
     org: Schemas["OrgRecord"] | null;
     impersonated_by: Schemas["UserRecord"] | null;
     auditor_link: Schemas["AuditorLinkView"] | null;
+    passkey_required: boolean;
   };
   MintAuthKeyRequest: {
     name?: string;
@@ -626,6 +679,24 @@ export interface Schemas {
     };
     incidents: Schemas["IncidentRecord"][];
     next_steps: Schemas["NextStep"][];
+  };
+  PasskeyList: {
+    items: Schemas["PasskeyRecord"][];
+    recovery_codes_left: number;
+  };
+  PasskeyOptionsRequest: {
+    attempt: string;
+  };
+  PasskeyRecord: {
+    id: string;
+    created_at: string;
+    name: string;
+    last_used_at: string | null;
+    synced: boolean;
+  };
+  PasskeyVerifyRequest: {
+    attempt: string;
+    credential: Schemas["AssertedCredential"];
   };
   ReceiptAccepted: {
     receipt_id: string;
@@ -691,6 +762,18 @@ export interface Schemas {
     name?: string;
     test_agent_id?: string | null;
   };
+  RegisteredCredential: {
+    id: string;
+    rawId: string;
+    type: "public-key";
+    response: {
+      clientDataJSON: string;
+      attestationObject: string;
+      transports?: string[];
+      [name: string]: unknown;
+    };
+    [name: string]: unknown;
+  };
   RegisteredSource: {
     id: string;
     slug: string;
@@ -698,6 +781,15 @@ export interface Schemas {
   };
   RenameAgentRequest: {
     name: string;
+  };
+  RenamePasskeyRequest: {
+    name: string;
+  };
+  RequestOptions: {
+    challenge: string;
+    timeout: number;
+    rpId: string;
+    userVerification: "required";
   };
   RestoreTestRecord: {
     receipt_id: string;
@@ -801,6 +893,11 @@ export interface Schemas {
   SignupRequest: {
     email: string;
     org_name: string;
+    attempt?: string;
+  };
+  SignupVerifyRequest: {
+    email: string;
+    code: string;
     attempt?: string;
   };
   SourceConcern: "restore_test_failed" | "restore_could_not_run" | "backup_failed" | "attestation_failed" | "backup_missed" | "restore_test_missed" | "rpo_exceeded" | "rto_exceeded" | "never_backed_up" | "never_proven" | "proof_too_old" | "newest_not_proven" | "agent_silent" | "agent_revoked" | "schema_drift" | "environment_drift";
@@ -921,6 +1018,7 @@ export interface Schemas {
     email: string;
     code: string;
     attempt?: string;
+    recovery_code?: string;
   };
   WitnessRecord: {
     agent_id: string;
@@ -946,7 +1044,7 @@ export interface Paths {
     post: {
       path: undefined;
       query: undefined;
-      body: Schemas["VerifyRequest"];
+      body: Schemas["SignupVerifyRequest"];
       answers: { 200: Schemas["SessionStarted"] };
     };
   };
@@ -980,6 +1078,66 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["SignedOut"] };
+    };
+  };
+  "/api/auth/passkey/options": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["PasskeyOptionsRequest"];
+      answers: { 200: Schemas["RequestOptions"] };
+    };
+  };
+  "/api/auth/passkey/verify": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["PasskeyVerifyRequest"];
+      answers: { 200: Schemas["SessionStarted"] };
+    };
+  };
+  "/api/auth/passkeys": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["PasskeyList"] };
+    };
+    post: {
+      path: undefined;
+      query: undefined;
+      body: Schemas["AddPasskeyRequest"];
+      answers: { 201: Schemas["AddedPasskey"] };
+    };
+  };
+  "/api/auth/passkeys/options": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["CreationOptions"] };
+    };
+  };
+  "/api/auth/passkeys/{passkeyID}": {
+    patch: {
+      path: { passkeyID: string };
+      query: undefined;
+      body: Schemas["RenamePasskeyRequest"];
+      answers: { 200: Schemas["PasskeyRecord"] };
+    };
+    delete: {
+      path: { passkeyID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["PasskeyRecord"] };
+    };
+  };
+  "/api/auth/recovery-codes": {
+    post: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 201: Schemas["MadeRecoveryCodes"] };
     };
   };
   "/api/auth/impersonate": {

@@ -14,9 +14,11 @@ export const EmailAddress = Type.String({
  * Made by whoever asks for a code, at random and for this once, and given again with the code: the code then works for them alone, and nobody
  * else's wrong tries count against it. Without one the client's network takes its place.
  */
-const Attempt = Type.Optional(
-  Type.String({ pattern: "^[A-Za-z0-9_-]{22,64}$", examples: ["b4GkQm1t0VhY3mZsX9cR2w"] }),
-);
+export const GivenAttempt = Type.String({
+  pattern: "^[A-Za-z0-9_-]{22,64}$",
+  examples: ["b4GkQm1t0VhY3mZsX9cR2w"],
+});
+const Attempt = Type.Optional(GivenAttempt);
 
 /** A one-time code as somebody types it; what cannot be one is a wrong one. */
 const TypedCode = Type.String({ minLength: 1, maxLength: 32 });
@@ -63,8 +65,21 @@ export const SignupRequest = Type.Object(
 );
 /** Body of `POST /api/auth/login`. */
 export const LoginRequest = Type.Object({ email: EmailAddress, attempt: Attempt }, strict);
-/** Body of `POST /api/auth/signup/verify` and of `POST /api/auth/verify`. */
-export const VerifyRequest = Type.Object({ email: EmailAddress, code: TypedCode, attempt: Attempt }, strict);
+/** Body of `POST /api/auth/signup/verify`. */
+export const SignupVerifyRequest = Type.Object(
+  { email: EmailAddress, code: TypedCode, attempt: Attempt },
+  strict,
+);
+/** Body of `POST /api/auth/verify`. Who has a passkey gives one of their recovery codes besides; for others it is not looked at. */
+export const VerifyRequest = Type.Object(
+  {
+    email: EmailAddress,
+    code: TypedCode,
+    attempt: Attempt,
+    recovery_code: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  },
+  strict,
+);
 
 /** 202 of signup and login: the same whether or not the address is known. */
 export const CodeSent = Type.Object(
@@ -103,6 +118,8 @@ export const Me = Type.Object(
     org: Type.Union([OrgRecord, Type.Null()]),
     impersonated_by: Type.Union([UserRecord, Type.Null()]),
     auditor_link: Type.Union([AuditorLinkView, Type.Null()]),
+    /** An operator's session that a passkey did not begin: it may add one, and nothing else. */
+    passkey_required: Type.Boolean(),
   },
   strict,
 );

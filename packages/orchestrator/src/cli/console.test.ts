@@ -223,6 +223,46 @@ describe("operators", () => {
     expect((await run("operator", "add", "no address")).exitCode).toBe(1);
     expect(await list("operator", "list")).toMatchObject([{ email: "Ada@Example.org", name: "Ada" }]);
   });
+
+  test("who lost their passkeys and recovery codes get in again from the console, which is recorded and mailed", async () => {
+    const email = "Lost@Example.org";
+    const { id } = await json("operator", "add", email);
+    const opened = await openConsole({
+      ...process.env,
+      ATTESTORE_DATA: server.data,
+      ATTESTORE_LISTEN: `127.0.0.1:${server.port}`,
+    });
+    try {
+      const { pool } = opened;
+      const of = [email.toLowerCase(), Buffer.alloc(32, 5)];
+      await pool.query("insert into passkey_owners (email, handle) values ($1, $2)", of);
+      await pool.query(
+        `insert into passkeys (id, email, credential_id, public_key, counter, transports, synced, name)
+         values ('psk_lost', $1, $2, $2, 0, '{}', false, 'Lost')`,
+        of,
+      );
+      await pool.query("insert into recovery_codes (email, code_sha256) values ($1, $2)", of);
+      await pool.query(
+        "insert into sessions (token_sha256, user_id, expires_at, signed_in_with) values ($1, $2, now() + interval '1 day', 'passkey')",
+        [Buffer.alloc(32, 6), id],
+      );
+      expect(await json("passkey", "reset", email)).toEqual({ email, passkeys_removed: 1 });
+      const { rows } = await pool.query(
+        `select (select count(*) from passkeys where email = $1)::int + (select count(*) from recovery_codes where email = $1)::int
+           + (select count(*) from sessions where user_id = $2 and ended_at is null)::int as left,
+           (select count(*)::int from api_logs where actor_kind = 'console' and route = 'passkey reset') as recorded`,
+        [email.toLowerCase(), id],
+      );
+      expect(rows).toEqual([{ left: 0, recorded: 1 }]);
+    } finally {
+      await opened.close();
+    }
+    const again = await run("passkey", "reset", email);
+    expect([again.exitCode, again.stderr]).toEqual([
+      1,
+      `There is no such person with a passkey as ${email}.\n`,
+    ]);
+  });
 });
 
 describe("a command", () => {

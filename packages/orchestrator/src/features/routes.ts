@@ -36,6 +36,8 @@ import { sourceRoutes } from "./sources/routes.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
 import { liveRoutes } from "./live/routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
+import { passkeyRoutes } from "./passkeys/routes.ts";
+import { passkeySignInRoutes } from "./passkeys/sign-in-routes.ts";
 import { type SignupMode, signupRoutes } from "./signup/routes.ts";
 import { membershipRoutes } from "./users/membership-routes.ts";
 import { userRoutes } from "./users/routes.ts";
@@ -62,6 +64,8 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
     [
       ...signupRoutes(deps.db, { ...deps, logHost }),
       ...sessionRoutes(deps.db, deps),
+      ...passkeySignInRoutes(deps.db, deps),
+      ...passkeyRoutes(deps.db, deps),
       ...impersonationRoutes(),
       ...orgRoutes(deps.db, { ...deps, logHost }),
       ...userRoutes(deps),

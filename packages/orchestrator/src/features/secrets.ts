@@ -19,6 +19,10 @@ export function newCode(): string {
   return `${pick(CODE_ALPHABET, 4)}-${pick(CODE_ALPHABET, 4)}`;
 }
 
+export function newRecoveryCode(): string {
+  return Array.from({ length: 4 }, () => pick(CODE_ALPHABET, 4)).join("-");
+}
+
 function pick(alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet.charAt(randomInt(alphabet.length))).join("");
 }

@@ -63,6 +63,7 @@ export async function makeWorld(service: TestService): Promise<World> {
   });
   const sent = await users.owner.post(`${channels}/${String(channel.json["id"])}/test`);
   if (sent.status !== 202) throw new Error(`${channel.body.toString()} ${sent.body.toString()}`);
+  const passkey = await addPasskeyOf(service, subject.email);
   const attaches = { decided: await startAttach(service), pending: await startAttach(service) };
   await users.owner.post(`/api/orgs/${org.id}/bootstraps/${attaches.decided.code}/approve`);
   const { rows } = await service.pool.query<{
@@ -98,6 +99,7 @@ export async function makeWorld(service: TestService): Promise<World> {
     channel: channel.json["id"] as string,
     notification: found.notification,
     delivery: sent.json["delivery_id"] as string,
+    passkey,
   };
   return {
     org,
@@ -126,6 +128,18 @@ export async function makeWorld(service: TestService): Promise<World> {
 /** The same where somebody of another organisation names them: an attach that waits is nobody's yet, one that was decided is. */
 export function asSeenByOthers(world: World, decidedCode: string): World {
   return { ...world, ids: { ...world.ids, code: decidedCode } };
+}
+
+/** Of the user of the ids, who is signed out. Its key opens nothing: the walk asks who may see and change it. */
+async function addPasskeyOf({ pool }: TestService, email: string): Promise<string> {
+  const id = newId("passkey");
+  await pool.query("insert into passkey_owners (email, handle) values ($1, $2)", [email, randomBytes(32)]);
+  await pool.query(
+    `insert into passkeys (id, email, credential_id, public_key, counter, transports, synced, name)
+     values ($1, $2, $3, $3, 0, '{}', false, 'Key ring')`,
+    [id, email, randomBytes(32)],
+  );
+  return id;
 }
 
 async function openedLink(

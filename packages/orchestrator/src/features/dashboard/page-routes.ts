@@ -26,6 +26,7 @@ const PAGES = [
   "notifications",
   "evidence",
   "settings",
+  "passkeys",
   "operator",
   "shared",
 ];

@@ -16,6 +16,7 @@ export async function startImpersonation(
   const inAnHour = Date.now() + IMPERSONATION_S * 1000;
   return beginSession(tx, {
     whose: { userId },
+    signedIn: operator.signedIn,
     expiresAt: new Date(Math.min(inAnHour, operator.expiresAt.getTime())),
     operator: { id: operator.id, session: operator.credential, reason },
   });

@@ -4,7 +4,7 @@ import { clientNetwork } from "../../platform/http/client-network.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import { newCode } from "../secrets.ts";
-import { type CodeKey, countWrongTry, putCode, takeCode } from "./store.ts";
+import { type CodeKey, countWrongRecovery, countWrongTry, putCode, takeCode } from "./store.ts";
 
 /** Who asks for a code or tries one. */
 export interface Asking {
@@ -48,6 +48,14 @@ export async function issueCode(
  */
 export async function weighCode(db: Database, tried: Tried): Promise<void> {
   await countWrongTry(db, keyOf(tried));
+}
+
+/**
+ * Counts a wrong recovery code that came with the right code of somebody who has a passkey, as a wrong code is counted: five burn the code that
+ * was mailed. Only who has that code can do it. Before the transaction, as `weighCode`.
+ */
+export async function weighRecoveryCode(db: Database, tried: Tried, recovery: Buffer): Promise<void> {
+  await countWrongRecovery(db, { ...keyOf(tried), recovery });
 }
 
 /** Uses a code up. Throws one 401 `code_invalid` for a wrong, expired, used, burned or unknown one. */

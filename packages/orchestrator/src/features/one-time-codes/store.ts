@@ -1,6 +1,11 @@
 import { MAX_WRONG_ATTEMPTS } from "@attestore/contract";
-import { sql, type Insertable } from "kysely";
-import type { Database, DatabaseTransaction, OneTimeCodesTable } from "../../platform/database/schema.ts";
+import { type ExpressionBuilder, sql, type Insertable } from "kysely";
+import type {
+  Database,
+  DatabaseTransaction,
+  OneTimeCodesTable,
+  Schema,
+} from "../../platform/database/schema.ts";
 
 export interface CodeKey {
   purpose: OneTimeCodesTable["purpose"];
@@ -47,29 +52,50 @@ export async function countWrongTry(
     .execute();
 }
 
+/** The same for the right code with a recovery code that is none of the person's. Nothing where they have no passkey. */
+export async function countWrongRecovery(
+  db: Database,
+  key: CodeKey & { tried: Buffer; recovery: Buffer },
+): Promise<void> {
+  await db
+    .updateTable("one_time_codes")
+    .set((code) => ({ wrong_tries: code("wrong_tries", "+", 1) }))
+    .where(rightCode(key))
+    .where(
+      sql<boolean>`exists (select from passkeys where email = ${key.email}) and not exists (
+        select from recovery_codes where email = ${key.email} and code_sha256 = ${key.recovery} and used_at is null)`,
+    )
+    .execute();
+}
+
 /**
  * Uses a code up. Null where it is wrong, expired, used or burned: of any number at once one gets it. A program that makes no attempts of
  * its own may ask in one network and type the code in another: there the code alone has to do.
  */
 export async function takeCode(
   tx: DatabaseTransaction,
-  { purpose, email, attempt, byNetwork, tried }: CodeKey & { tried: Buffer },
+  key: CodeKey & { tried: Buffer },
 ): Promise<{ org_name: string | null } | null> {
   const row = await tx
     .updateTable("one_time_codes")
     .set({ used_at: sql<Date>`now()` })
-    .where("purpose", "=", purpose)
-    .where("email", "=", email)
-    .where((code) =>
-      byNetwork
-        ? code.or([code("attempt_sha256", "=", attempt), code("by_network", "=", true)])
-        : code("attempt_sha256", "=", attempt),
-    )
-    .where("code_sha256", "=", tried)
-    .where("wrong_tries", "<", MAX_WRONG_ATTEMPTS)
-    .where("used_at", "is", null)
-    .where("expires_at", ">", sql<Date>`now()`)
+    .where(rightCode(key))
     .returning("org_name")
     .executeTakeFirst();
   return row ?? null;
+}
+
+function rightCode({ purpose, email, attempt, byNetwork, tried }: CodeKey & { tried: Buffer }) {
+  return (code: ExpressionBuilder<Schema, "one_time_codes">) =>
+    code.and([
+      code("purpose", "=", purpose),
+      code("email", "=", email),
+      byNetwork
+        ? code.or([code("attempt_sha256", "=", attempt), code("by_network", "=", true)])
+        : code("attempt_sha256", "=", attempt),
+      code("code_sha256", "=", tried),
+      code("wrong_tries", "<", MAX_WRONG_ATTEMPTS),
+      code("used_at", "is", null),
+      code("expires_at", ">", sql<Date>`now()`),
+    ]);
 }

@@ -1,5 +1,6 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { forgetFormerPasskeys } from "../passkeys/owners.ts";
 import { insertOperator, type Operator } from "./store.ts";
 
 /** One `@`, something on both sides, no white space: whether it exists only a mail to it shows. */
@@ -15,6 +16,7 @@ export async function addOperator(
     throw invalidRequest(`"${email.slice(0, MAX_EMAIL)}" is not an e-mail address.`, [
       { path: "/email", message: "is not an e-mail address" },
     ]);
+  await forgetFormerPasskeys(tx, email);
   const operator = await insertOperator(tx, { email, name });
   if (operator === null)
     throw new ApiError("already_exists", `There is already a user with the address ${email}.`);

@@ -1,6 +1,6 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
-import { endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
+import { endAllOfPerson, endAllOfUser, endContinued, endSession, readOrigin } from "./store.ts";
 
 /** Signs somebody out: the session, those given in its place, and impersonations begun with any of them. */
 export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal): Promise<void> {
@@ -12,4 +12,13 @@ export async function signOut(tx: DatabaseTransaction, principal: UserPrincipal)
 /** Ends all sessions of a user, also those in which an operator acts as them. */
 export async function endSessionsOf(tx: DatabaseTransaction, userId: string): Promise<void> {
   await endAllOfUser(tx, userId);
+}
+
+/** Ends all sessions of a person, in every organisation; `keep` is the one (SHA-256 of its token) that goes on. */
+export async function endSessionsOfPerson(
+  tx: DatabaseTransaction,
+  email: string,
+  keep: Buffer | null,
+): Promise<void> {
+  await endAllOfPerson(tx, email.toLowerCase(), keep);
 }

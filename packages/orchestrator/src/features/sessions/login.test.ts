@@ -72,6 +72,7 @@ describe("a login code", () => {
       org: answer.json["org"],
       impersonated_by: null,
       auditor_link: null,
+      passkey_required: false,
     });
     const byCookie = await service.call({
       method: "GET",

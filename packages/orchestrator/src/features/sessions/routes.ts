@@ -9,11 +9,14 @@ import {
 } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 import { unauthenticated } from "../../platform/http/bearer.ts";
+import { needsPasskey } from "../../platform/http/assert-allowed.ts";
 import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
-import type { Sealer } from "../../platform/http/sealer.ts";
 import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
-import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
+import { codeInvalid, issueCode, useCode, weighCode, weighRecoveryCode } from "../one-time-codes/codes.ts";
+import type { NoticeDeps } from "../passkeys/notices.ts";
+import { recoveryHash } from "../passkeys/recovery-codes.ts";
+import { besidesMail } from "../passkeys/second-factor.ts";
 import { orgRecord } from "../orgs/require-org.ts";
 import { accountsOf, userRecord } from "../users/find-user.ts";
 import { signInAs } from "../users/memberships.ts";
@@ -22,7 +25,8 @@ import { readerRecord } from "../auditor-links/reader.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startSession } from "./start-session.ts";
 
-export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Route[] {
+export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
+  const { sealer } = deps;
   const login = writeRoute({
     method: "POST",
     path: "/api/auth/login",
@@ -49,23 +53,27 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
   const verify = writeRoute({
     method: "POST",
     path: "/api/auth/verify",
-    summary: "Exchange a login code for a session",
+    summary: "Exchange a login code, with a recovery code of whoever has a passkey, for a session",
     action: "session.start",
     credential: "anonymous",
     body: VerifyRequest,
     answers: { 200: SessionStarted },
-    errors: ["code_invalid"],
+    errors: ["code_invalid", "recovery_code_required", "recovery_code_invalid"],
     rateLimits: ["verify_address", "verify_email"],
     secret: true,
     async prepare({ body, address, countAgainst }) {
       await countAgainst("verify_email", body.email);
-      await weighCode(db, { purpose: "login", ...body, address });
+      const tried = { purpose: "login", ...body, address } as const;
+      await weighCode(db, tried);
+      if (body.recovery_code !== undefined)
+        await weighRecoveryCode(db, tried, recoveryHash(body.email, body.recovery_code));
     },
     async handle({ body, address }, tx) {
       await useCode(tx, { purpose: "login", ...body, address });
+      const how = await besidesMail(tx, deps, body);
       const user = await signInAs(tx, body.email);
       if (user === null) throw codeInvalid();
-      return sessionAnswer(tx, user, await startSession(tx, user.id));
+      return sessionAnswer(tx, user, await startSession(tx, user.id, how));
     },
   });
 
@@ -80,16 +88,17 @@ export function sessionRoutes(db: Database, { sealer }: { sealer: Sealer }): Rou
     forAuditorLinks: true,
     async handle({ principal }) {
       const { id, orgId, impersonator } = principal;
+      const passkey_required = needsPasskey(principal);
       const org = await orgRecord(db, orgId);
       if (principal.role === "reader") {
         const { link: auditor_link, reader: user } = await readerRecord(db, id);
-        return { status: 200, body: { user, org, impersonated_by: null, auditor_link } };
+        return { status: 200, body: { user, org, impersonated_by: null, auditor_link, passkey_required } };
       }
       const user = await userRecord(db, id);
       // Removed since the session was looked up.
       if (user === null) throw unauthenticated();
       const impersonated_by = impersonator === null ? null : await userRecord(db, impersonator.id);
-      return { status: 200, body: { user, org, impersonated_by, auditor_link: null } };
+      return { status: 200, body: { user, org, impersonated_by, auditor_link: null, passkey_required } };
     },
   });
 

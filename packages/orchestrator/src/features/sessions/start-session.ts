@@ -1,4 +1,4 @@
-import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { DatabaseTransaction, SignInMethod } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { SESSION_LIFETIME_S } from "../../platform/http/session-credentials.ts";
 import { newSessionToken } from "../secrets.ts";
@@ -11,8 +11,13 @@ export interface StartedSession {
 }
 
 /** Signs a user in. The token is nowhere else. */
-export async function startSession(tx: DatabaseTransaction, userId: string): Promise<StartedSession> {
-  return beginSession(tx, { whose: { userId }, expiresAt: inALifetime() });
+export async function startSession(
+  tx: DatabaseTransaction,
+  userId: string,
+  how: Exclude<SignInMethod, "auditor_link">,
+): Promise<StartedSession> {
+  const signedIn = { at: new Date(), with: how };
+  return beginSession(tx, { whose: { userId }, expiresAt: inALifetime(), signedIn });
 }
 
 /** Signs in whoever opened an auditor's link, until the link ends at the latest. */
@@ -21,7 +26,8 @@ export async function startLinkSession(
   link: { id: string; expires_at: Date },
 ): Promise<StartedSession> {
   const expiresAt = new Date(Math.min(inALifetime().getTime(), link.expires_at.getTime()));
-  return beginSession(tx, { whose: { auditorLinkId: link.id }, expiresAt });
+  const signedIn = { at: new Date(), with: "auditor_link" } as const;
+  return beginSession(tx, { whose: { auditorLinkId: link.id }, expiresAt, signedIn });
 }
 
 function inALifetime(): Date {

@@ -1,11 +1,18 @@
 import { sql } from "kysely";
-import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction, SignInMethod } from "../../platform/database/schema.ts";
+
+/** When and how somebody signed in. */
+export interface SignIn {
+  at: Date;
+  with: SignInMethod;
+}
 
 export interface NewSession {
   tokenSha256: Buffer;
   /** A user, or the auditor's link that was opened. */
   whose: { userId: string } | { auditorLinkId: string };
   expiresAt: Date;
+  signedIn: SignIn;
   /** Of an impersonation: the operator, and their own session. */
   operator?: { id: string; session: Buffer; reason: string };
   /** The session that the operator signed in with, where this one is given in its place. */
@@ -13,7 +20,7 @@ export interface NewSession {
 }
 
 export async function insertSession(tx: DatabaseTransaction, session: NewSession): Promise<void> {
-  const { tokenSha256, whose, expiresAt, operator, continues } = session;
+  const { tokenSha256, whose, expiresAt, signedIn, operator, continues } = session;
   const now = new Date();
   await tx
     .insertInto("sessions")
@@ -28,18 +35,27 @@ export async function insertSession(tx: DatabaseTransaction, session: NewSession
       operator_session: operator?.session ?? null,
       reason: operator?.reason ?? null,
       continues: continues ?? null,
+      signed_in_at: signedIn.at,
+      signed_in_with: signedIn.with,
     })
     .execute();
 }
 
 /** The session that a session goes back to: the one that somebody signed in with. */
-export async function readOrigin(db: Database, token: Buffer): Promise<{ token: Buffer; expiresAt: Date }> {
+export async function readOrigin(
+  db: Database,
+  token: Buffer,
+): Promise<{ token: Buffer; expiresAt: Date; signedIn: SignIn }> {
   const row = await db
     .selectFrom("sessions")
-    .select(["token_sha256", "continues", "expires_at"])
+    .select(["token_sha256", "continues", "expires_at", "signed_in_at", "signed_in_with"])
     .where("token_sha256", "=", token)
     .executeTakeFirstOrThrow();
-  return { token: row.continues ?? row.token_sha256, expiresAt: row.expires_at };
+  return {
+    token: row.continues ?? row.token_sha256,
+    expiresAt: row.expires_at,
+    signedIn: { at: row.signed_in_at, with: row.signed_in_with },
+  };
 }
 
 export async function endSession(tx: DatabaseTransaction, token: Buffer): Promise<void> {
@@ -68,5 +84,34 @@ export async function endAllOfUser(tx: DatabaseTransaction, userId: string): Pro
     .set({ ended_at: sql<Date>`now()` })
     .where("user_id", "=", userId)
     .where("ended_at", "is", null)
+    .execute();
+}
+
+/** Ends a person's sessions in every organisation, by their address in lower case, but for the one that is kept. */
+export async function endAllOfPerson(
+  tx: DatabaseTransaction,
+  email: string,
+  keep: Buffer | null,
+): Promise<void> {
+  let query = tx
+    .updateTable("sessions")
+    .set({ ended_at: sql<Date>`now()` })
+    .where("user_id", "in", (users) =>
+      users
+        .selectFrom("users")
+        .select("id")
+        .where(sql`lower(email)`, "=", email),
+    )
+    .where("ended_at", "is", null);
+  if (keep !== null) query = query.where("token_sha256", "<>", keep);
+  await query.execute();
+}
+
+/** Somebody has just shown a passkey in this session. */
+export async function setSignedInWithPasskey(tx: DatabaseTransaction, token: Buffer): Promise<void> {
+  await tx
+    .updateTable("sessions")
+    .set({ signed_in_with: "passkey" })
+    .where("token_sha256", "=", token)
     .execute();
 }

@@ -1,4 +1,10 @@
-import { CODE_LIFETIME_S, CodeSent, SessionStarted, SignupRequest, VerifyRequest } from "@attestore/contract";
+import {
+  CODE_LIFETIME_S,
+  CodeSent,
+  SessionStarted,
+  SignupRequest,
+  SignupVerifyRequest,
+} from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
@@ -8,6 +14,7 @@ import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
 import { hasOperator } from "../operators/store.ts";
 import { assertOrgName, createOrg } from "../orgs/create-org.ts";
+import { forgetFormerPasskeys } from "../passkeys/owners.ts";
 import { sessionAnswer } from "../sessions/session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
 import { accountsOf } from "../users/find-user.ts";
@@ -68,7 +75,7 @@ export function signupRoutes(
     summary: "Exchange a signup code for an organisation and a session",
     action: "session.start",
     credential: "anonymous",
-    body: VerifyRequest,
+    body: SignupVerifyRequest,
     answers: { 200: SessionStarted },
     errors: ["code_invalid", "already_exists", "forbidden"],
     rateLimits: ["verify_address", "verify_email"],
@@ -83,6 +90,7 @@ export function signupRoutes(
       if (orgName === null) throw codeInvalid();
       if ((await knownAccount(tx, body.email)) !== undefined)
         throw new ApiError("already_exists", "You have an account of this service already. Sign in with it.");
+      await forgetFormerPasskeys(tx, body.email);
       // A name that others have too is no reason to refuse: it would tell who is here.
       const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });
       await scopeToOrg(tx, org.id);
@@ -93,7 +101,7 @@ export function signupRoutes(
         name: null,
         status: "active",
       });
-      return sessionAnswer(tx, user, await startSession(tx, user.id));
+      return sessionAnswer(tx, user, await startSession(tx, user.id, "email_code"));
     },
   });
 

@@ -61,6 +61,7 @@ describe("signing up", () => {
       org: answer.json["org"],
       impersonated_by: null,
       auditor_link: null,
+      passkey_required: false,
     });
   });
 

@@ -20,6 +20,10 @@ export interface Schema {
   sessions: SessionsTable;
   auditor_links: AuditorLinksTable;
   one_time_codes: OneTimeCodesTable;
+  passkey_owners: PasskeyOwnersTable;
+  passkeys: PasskeysTable;
+  recovery_codes: RecoveryCodesTable;
+  passkey_challenges: PasskeyChallengesTable;
   mail_outbox: MailOutboxTable;
   agents: AgentsTable;
   agent_retired_keys: AgentRetiredKeysTable;
@@ -107,7 +111,12 @@ export interface SessionsTable {
   reason: Nullable<string>;
   /** The session that somebody signed in with, where this one was given in its place. */
   continues: Nullable<Buffer>;
+  /** Of an impersonation, when and how the operator did. */
+  signed_in_at: DefaultedTimestamp;
+  signed_in_with: SignInMethod;
 }
+
+export type SignInMethod = "email_code" | "recovery_code" | "passkey" | "auditor_link";
 
 export interface AuditorLinksTable {
   id: string;
@@ -135,6 +144,39 @@ export interface OneTimeCodesTable {
   created_at: DefaultedTimestamp;
   expires_at: Timestamp;
   used_at: NullableTimestamp;
+}
+
+/** A person, by their address in lower case. */
+export interface PasskeyOwnersTable {
+  email: string;
+  handle: Buffer;
+  created_at: DefaultedTimestamp;
+}
+
+export interface PasskeysTable {
+  id: string;
+  email: string;
+  credential_id: Buffer;
+  public_key: Buffer;
+  counter: number;
+  transports: string[];
+  synced: boolean;
+  name: string;
+  created_at: DefaultedTimestamp;
+  last_used_at: NullableTimestamp;
+}
+
+export interface RecoveryCodesTable {
+  email: string;
+  code_sha256: Buffer;
+  used_at: NullableTimestamp;
+}
+
+export interface PasskeyChallengesTable {
+  purpose: "register" | "sign_in";
+  bound_sha256: Buffer;
+  challenge: string;
+  expires_at: Timestamp;
 }
 
 export interface MailOutboxTable {

@@ -24,6 +24,13 @@ export function assertAllowed(
 /** What an operator who acts as somebody may do besides reading: be themselves again, or leave. */
 const ENDINGS: ReadonlySet<Action> = new Set(["impersonation.end", "session.end"] as const);
 
+/** An operator, also one who acts as somebody, whose session no passkey began. */
+export function needsPasskey(principal: Principal): boolean {
+  if (principal.kind !== "user") return false;
+  const isOperator = principal.role === "operator" || principal.impersonator !== null;
+  return isOperator && principal.signedIn.with !== "passkey";
+}
+
 function changes(mode: Route["mode"]): boolean {
   return mode === "write" || mode === "submit";
 }

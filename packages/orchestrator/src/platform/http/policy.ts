@@ -30,6 +30,8 @@ export const POLICY = {
   "session.end": ALL_SESSIONS,
   "membership.read": EVERYBODY,
   "membership.change": EVERYBODY,
+  "passkeys.read": EVERYBODY,
+  "passkeys.manage": EVERYBODY,
   "org.leave": READERS,
   "impersonation.start": ["operator"],
   "impersonation.end": EVERYBODY,

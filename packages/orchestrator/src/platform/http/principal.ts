@@ -1,3 +1,5 @@
+import type { SignInMethod } from "../database/schema.ts";
+
 /** Who makes a call, as its credential shows. `credential` is SHA-256 of the secret, or of the address where there is none. */
 export type Principal = AgentPrincipal | AuthKeyPrincipal | UserPrincipal | AnonymousPrincipal;
 
@@ -48,6 +50,8 @@ export interface UserPrincipal {
   credential: Buffer;
   /** When the session ends at the latest. */
   expiresAt: Date;
+  /** When and how whoever holds the session signed in; the operator, where one acts as this user. */
+  signedIn: { at: Date; with: SignInMethod };
   /** The operator who acts as this user. */
   impersonator: Impersonator | null;
 }

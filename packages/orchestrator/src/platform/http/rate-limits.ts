@@ -24,6 +24,8 @@ export type RateLimitName =
   | "login_mailbox"
   | "verify_email"
   | "verify_address"
+  | "passkey_address"
+  | "passkey_change"
   | "invite_org"
   | "invite_user"
   | "invite_email"
@@ -45,6 +47,8 @@ export const RATE_LIMITS: RateLimitTable = {
   login_mailbox: { limit: 100, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
   verify_email: { limit: 10, window_s: 900, per: "email_at_address", counts: "calls", kept: "counted" },
   verify_address: { limit: 60, window_s: 900, per: "address", counts: "calls", kept: "counted" },
+  passkey_address: { limit: 120, window_s: 900, per: "address", counts: "calls", kept: "counted" },
+  passkey_change: { limit: 60, window_s: 900, per: "credential", counts: "calls", kept: "counted" },
   invite_org: { limit: 100, window_s: 86_400, per: "org", counts: "calls", kept: "counted" },
   invite_user: { limit: 30, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   invite_email: { limit: 3, window_s: 86_400, per: "email", counts: "calls", kept: "counted" },

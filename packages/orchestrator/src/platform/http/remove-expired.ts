@@ -26,6 +26,7 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
   let removed = await removeEndedWindows(db, longest_s);
   for (const gone of [
     await sql`delete from one_time_codes where expires_at < now() - interval '1 day'`.execute(db),
+    await sql`delete from passkey_challenges where expires_at < now()`.execute(db),
     await sql`delete from sessions where expires_at < now() - interval '30 days'`.execute(db),
     // Anybody may begin an attach.
     await sql`delete from bootstraps where id < ${firstIdAt("bootstrap", Date.now() - 30 * DAY_MS)} and status = 'pending'`.execute(

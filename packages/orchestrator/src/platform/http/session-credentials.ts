@@ -63,6 +63,8 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
       "session.expires_at",
       "session.reason",
       "session.operator_session",
+      "session.signed_in_at",
+      "session.signed_in_with",
       "operator.id as operator_id",
       "operator.email as operator_email",
       "operator.name as operator_name",
@@ -79,11 +81,12 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
     .executeTakeFirst();
   if (row === undefined) throw unauthenticated();
   const { live, untouched } = row;
-  const common = { kind: "user", credential, expiresAt: row.expires_at } as const;
+  const signedIn = { at: row.signed_in_at, with: row.signed_in_with };
+  const common = { kind: "user", credential, expiresAt: row.expires_at, signedIn } as const;
   return { principal: { ...common, ...(readerOf(row) ?? personOf(row)) }, live, untouched };
 }
 
-type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt">;
+type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt" | "signedIn">;
 
 /** Null where the session is no auditor's link. */
 function readerOf(row: {

@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+
+/** Passkeys belong to a person, who is known by the address that they proved, in lower case. */
+export interface Owner {
+  email: string;
+  /** What their authenticators know them by. */
+  handle: Buffer;
+}
+
+/** The person's record, made if there is none, and locked: what changes their passkeys comes one after the other. */
+export async function lockOwner(tx: DatabaseTransaction, email: string): Promise<Owner> {
+  const lower = email.toLowerCase();
+  await tx
+    .insertInto("passkey_owners")
+    .values({ email: lower, handle: randomBytes(32) })
+    .onConflict((conflict) => conflict.column("email").doNothing())
+    .execute();
+  return tx
+    .selectFrom("passkey_owners")
+    .select(["email", "handle"])
+    .where("email", "=", lower)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+/** Whether a code by mail alone does not sign them in. */
+export async function hasPasskey(db: Database, email: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("passkeys")
+    .select("id")
+    .where("email", "=", email.toLowerCase())
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Forgets the passkeys and recovery codes of somebody who is in no organisation any more and no operator: an address may be given to another
+ * person, whom they would lock out or let in.
+ */
+export async function forgetFormerPasskeys(tx: DatabaseTransaction, email: string): Promise<void> {
+  const lower = email.toLowerCase();
+  await tx
+    .deleteFrom("passkey_owners")
+    .where("email", "=", lower)
+    .where(
+      sql<boolean>`not exists (
+        select from users where lower(email) = ${lower} and status = 'active' and removed_at is null)`,
+    )
+    .execute();
+}
+
+/** Takes all passkeys and recovery codes away. Gives how many passkeys there were. */
+export async function forgetPasskeys(tx: DatabaseTransaction, email: string): Promise<number> {
+  const lower = email.toLowerCase();
+  const gone = await tx.deleteFrom("passkeys").where("email", "=", lower).executeTakeFirst();
+  await tx.deleteFrom("passkey_owners").where("email", "=", lower).execute();
+  return Number(gone.numDeletedRows);
+}

@@ -1,0 +1,27 @@
+import { isIP } from "node:net";
+import { ApiError } from "../../platform/http/errors.ts";
+
+/** Where passkeys of this service count: WebAuthn's relying party. */
+export interface RelyingParty {
+  /** A host name. A browser hands a passkey out to pages of this host only. */
+  id: string;
+  origin: string;
+}
+
+/**
+ * From the address that is configured (ATTESTORE_PUBLIC_URL), never from what a request says. Throws `conflict` where that has no name:
+ * browsers know no passkeys of an IP address.
+ */
+export function relyingParty(publicUrl: string): RelyingParty {
+  const { hostname, origin } = new URL(publicUrl);
+  if (hasNoName(hostname))
+    throw new ApiError(
+      "conflict",
+      `Passkeys need a host name, and this service's address is ${origin}. Set ATTESTORE_PUBLIC_URL to an address with a name, and open the dashboard there.`,
+    );
+  return { id: hostname, origin };
+}
+
+function hasNoName(hostname: string): boolean {
+  return isIP(hostname.replace(/^\[|\]$/g, "")) !== 0;
+}
