@@ -27,11 +27,13 @@ export interface ScratchServer {
   readonly command?: (command: string, request: ProgramRequest) => Promise<Child>;
   /** For a dump that has to lie on a disk. Null where nothing can be put beside the server. */
   readonly files: ScratchFiles | null;
-  /** SQLSTATEs of the errors so far, oldest first. */
+  /** SQLSTATEs of the server's own errors so far, oldest first; what code of the restored database raised counts as P0001. */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */
   hasRunFull(): boolean;
   /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
+  /** Says that one of its processes was killed, as the kernel does when memory runs out; absent where nobody can know. */
+  readonly wasKilled?: () => boolean;
   close(): Promise<void>;
 }

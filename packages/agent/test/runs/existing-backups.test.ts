@@ -263,7 +263,7 @@ describe("a directory of dumps", () => {
     expect(who).toMatchObject({ result: "passed" });
   });
 
-  test("an honest dump in SQL needs no superuser: owners, rights, policies, extensions, publications, large objects", async () => {
+  test("an honest dump needs no superuser: owners, rights, policies, extensions, publications, large objects", async () => {
     postgres.sql("create database rich; comment on database rich is 'it'");
     run(
       `psql -Xq -v ON_ERROR_STOP=1 <<'SQL'
@@ -290,7 +290,7 @@ describe("a directory of dumps", () => {
       comment on schema public is 'commented';
       select lo_from_bytea(0, 'large');
 SQL
-      pg_dump >rich.sql`,
+      pg_dump >rich.sql; pg_dump -Fc >rich.dump`,
       { PGDATABASE: "rich" },
     );
     const of = source({
@@ -300,10 +300,12 @@ SQL
         { id: "view", query: "select n, four from many", expect: "n = 1000 and four = 4" },
       ],
     });
-    const tested = await testIt(of, await back(of));
-    expect(tested.reason).toBeUndefined();
-    expect(tested.checks.filter(({ result }) => result !== "passed")).toEqual([]);
-    expect(tested.result).toBe("passed");
+    for (const pattern of ["rich.sql", "rich.dump"]) {
+      const tested = await testIt({ ...of, pattern }, await back({ ...of, pattern }));
+      expect(tested.reason, pattern).toBeUndefined();
+      expect(tested.checks.filter(({ result }) => result !== "passed")).toEqual([]);
+      expect(tested.result).toBe("passed");
+    }
   });
 
   test("a table emptied since the last pass, a table gone, and a database without a row do not pass", async () => {

@@ -235,11 +235,19 @@ describe("damage", () => {
     const made = await repacked(backup, (directory, entries) => {
       writeFileSync(
         join(directory, "globals.sql"),
-        `\\restrict abc\ncreate role seller;\n\\unrestrict abc\n\\! touch ${marker}\nselect 1 \\! touch ${marker}\n`,
+        `\\restrict abc\ncreate role seller;\n\\unrestrict abc\n\\! touch ${marker}\nselect 1 \\! touch ${marker}\n` +
+          "CREATE ROLE loud;\ndo $$ begin create role quiet; end $$;\nGRANT pg_execute_server_program TO attestore_load;\n",
       );
       return entries;
     });
-    const tested = await testIt(made, backup.sourceMetadata);
+    const tested = await testIt(made, backup.sourceMetadata, [
+      {
+        id: "made",
+        query: `select count(*) filter (where rolname = 'loud') as loud, count(*) filter (where rolname = 'quiet') as quiet,
+          (select count(*) from pg_auth_members where member = 'attestore_load'::regrole) as rights from pg_roles where exists (select from here)`,
+        expect: "loud = 1 and quiet = 0 and rights = 0",
+      },
+    ]);
     expect(tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id)).toEqual([
       "inferred:roles",
     ]);

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { execFileSync, spawn } from "node:child_process";
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
+import { TLSSocket } from "node:tls";
 import { setTimeout as pause } from "node:timers/promises";
 import { rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -14,6 +15,7 @@ import { unseal } from "../../src/pipeline/unseal.ts";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { makeCertificates } from "../service/certificates.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -508,6 +510,60 @@ describe("a dump that fails leaves nothing", () => {
     ).toEqual([]);
     for (const name of readdirSync(place.blobs).filter((each) => !blobsBefore.includes(each))) {
       await rm(`${place.blobs}/${name}`);
+    }
+  });
+});
+
+describe("a server on another host", () => {
+  /** The loopback addresses, by names of which nobody could know that. */
+  const [NAMED, OTHER] = ["0x7f000001", "0x7f000002"];
+
+  test("is dumped if its certificate is of the URL's authority and for that very name, and not otherwise", async () => {
+    const { ca, cert, key } = makeCertificates();
+    const roots = join(place.dir, "ca.pem");
+    writeFileSync(roots, ca);
+    const others = join(place.dir, "other-ca.pem");
+    writeFileSync(others, makeCertificates().ca);
+    const socket = join(server.environment["PGHOST"] ?? "", ".s.PGSQL.5432");
+    // PostgreSQL's own end of TLS needs an address, and the source here has a socket alone: so it is ended before it.
+    const ends = createServer((client) => {
+      client.on("error", () => undefined);
+      client.once("data", () => {
+        client.write("S");
+        const plain = new TLSSocket(client, { isServer: true, cert, key });
+        const behind = connect(socket);
+        for (const each of [plain, behind]) each.on("error", () => (plain.destroy(), behind.destroy()));
+        plain.pipe(behind).pipe(plain);
+      });
+    });
+    await once(ends.listen(0, "0.0.0.0"), "listening");
+    const { port } = ends.address() as AddressInfo;
+    const dump = (host: string, query: string): Promise<MadeBackup> => {
+      process.env["TEST_TLS_URL"] = `postgresql://attestore@${host}:${port}/postgres${query}`;
+      return makeBackup({
+        source: { ...server.source, connection: { kind: "env", name: "TEST_TLS_URL" } },
+        recipients: [place.recipient],
+        blobsDir: place.blobs,
+        signal: never,
+      });
+    };
+    const refused = (words: RegExp) => ({
+      code: "connection_failed",
+      message: expect.stringMatching(words) as string,
+    });
+    try {
+      const made = await dump(NAMED, `?sslrootcert=${encodeURIComponent(roots)}`);
+      expect(made.sourceMetadata).toMatchObject({ schema_hash: backup.sourceMetadata.schema_hash });
+      await expect(dump(OTHER, `?sslrootcert=${encodeURIComponent(roots)}`)).rejects.toMatchObject(
+        refused(/does not match host name "0x7f000002"/),
+      );
+      await expect(dump(NAMED, `?sslrootcert=${encodeURIComponent(others)}`)).rejects.toMatchObject(
+        refused(/certificate verify failed/),
+      );
+      // Of nobody whom this system trusts.
+      await expect(dump(NAMED, "")).rejects.toMatchObject(refused(/certificate verify failed/));
+    } finally {
+      ends.close();
     }
   });
 });

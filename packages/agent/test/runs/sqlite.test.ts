@@ -2,7 +2,7 @@ import type { SchemaSummary } from "../../src/engines/schema-summary.ts";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { openSync, readdirSync, readFileSync, writeSync } from "node:fs";
+import { existsSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
 import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
 import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
 let place: TestPlace;
@@ -207,6 +207,44 @@ describe("what is no database", () => {
       });
       expect(tested.result, content).toBe("failed");
     }
+  });
+});
+
+test("a file whose views reach for more, or never end, gets nothing, and does not pass", async () => {
+  const left = "/tmp/attestore-sqlite-was-here";
+  const views = {
+    loads: "select load_extension('/usr/lib/x86_64-linux-gnu/libsqlite3.so.0') as n from items",
+    tokenizer: "select fts3_tokenizer('simple', x'4141414141414141') as n from items",
+    reads: "select readfile('/etc/passwd') as n from items",
+    writes: `select writefile('${left}', 'x') as n from items`,
+    endless:
+      "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) as n from n, items",
+    long: "select hex(zeroblob(400000000)) || hex(zeroblob(90000000)) as n from items",
+  };
+  const database = new DatabaseSync(source.path, { defensive: false });
+  for (const [name, query] of Object.entries(views)) database.exec(`create view ${name} as ${query}`);
+  database.close();
+  source = { ...source, checkTimeout_s: 5 };
+  const tested = await testIt(
+    await back(),
+    Object.keys(views).map((id) => ({ id, query: `select n from ${id} limit 1`, expect: "n is not null" })),
+  );
+  const failed = tested.checks.filter(({ result }) => result === "failed").map(({ id }) => id);
+  expect(failed).toEqual(Object.keys(views));
+  expect(tested.result).toBe("failed");
+  expect(existsSync(left)).toBe(false);
+
+  // As SQLite itself would not write it.
+  const again = new DatabaseSync(source.path, { defensive: false });
+  again.exec(
+    `pragma writable_schema = on; insert into sqlite_schema values ('view', 'other', 'other', 0, 'create view other as attach ''${left}'' as other')`,
+  );
+  again.close();
+  const bytes = readFileSync(source.path);
+  const made = await reseal(place, bytes);
+  expect(await testIt(made, [], { plaintext_size_bytes: bytes.length })).toMatchObject({
+    result: "failed",
+    reason: expect.stringContaining("malformed"),
   });
 });
 

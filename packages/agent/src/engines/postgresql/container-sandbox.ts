@@ -77,6 +77,7 @@ async function start(
     errors: server.errors,
     hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),
+    wasKilled: () => server.wasKilled(),
     close: () => server.close(),
   };
 }

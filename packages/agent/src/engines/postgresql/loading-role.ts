@@ -1,11 +1,10 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { withHead } from "../with-head.ts";
 import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
 
-/** Who loads a dump that somebody else wrote as SQL, and asks it afterwards: it owns the restored database, and may do nothing else. */
+/** Who loads a dump, and asks it afterwards: it owns the restored database, and may do nothing else. */
 export const LOADING_ROLE = "attestore_load";
 
 /**
@@ -22,51 +21,77 @@ const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "pgrouting",
   "pgrowlocks",
   "pgstattuple",
+  "postgres_fdw",
   "postgis",
   "postgis_topology",
   "vector",
 ]);
 
-/** pg_dump names all extensions right after the schemas, before anything that has content. */
-const HEAD_BYTES = 1 << 20;
 const CREATE_EXTENSION =
   /^CREATE EXTENSION IF NOT EXISTS ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*) WITH SCHEMA ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_]*);$/gm;
 
-export interface PreparedLoad {
-  readonly content: AsyncIterable<Buffer>;
-  /** Made for an extension: that the dump makes them too is no error. */
-  readonly schemas: ReadonlySet<string>;
+/** An extension of the list above that a dump makes. */
+export interface WantedExtension {
+  readonly name: string;
+  readonly schema: string;
+}
+
+const FOR_ROLES =
+  /^CREATE POLICY [^\n]* TO ((?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*)(?:, (?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*))*) (?:USING|WITH CHECK) \(/gm;
+const FOR_ROLE = /^CREATE USER MAPPING FOR ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*) SERVER /gm;
+const MAX_ROLES = 1_000;
+
+/** What has to be there before a dump is loaded. */
+export interface Needs {
+  readonly extensions: readonly WantedExtension[];
+  /** To which policies and user mappings apply. */
+  readonly roles: readonly string[];
+}
+
+/** What SQL of pg_dump's names. */
+export function needsOf(sql: string): Needs {
+  const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
+  const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []).map(unquoted);
+  return { extensions: wantedExtensions(sql), roles: [...new Set(names)].slice(0, MAX_ROLES) };
+}
+
+/** Those that SQL of pg_dump's makes. */
+function wantedExtensions(sql: string): WantedExtension[] {
+  return [...sql.matchAll(CREATE_EXTENSION)]
+    .map(([, name = "", schema = ""]) => ({ name: unquoted(name), schema: unquoted(schema) }))
+    .filter(({ name }) => MADE_BEFOREHAND.has(name));
 }
 
 /**
- * Gives an empty database to the loading role, with the extensions of the list that the dump's head names: made while nothing of the
- * dump is there that their scripts could meet.
- * @throws CouldNotRun, and whatever the content throws.
+ * Gives an empty database to the loading role, with the extensions and roles that its dump names: made while nothing of the dump is there that their
+ * scripts could meet.
+ * @returns the schemas that were made for them: that the dump makes them too is no error.
+ * @throws CouldNotRun
  */
-export async function prepareLoad(
+export async function giveToLoader(
   server: ScratchServer,
   database: string,
-  dump: AsyncIterable<Buffer>,
+  { extensions, roles }: Needs,
   signal: AbortSignal,
-): Promise<PreparedLoad> {
-  const { head, content, close } = await withHead(dump, HEAD_BYTES);
-  const wanted = [...head.toString("utf8").matchAll(CREATE_EXTENSION)]
-    .map(([, name = "", schema = ""]) => ({ name: unquoted(name), schema: unquoted(schema) }))
-    .filter(({ name }) => MADE_BEFOREHAND.has(name));
+): Promise<ReadonlySet<string>> {
   const schemas = new Set<string>();
   const session = await PsqlSession.open(server.run, { PGDATABASE: database }, signal);
   try {
     // Row security would hide from it what the checks count.
-    await execute(
-      session,
-      `select format('create role %I login nosuperuser nocreatedb nocreaterole noreplication bypassrls', ${literal(LOADING_ROLE)})`,
-    );
     for (const statement of [
+      `select 'create role ${LOADING_ROLE}' where not exists (select from pg_roles where rolname operator(pg_catalog.=) '${LOADING_ROLE}')`,
+      `select 'alter role ${LOADING_ROLE} login nosuperuser nocreatedb nocreaterole noreplication bypassrls'`,
       `select format('alter database %I owner to ${LOADING_ROLE}', current_database())`,
       `select 'alter schema public owner to ${LOADING_ROLE}'`,
     ])
       await execute(session, statement);
-    for (const { name, schema } of wanted) {
+    for (const role of roles)
+      await execute(
+        session,
+        `select format('create role %I', ${literal(role)}) where ${literal(role)} operator(pg_catalog.!~) '^(pg_|public$|none$)'
+         and not exists (select from pg_roles where rolname operator(pg_catalog.=) ${literal(role)})`,
+      );
+    for (const { name, schema } of extensions) {
       if (schema !== "public" && !schema.startsWith("pg_")) schemas.add(schema);
       await execute(
         session,
@@ -80,16 +105,23 @@ export async function prepareLoad(
          where exists (select from pg_available_extensions where pg_available_extensions.name operator(pg_catalog.=) ${literal(name)})`,
       );
     }
+    for (const grant of OF_EXTENSIONS) await execute(session, grant);
     // So that a dump may comment on them, as it does.
     outputOf(await session.run(`update pg_extension set extowner = '${LOADING_ROLE}'::regrole`));
   } catch (error) {
-    await close();
     throw error instanceof SessionEnded ? connectionFailed("the scratch PostgreSQL broke", error) : error;
   } finally {
     await session.close();
   }
-  return { content, schemas };
+  return schemas;
 }
+
+/** A dump fills the tables that an extension says hold settings, and makes servers of the wrappers that it brings. */
+const OF_EXTENSIONS = [
+  `select string_agg(format('grant select, insert, update, delete on %s to ${LOADING_ROLE}', each::regclass), '; ')
+   from pg_extension, unnest(extconfig) each`,
+  `select string_agg(format('grant usage on foreign data wrapper %I to ${LOADING_ROLE}', fdwname), '; ') from pg_foreign_data_wrapper`,
+];
 
 /** Runs the statement that a query gives; none if it gives none. @throws CouldNotRun, SessionEnded */
 async function execute(session: PsqlSession, query: string): Promise<void> {
@@ -128,7 +160,7 @@ export function needsSuperuser(line: string): CouldNotRun {
   })[0];
   return new CouldNotRun(
     "sandbox_lacks",
-    `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): a dump in SQL is loaded by a role that owns its database and may do nothing else. ` +
-      "Without it, or as pg_dump --format=custom made by the agent itself, it can be tested",
+    `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): a dump is loaded by a role that owns its database and may do nothing else. ` +
+      "Without it, it can be tested",
   );
 }

@@ -3,6 +3,7 @@ import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { needsSuperuser } from "./loading-role.ts";
 
 const ARCHIVE_ERROR =
   /pg_restore: error: ((?:could not (?:read|open|find|seek)|unexpected|did not find|input file|corrupt|unsupported|unrecognized|invalid|expected|entry ID|archive)[^\n]*)/;
@@ -30,6 +31,7 @@ export function refusalOf(
       "sandbox_failed",
       `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
+  if (server.wasKilled?.() === true) return outOfMemory();
   if (exit.signal !== null)
     return new CouldNotRun("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 
@@ -53,13 +55,34 @@ export function refusalOf(
       `pg_restore cannot read the dump: ${(ofArchive ?? endedWith(exit)).slice(0, 200)}`,
     );
   }
-  if (/^(?:53|58|57P)/.test(sqlstate) || /^(?:EXTENSION|COLLATION) /.test(entry ?? "")) {
+  if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return new CouldNotRun(
       "sandbox_lacks",
       `the scratch PostgreSQL could not restore what it lacks${where} (SQLSTATE ${sqlstate}): give it what the source has`,
     );
   }
+  if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageOf(exit.stderr));
   return new RestoreRefused(`pg_restore failed${where} (SQLSTATE ${sqlstate})`);
+}
+
+/**
+ * Classes of SQLSTATE by which a server says that it lacks something: resources, or a file. 57P01 and its like are none: any role may end its
+ * own connection.
+ */
+export function isLacking(sqlstate: string): boolean {
+  return /^(?:53|58)/.test(sqlstate);
+}
+
+export function outOfMemory(): CouldNotRun {
+  return new CouldNotRun(
+    "sandbox_failed",
+    "a process of the scratch PostgreSQL was killed during the restore, most likely because memory ran out: give it more",
+  );
+}
+
+/** Of the first error of the server's: never to be shown. */
+function messageOf(stderr: string): string {
+  return /ERROR: +([^\n]*)/.exec(stderr)?.[1] ?? "";
 }
 
 /** Which part of the dump it was: names, without the owner that comes last. */

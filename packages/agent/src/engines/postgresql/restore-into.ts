@@ -27,9 +27,7 @@ export async function restoreInto(
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
     await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
-    // What came as SQL may have put a function into the way of a check.
-    const role = metadata["dump_format"] === PLAIN ? LOADING_ROLE : null;
-    return new RestoredPostgresql(server, DATABASE, null, role);
+    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);

@@ -2,7 +2,9 @@ import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { LOADING_ROLE, needsSuperuser, prepareLoad } from "./loading-role.ts";
+import { withHead } from "../with-head.ts";
+import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-role.ts";
+import { isLacking, outOfMemory } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 
 /** Owners and rights name roles that are not here; pg_restore leaves those out, a dump in SQL has them in it. */
@@ -13,6 +15,8 @@ const REPLICATION =
   /^ERROR: +(?:42501: (?:must be superuser to create (?:FOR ALL TABLES publication|subscriptions)|permission denied to create subscription)|42704: (?:publication|subscription) "[^"]*" does not exist)/;
 /** What the role that loads a dump may not do. */
 const NOT_ALLOWED = /^ERROR: +42501: /;
+/** pg_dump names all extensions right after the schemas, before anything that has content. */
+const HEAD_BYTES = 1 << 20;
 /** What goes with an error, and what is none. Anything else that psql says is one: its own have no prefix. */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;
 
@@ -28,17 +32,22 @@ export async function restorePlain(
   signal: AbortSignal,
 ): Promise<void> {
   let first = null as string | null;
-  const load = await prepareLoad(server, database, content, signal);
+  const dump = await withHead(content, HEAD_BYTES);
+  const needs = needsOf(dump.head.toString("utf8"));
+  const schemas = await giveToLoader(server, database, needs, signal).catch(async (error: unknown) => {
+    await dump.close();
+    throw error;
+  });
   const passesOver = (line: string): boolean => {
     const schema = /^ERROR: +42P06: schema "(.*)" already exists$/.exec(line)?.[1];
     return (
       NO_PROBLEM.test(line) ||
       MISSING_ROLE.test(line) ||
       REPLICATION.test(line) ||
-      (schema !== undefined && load.schemas.has(schema))
+      (schema !== undefined && schemas.has(schema))
     );
   };
-  const { exit, end } = await runRestrictedSql(server, load.content, {
+  const { exit, end } = await runRestrictedSql(server, dump.content, {
     database,
     role: LOADING_ROLE,
     stopsOnError: false,
@@ -52,18 +61,19 @@ export async function restorePlain(
       "sandbox_failed",
       `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
+  if (server.wasKilled?.() === true) throw outOfMemory();
   // The message quotes rows: its SQLSTATE goes on.
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
-  if (sqlstate === "53100") {
-    throw diskFullDuringRestore(server);
-  }
-  if (/extension "[^"]*" is not available/.test(first ?? "") || /^(?:53|57P|58)/.test(sqlstate ?? "")) {
+  // Code in the dump may raise any SQLSTATE, and write lines into its message: what the server itself logged is its own.
+  const isOwn = sqlstate !== undefined && server.errors.includes(sqlstate);
+  if (server.hasRunFull()) throw diskFullDuringRestore(server);
+  if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
     throw new CouldNotRun(
       "sandbox_lacks",
       `the scratch PostgreSQL could not restore what it lacks (SQLSTATE ${sqlstate ?? "?"}): give it what the source has`,
     );
   }
-  if (first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);
+  if (isOwn && first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);
   if (first !== null)
     throw new RestoreRefused(
       `the dump cannot be loaded (${sqlstate === undefined ? "psql refuses it" : `SQLSTATE ${sqlstate}`})`,

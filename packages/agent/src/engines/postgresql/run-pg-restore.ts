@@ -2,12 +2,14 @@ import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { lookIntoArchive, lookIntoDirectory } from "./archive-head.ts";
+import { giveToLoader, LOADING_ROLE } from "./loading-role.ts";
+import { passingOver } from "./passing-over.ts";
 import { refusalOf } from "./refusal.ts";
 
 const ARGUMENTS = [
   // An empty connection string: which database, the environment says.
   "--dbname=",
-  "--exit-on-error",
   "--no-password",
   // The scratch server has neither the source's owners nor its tablespaces, and is nobody's publisher.
   "--no-owner",
@@ -18,6 +20,10 @@ const ARGUMENTS = [
   "--no-subscriptions",
 ];
 
+/** Who loads a dump. Of a database of the customer's its own role does, as sandbox.database says. */
+const loaderOf = ({ runtime }: ScratchServer): string | null =>
+  runtime.kind === "uri" ? null : LOADING_ROLE;
+
 /** Restores a dump in custom or tar format. @throws RestoreRefused, CouldNotRun, and whatever the content throws. */
 export async function runPgRestore(
   server: ScratchServer,
@@ -25,9 +31,20 @@ export async function runPgRestore(
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  await restored(server, database, [], signal, async (child) => {
+  const role = loaderOf(server);
+  let schemas: ReadonlySet<string> = new Set();
+  let dump = content;
+  if (role !== null) {
+    const looked = await lookIntoArchive(server, content, signal);
+    dump = looked.content;
+    schemas = await giveToLoader(server, database, looked.needs, signal).catch(async (error: unknown) => {
+      await looked.close();
+      throw error;
+    });
+  }
+  await restored({ server, database, role, schemas, args: [], signal }, async (child) => {
     try {
-      await feed(child.stdin, content);
+      await feed(child.stdin, dump);
     } catch (error) {
       await child.stop();
       throw error;
@@ -42,30 +59,45 @@ export async function restoreDirectory(
   { path, jobs }: { readonly path: string; readonly jobs: number },
   signal: AbortSignal,
 ): Promise<void> {
+  const role = loaderOf(server);
+  const schemas =
+    role === null
+      ? new Set<string>()
+      : await giveToLoader(server, database, await lookIntoDirectory(server, path, signal), signal);
   const args = ["--format=directory", `--jobs=${jobs}`, path];
-  await restored(server, database, args, signal, (child) => {
+  await restored({ server, database, role, schemas, args, signal }, (child) => {
     child.stdin.end();
     return Promise.resolve();
   });
 }
 
+interface Restore {
+  readonly server: ScratchServer;
+  readonly database: string;
+  readonly role: string | null;
+  /** Made beforehand: that the dump makes them too is no error. */
+  readonly schemas: ReadonlySet<string>;
+  readonly args: readonly string[];
+  readonly signal: AbortSignal;
+}
+
 async function restored(
-  server: ScratchServer,
-  database: string,
-  args: readonly string[],
-  signal: AbortSignal,
+  { server, database, role, schemas, args, signal }: Restore,
   give: (child: Child) => Promise<void>,
 ): Promise<void> {
   const errorsBefore = server.errors.length;
   const child = await server.run("pg_restore", {
-    args: [...ARGUMENTS, ...args],
-    env: { PGDATABASE: database },
+    args: [...ARGUMENTS, ...(schemas.size === 0 ? ["--exit-on-error"] : []), ...args],
+    env: { PGDATABASE: database, ...(role === null ? {} : { PGUSER: role }) },
     isFed: true,
     signal,
   });
   child.stdout.resume();
+  const errors = passingOver(schemas, child);
   await give(child);
   const exit: Exit = await child.exited;
   stopIfAborted(signal);
-  if (exit.code !== 0) throw refusalOf(exit, server, server.errors.slice(errorsBefore));
+  if (exit.code === 0 || (exit.code === 1 && errors.onlyPassedOver())) return;
+  const sqlstates = server.errors.slice(errorsBefore).filter((each) => !errors.passed(each));
+  throw refusalOf(errors.first(exit), server, sqlstates);
 }

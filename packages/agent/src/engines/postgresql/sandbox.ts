@@ -103,6 +103,7 @@ async function startServer(installation: Installation, context: RunContext): Pro
     errors,
     hasRunFull: () => server.hasRunFull(),
     hasDied: () => server.hasDied(),
+    wasKilled: () => server.wasKilled(),
     close: () => server.close(),
   };
 }

@@ -79,5 +79,7 @@ export function cells(response: Extract<Response, { ok: true }>): string[][] {
 
 function answered(response: Response | null, what: string): Extract<Response, { ok: true }> {
   if (response?.ok === true) return response;
-  throw new CouldNotRun("dump_failed", `${what} failed: ${response?.message ?? "no answer"}`);
+  throw new CouldNotRun("dump_failed", `${what} failed: ${response?.message ?? "no answer"}`, {
+    cause: response,
+  });
 }

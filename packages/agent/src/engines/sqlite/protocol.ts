@@ -12,14 +12,17 @@ export type Response =
   /** `code` is SQLite's extended result code, -1 if it was not SQLite. */
   | { readonly ok: false; readonly code: number; readonly message: string };
 
-/** Of SQLite's primary result codes those that speak of the place, not of the data or the query. */
+/**
+ * Of SQLite's primary result codes those that speak of the place, not of the data or the query. What is none of SQLite's, such as a text that is
+ * too long for us, comes of the data.
+ */
 const PLACE: ReadonlySet<number> = new Set([7 /* NOMEM */, 10 /* IOERR */, 13 /* FULL */, 14 /* CANTOPEN */]);
 const FULL = 13;
 
 export function isOfThePlace(code: number): boolean {
-  return code === -1 || PLACE.has(code & 0xff);
+  return code !== -1 && PLACE.has(code & 0xff);
 }
 
 export function isFull(code: number): boolean {
-  return (code & 0xff) === FULL;
+  return code !== -1 && (code & 0xff) === FULL;
 }

@@ -71,7 +71,7 @@ class RestoredSqlite implements Restored {
   }
 
   async fingerprint(): Promise<string> {
-    return schemaHash(await schemaOf(this.#sqlite, this.path));
+    return schemaHash(await ofRestored(schemaOf(this.#sqlite, this.path)));
   }
 
   async query(sql: string, { timeout_s }: QueryLimits): Promise<QueryOutcome> {
@@ -84,7 +84,7 @@ class RestoredSqlite implements Restored {
   }
 
   tables(): Promise<readonly string[]> {
-    return tablesOf(this.#sqlite, this.path);
+    return ofRestored(tablesOf(this.#sqlite, this.path));
   }
 
   async inferredChecks({ metadata, lastPassed }: InferredContext): Promise<readonly CheckOutcome[]> {
@@ -105,7 +105,7 @@ class RestoredSqlite implements Restored {
     const tables = await checkTables({
       metadata,
       lastPassed,
-      tables: await tablesOf(this.#sqlite, path),
+      tables: await this.tables(),
       readOne: async (table) => {
         const one = await this.#sqlite.request({
           op: "list",
@@ -136,6 +136,18 @@ function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
   }
   if (isOfThePlace(response.code)) throw ofThePlace(response);
   return { kind: "error", message: response.message };
+}
+
+/** Of a restored database it is the data's fault that it cannot be listed, unless the place is at fault. @throws RestoreRefused, CouldNotRun */
+async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
+  try {
+    return await listed;
+  } catch (error) {
+    const response = error instanceof CouldNotRun ? (error.cause as Response | null | undefined) : null;
+    if (response?.ok !== false) throw error;
+    if (isOfThePlace(response.code)) throw ofThePlace(response);
+    throw new RestoreRefused(`SQLite cannot read what was restored: ${response.message.slice(0, 200)}`);
+  }
 }
 
 /** What integrity_check says of a damaged row may name it by its content. */

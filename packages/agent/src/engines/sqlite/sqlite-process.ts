@@ -5,7 +5,19 @@ import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { ownProgram } from "../../sandboxes/isolation/own-program.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { Request, Response } from "./protocol.ts";
+import { RestoreRefused } from "../engine.ts";
 import { SQLITE_COMMAND } from "./sqlite-command.ts";
+
+/** By which a program ends on what it was given, such as the memory that a file asks for. Others come from outside. */
+const CRASHES: ReadonlySet<string> = new Set([
+  "SIGABRT",
+  "SIGBUS",
+  "SIGFPE",
+  "SIGILL",
+  "SIGSEGV",
+  "SIGSYS",
+  "SIGTRAP",
+]);
 
 /** A process that opens SQLite databases for us; see child.ts. One request at a time. */
 export class SqliteProcess {
@@ -27,6 +39,8 @@ export class SqliteProcess {
     try {
       const line = once(lines, "line", { signal: waiting.signal }).then(([text]) => String(text));
       const end = child.exited.then((exit) => {
+        if (exit.signal !== null && CRASHES.has(exit.signal))
+          throw new RestoreRefused(`the process that opens the database crashed on it (${exit.signal})`);
         throw new CouldNotRun(
           "sandbox_failed",
           `the process that opens SQLite databases ended with ${endedWith(exit)}`,

@@ -9,6 +9,9 @@ import { openProcessPlace } from "./process-place.ts";
 
 const DISK_FULL = "53100";
 const SUPERUSER = "attestore";
+/** An error that code of the restored database raised: whatever SQLSTATE that code chose, it counts as this one. */
+const RAISED = "P0001";
+const MAX_ERRORS = 10_000;
 
 /** Durability is of no use to what is thrown away. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -26,13 +29,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: "off",
   maintenance_work_mem: "256MB",
   max_locks_per_transaction: "1024",
-  // For errors the log has their SQLSTATE and nothing that holds data.
+  // Of errors the log has their SQLSTATE and where in the server they come from; what else it says of them goes no further.
   log_destination: "stderr",
   logging_collector: "off",
   log_line_prefix: "%e ",
   log_min_messages: "error",
   log_min_error_statement: "panic",
-  log_error_verbosity: "terse",
+  log_error_verbosity: "verbose",
 };
 
 export interface ScratchPostgres {
@@ -41,12 +44,14 @@ export interface ScratchPostgres {
   /** Starts a program in the server's place, in that environment. */
   start(program: PlaceProgram): Promise<Child>;
   readonly files: ScratchFiles;
-  /** SQLSTATEs of the errors so far, oldest first. */
+  /** SQLSTATEs of the errors so far, oldest first: the server's own, and P0001 for one that code of the restored database raised. */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */
   hasRunFull(): boolean;
   /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
+  /** Says that somebody killed one of its processes: the kernel does, when memory runs out. No role that loads a dump can. */
+  wasKilled(): boolean;
   close(): Promise<void>;
 }
 
@@ -74,7 +79,8 @@ export async function startPostgresIn(
 ): Promise<ScratchPostgres> {
   try {
     await initialise(place, bin, signal);
-    const { child, errors } = await start(place, bin, signal);
+    const server = await start(place, bin, signal);
+    const { child, errors } = server;
     let ended = false;
     void child.exited.then(() => (ended = true));
     const environment = {
@@ -93,6 +99,7 @@ export async function startPostgresIn(
       errors,
       hasRunFull: () => errors.includes(DISK_FULL),
       hasDied: () => ended,
+      wasKilled: () => server.isKilled,
       close: () => place.close(),
     };
   } catch (error) {
@@ -105,6 +112,8 @@ export async function startPostgresIn(
 interface Server {
   readonly child: Child;
   readonly errors: string[];
+  /** Of one of its processes. */
+  isKilled: boolean;
 }
 
 const dataOf = (place: Place): string => join(place.home, "data");
@@ -153,15 +162,25 @@ async function start(place: Place, bin: string, signal: AbortSignal): Promise<Se
   child.stdin.end();
   child.stdout.resume();
   const errors: string[] = [];
+  const server: Server = { child, errors, isKilled: false };
   const ready = new Promise<boolean>((resolve) => {
     let line = "";
+    // The server begins each line of its own so: a message that goes on in another line is indented there.
+    const LINE = /^([0-9A-Z]{5}) (ERROR|FATAL|PANIC|LOCATION): +(.{0,40})/;
+    let pending = null as string | null;
     child.stderr.on("data", (part: string) => {
       const lines = (line + part).split("\n");
-      line = (lines.pop() ?? "").slice(-1_000);
+      line = (lines.pop() ?? "").slice(0, 1_000);
       for (const each of lines) {
-        const [, sqlstate] = /^([0-9A-Z]{5}) (?:ERROR|FATAL|PANIC):/.exec(each) ?? [];
-        if (sqlstate !== undefined && errors.length < 100) errors.push(sqlstate);
-        if (/^00000 LOG: +database system is ready to accept connections/.test(each)) resolve(true);
+        const [, sqlstate = "", kind, rest = ""] = LINE.exec(each) ?? [];
+        if (kind === "LOCATION") {
+          if (errors.length < MAX_ERRORS && pending !== null)
+            errors.push(rest.startsWith("exec_stmt_raise, ") ? RAISED : pending);
+          pending = null;
+        } else if (kind !== undefined) pending = sqlstate;
+        if (/^00000 LOG: +00000: database system is ready to accept connections/.test(each)) resolve(true);
+        if (/^00000 LOG: +00000: server process \(PID [0-9]+\) was terminated by signal 9:/.test(each))
+          server.isKilled = true;
       }
     });
     void child.exited.then(() => resolve(false));
@@ -171,7 +190,7 @@ async function start(place: Place, bin: string, signal: AbortSignal): Promise<Se
     stopIfAborted(signal);
     throw cannotStart("PostgreSQL", `${endedWith(exit)}: ${lastLine(exit.stderr)}`, exit.stderr);
   }
-  return { child, errors };
+  return server;
 }
 
 function cannotStart(what: string, how: string, output: string): CouldNotRun {

@@ -1,11 +1,7 @@
 import { CouldNotRun } from "../../../runs/could-not-run.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
-import { runRestrictedSql } from "../restricted-sql.ts";
-
-/** The scratch server's own role, which stays as it is. */
-const OWN_ROLE = /^(?:CREATE|ALTER) ROLE attestore\b[^\n]*\n/gm;
-/** A throw-away server has none of the directories. */
-const TABLESPACES = /^(?:CREATE|ALTER) TABLESPACE [^\n]*\n/gm;
+import { PsqlSession, SessionEnded } from "../psql-session.ts";
+import { globalStatements } from "./global-statements.ts";
 
 /**
  * Makes the source's roles, with their memberships and settings. A statement that fails is passed over: some depend on how the
@@ -16,15 +12,21 @@ export async function restoreGlobals(
   globals: Buffer,
   signal: AbortSignal,
 ): Promise<void> {
-  const sql = globals.toString("latin1").replaceAll(OWN_ROLE, "").replaceAll(TABLESPACES, "");
-  async function* content(): AsyncGenerator<Buffer> {
-    yield await Promise.resolve(Buffer.from(sql, "latin1"));
+  const text = globals.toString("latin1");
+  const encoding = /^SET client_encoding = '([A-Za-z0-9_]{1,32})';$/m.exec(text)?.[1] ?? "UTF8";
+  const session = await PsqlSession.open(server.run, {}, signal);
+  try {
+    for (const statement of globalStatements(text)) {
+      const hex = Buffer.from(statement, "latin1").toString("hex");
+      await session.run(
+        `do $attestore$ begin execute pg_catalog.convert_from(pg_catalog.decode('${hex}', 'hex'), '${encoding}'); end $attestore$`,
+      );
+    }
+  } catch (error) {
+    throw error instanceof SessionEnded
+      ? new CouldNotRun("sandbox_failed", "the scratch PostgreSQL broke while its roles were made")
+      : error;
+  } finally {
+    await session.close();
   }
-  const { exit } = await runRestrictedSql(server, content(), {
-    database: "postgres",
-    stopsOnError: false,
-    signal,
-  });
-  if (exit.code !== 0)
-    throw new CouldNotRun("sandbox_failed", "the scratch PostgreSQL broke while its roles were made");
 }

@@ -4,6 +4,7 @@ import { CouldNotRun } from "../../../runs/could-not-run.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { prepareDatabase } from "../prepare-database.ts";
+import { LOADING_ROLE } from "../loading-role.ts";
 import { restoreDirectory, runPgRestore } from "../run-pg-restore.ts";
 import { RestoredPostgresql } from "../restored.ts";
 import { RestoredSet } from "./restored-set.ts";
@@ -49,7 +50,10 @@ export async function restoreSet(
     if (restored < expected.length || restored === 0)
       throw new RestoreRefused(`the archive has ${restored} databases, the backup names ${expected.length}`);
     const databases = new Map(
-      expected.map(({ name }, index) => [name, new RestoredPostgresql(server, scratchName(index), name)]),
+      expected.map(({ name }, index) => [
+        name,
+        new RestoredPostgresql(server, scratchName(index), name, LOADING_ROLE),
+      ]),
     );
     const own = databases.get(String(metadata["own_database"])) ?? databases.values().next().value;
     if (own === undefined) throw new RestoreRefused("the backup names no database");
