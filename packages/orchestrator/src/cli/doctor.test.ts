@@ -75,6 +75,7 @@ describe("of a service", () => {
       disk: "ok",
       database: "ok",
       migrations: "ok",
+      role: "ok",
       clock: "ok",
       keys: "ok",
       log: "ok",

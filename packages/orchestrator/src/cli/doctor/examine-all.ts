@@ -80,7 +80,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
 async function examineServiceRole({ pool }: DatabaseAccess, { service }: OpenDatabase): Promise<Finding[]> {
   const applied = (await appliedMigrations(pool)) ?? [];
   if (!applied.some(({ version }) => version === SERVICE_ROLES)) return [];
-  return guarded("database role", async () => [await examineRole(service)]);
+  return guarded("role", async () => [await examineRole(service)]);
 }
 
 async function examineRecords(

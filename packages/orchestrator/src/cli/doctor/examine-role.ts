@@ -10,12 +10,8 @@ export async function examineRole(service: ConnectionSettings): Promise<Finding>
   try {
     const { role, excess } = await readServicePrivileges(access.pool);
     return excess.length === 0
-      ? ok("database role", `The service connects as ${role}, which owns nothing.`)
-      : warning(
-          "database role",
-          `The service connects as ${role}, which ${excess.join(", ")}.`,
-          SEPARATE_THEM,
-        );
+      ? ok("role", `The service connects as ${role}, which owns nothing.`)
+      : warning("role", `The service connects as ${role}, which ${excess.join(", ")}.`, SEPARATE_THEM);
   } finally {
     await access.close();
   }

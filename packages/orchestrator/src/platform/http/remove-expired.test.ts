@@ -38,9 +38,9 @@ test("API calls go when their days are over, and not before", async () => {
   const [old, young] = [await called(30.1), await called(29.9)];
   const ids = async (): Promise<string[]> =>
     (await world.database.selectFrom("api_logs").select("id").orderBy("id").execute()).map(({ id }) => id);
-  await removeExpired(world.database, { rateLimits: RATE_LIMITS, apiLogDays: 31 });
+  await removeExpired(world.byClock, { rateLimits: RATE_LIMITS, apiLogDays: 31 });
   expect(await ids()).toEqual([old, young]);
-  expect(await removeExpired(world.database, { rateLimits: RATE_LIMITS, apiLogDays: 30 })).toBe(1);
+  expect(await removeExpired(world.byClock, { rateLimits: RATE_LIMITS, apiLogDays: 30 })).toBe(1);
   expect(await ids()).toEqual([young]);
 });
 
@@ -69,7 +69,7 @@ test("interactive attaches that nobody decided on go a month after their time, d
   };
   const old = await attach(31, "pending");
   const kept = [await attach(31, "denied"), await attach(29, "pending")];
-  await removeExpired(world.database, { rateLimits: RATE_LIMITS, apiLogDays: 30 });
+  await removeExpired(world.byClock, { rateLimits: RATE_LIMITS, apiLogDays: 30 });
   const rows = await world.database.selectFrom("bootstraps").select("id").orderBy("id").execute();
   expect(rows.map(({ id }) => id)).toEqual(kept.toSorted());
   expect(kept).not.toContain(old);

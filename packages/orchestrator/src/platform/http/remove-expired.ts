@@ -34,12 +34,13 @@ export async function removeExpired(db: Database, { rateLimits, apiLogDays }: Li
     ),
   ])
     removed += Number(gone.numAffectedRows ?? 0n);
+  // Without locking them first, which only who may change them can: two replicas at once wait for each other here.
   // Their ids were made with them, so that the oldest are one range of the key.
   const oldestKept = firstIdAt("apiLog", Date.now() - apiLogDays * DAY_MS);
   removed += await inBatches(() =>
     sql`
       delete from api_logs where id in (
-        select id from api_logs where id < ${oldestKept} order by id limit ${BATCH} for update skip locked
+        select id from api_logs where id < ${oldestKept} order by id limit ${BATCH}
       )`.execute(db),
   );
   removed += await inBatches(() =>
