@@ -16,6 +16,7 @@ export const ERROR_STATUS = {
   passkey_required: 403,
   sign_in_again: 403,
   attach_denied: 403,
+  quota_exceeded: 403,
   not_found: 404,
   method_not_allowed: 405,
   idempotency_key_reused: 409,

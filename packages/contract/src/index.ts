@@ -21,3 +21,4 @@ export * from "./schemas/commands.ts";
 export * from "./schemas/sources.ts";
 export * from "./schemas/notifications.ts";
 export * from "./schemas/overview.ts";
+export * from "./schemas/quotas.ts";

@@ -23,12 +23,14 @@ import type { Pool } from "pg";
 import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
 import { appendImpersonatedCall } from "../src/features/impersonation/append-call.ts";
-import type { SignupMode } from "../src/features/signup/routes.ts";
+import type { SignupMode } from "../src/features/signup/mode.ts";
 import { recordFirstCall } from "../src/features/agents/first-call.ts";
 import { queueCommand } from "../src/features/commands/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
+import { requestQuotas } from "../src/features/quotas/request-quota.ts";
+import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
 import { featureRoutes } from "../src/features/routes.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
@@ -69,6 +71,8 @@ export interface TestServiceOptions {
   metricsToken?: string;
   handshakes?: AppOptions["handshakes"];
   slowReaders?: AppOptions["slowReaders"];
+  /** Bytes and the like that each organisation may store; no limits unless told. */
+  quotas?: Partial<QuotaDefaults>;
   /** From what size on objects are uploaded in parts, and how large those are. */
   parts?: { singlePutLimitBytes: number; partBytes: number };
 }
@@ -175,6 +179,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     logTo: Logger,
     connection = database.service,
   ): Promise<Replica & { objects: DiskStore }> => {
+    const { limit: requests, window_s } = { ...RATE_LIMITS, ...options.rateLimits }.org_requests;
+    const quotas = { bytes: null, objects: null, agents: null, requests, window_s, ...options.quotas };
     const access = connectDatabase({ connection, log: logTo, way: "requests" });
     const byClock = connectDatabase({ connection, log: logTo, connections: 4, way: "jobs" });
     const port = await freePort();
@@ -208,6 +214,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         caPem: null,
         downloads: BUILT_HERE,
         signup: options.signup ?? "open",
+        quotas,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         webhookReach: options.webhookReach ?? { networks: [], http: false },
         acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
@@ -219,6 +226,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
       ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),
       rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
+      requestQuota: requestQuotas(access.database, quotas),
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });
     measureRequests(app, metrics);

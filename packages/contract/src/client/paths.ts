@@ -227,6 +227,12 @@ export interface Schemas {
     name?: string;
     public_log?: boolean;
   };
+  ChangeQuotasRequest: {
+    bytes?: number | null | "default";
+    objects?: number | null | "default";
+    agents?: number | null | "default";
+    requests?: number | null | "default";
+  };
   ChangeUserRequest: {
     role?: "owner" | "admin" | "auditor";
     name?: string | null;
@@ -651,7 +657,7 @@ export interface Schemas {
     source_id?: string;
     agent_id?: string;
   };
-  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "incident.ended" | "notification.test" | "evidence.weekly";
+  NotificationType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended" | "notification.test" | "evidence.weekly";
   Objectives: {
     rpo_s?: number;
     rto_s?: number;
@@ -697,6 +703,29 @@ export interface Schemas {
   PasskeyVerifyRequest: {
     attempt: string;
     credential: Schemas["AssertedCredential"];
+  };
+  QuotasRecord: {
+    org_id: string;
+    bytes: {
+      used: number;
+      limit: number | null;
+      default: number | null;
+    };
+    objects: {
+      used: number;
+      limit: number | null;
+      default: number | null;
+    };
+    agents: {
+      used: number;
+      limit: number | null;
+      default: number | null;
+    };
+    requests: {
+      limit: number | null;
+      default: number | null;
+      window_s: number;
+    };
   };
   ReceiptAccepted: {
     receipt_id: string;
@@ -971,7 +1000,7 @@ export interface Schemas {
     next_restore_test_at: string | null;
   };
   SourceState: "failed" | "missed" | "none" | "backed_up" | "proven";
-  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "incident.ended";
+  SubscribableType: "backup.failed" | "backup.missed" | "backup.recovered" | "restore_test.failed" | "restore_test.could_not_run" | "restore_test.missed" | "restore_test.recovered" | "agent.silent" | "agent.recovered" | "agent.attached" | "attestation.failed" | "attestation.recovered" | "drift.detected" | "retention.announced" | "retention.held" | "quota.reached" | "incident.ended";
   SwitchRequest: {
     org_id: string;
   };
@@ -1441,6 +1470,20 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["DownloadUrl"] };
+    };
+  };
+  "/api/orgs/{orgID}/quotas": {
+    get: {
+      path: { orgID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["QuotasRecord"] };
+    };
+    patch: {
+      path: { orgID: string };
+      query: undefined;
+      body: Schemas["ChangeQuotasRequest"];
+      answers: { 200: Schemas["QuotasRecord"] };
     };
   };
   "/v1/receipts": {

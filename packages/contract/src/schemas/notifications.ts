@@ -25,6 +25,7 @@ export const SUBSCRIBABLE_TYPES = [
   "drift.detected",
   "retention.announced",
   "retention.held",
+  "quota.reached",
   "incident.ended",
 ] as const;
 

@@ -28,6 +28,7 @@ export const eventText = {
     backup_released: "Backup left to the rules",
     retention_held: "Retention stopped",
     retention_resumed: "Retention goes on",
+    quotas_changed: "Quotas changed",
     source_configured: "Source configured",
     source_removed: "Source removed",
     impersonation_call: "Operator acted as a user",

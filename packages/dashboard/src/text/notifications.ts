@@ -19,6 +19,7 @@ export const TYPE_WORDS: Readonly<Record<Type, string>> = {
   "drift.detected": "schema or environment changed",
   "retention.announced": "backups are to be removed by the retention rules",
   "retention.held": "the retention of a source has stopped",
+  "quota.reached": "80 or 100 % of a quota are used",
   "incident.ended": "an incident ended without recovering",
   "notification.test": "a test",
   "evidence.weekly": "the weekly evidence",

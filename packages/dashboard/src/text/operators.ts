@@ -13,7 +13,7 @@ export const operators = {
   column: { name: "Organisation", slug: "Short name", log: "Log", since: "Since" },
   log: { public: "shown to everybody", private: "members and agents only" },
   detail: {
-    lead: "Its members. Choose whom to act as.",
+    lead: "What it may store, and its members. Choose whom to act as.",
     back: "All organisations",
     person: "Person",
     email: "E-mail",

@@ -1,18 +1,22 @@
 import type { Job } from "../platform/jobs/job.ts";
 import type { RequireDeletable } from "./installation/guarded-store.ts";
 import { notificationJobs } from "./notifications/jobs.ts";
+import { quotaJob } from "./quotas/warn.ts";
+import type { QuotaDefaults } from "./quotas/settings.ts";
 import { retentionJobs } from "./retention/jobs.ts";
 import type { RetentionDeps } from "./retention/settings.ts";
 import { scheduleJobs } from "./schedules/jobs.ts";
 import type { SchedulesDeps } from "./schedules/settings.ts";
 
-export type JobDeps = SchedulesDeps & RetentionDeps & { requireDeletable: RequireDeletable };
+export type JobDeps = SchedulesDeps &
+  RetentionDeps & { quotas: QuotaDefaults } & { requireDeletable: RequireDeletable };
 
 /** Everything that the service does by the clock. */
 export function featureJobs(deps: JobDeps): Job[] {
   return [
     ...scheduleJobs(deps),
     ...retentionJobs(deps).map((job) => onlyIfDeletable(job, deps)),
+    quotaJob(deps),
     ...notificationJobs(deps),
   ];
 }

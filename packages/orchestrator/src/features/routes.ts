@@ -38,7 +38,10 @@ import { liveRoutes } from "./live/routes.ts";
 import { overviewRoutes } from "./overview/routes.ts";
 import { passkeyRoutes } from "./passkeys/routes.ts";
 import { passkeySignInRoutes } from "./passkeys/sign-in-routes.ts";
-import { type SignupMode, signupRoutes } from "./signup/routes.ts";
+import type { SignupMode } from "./signup/mode.ts";
+import { signupRoutes } from "./signup/routes.ts";
+import { quotaRoutes } from "./quotas/routes.ts";
+import type { QuotaDefaults } from "./quotas/settings.ts";
 import { membershipRoutes } from "./users/membership-routes.ts";
 import { userRoutes } from "./users/routes.ts";
 
@@ -55,6 +58,7 @@ export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationD
   downloads: string;
   /** ATTESTORE_SIGNUP */
   signup: SignupMode;
+  quotas: QuotaDefaults;
 }
 
 /** Every call that the service answers. */
@@ -77,7 +81,8 @@ export function featureRoutes(deps: FeatureDeps): Route[] {
       ...bootstrapReviewRoutes(deps),
       ...bootstrapRoutes(deps.db, deps),
       ...heartbeatRoutes(deps),
-      ...backupRoutes(deps.db, deps.objects),
+      ...backupRoutes(deps),
+      ...quotaRoutes(deps),
       ...receiptRoutes(deps),
       ...eventRoutes(deps),
       ...logRoutes(deps),

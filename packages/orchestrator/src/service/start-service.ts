@@ -18,6 +18,8 @@ import { Installation } from "../features/installation/installation.ts";
 import { warningsOf } from "../features/installation/warnings.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
 import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
+import { requestQuotas } from "../features/quotas/request-quota.ts";
+import { quotaDefaults } from "../features/quotas/settings.ts";
 import { featureRoutes } from "../features/routes.ts";
 import { startEmission } from "../log/emission.ts";
 import { HeadSigner } from "../log/head-signer.ts";
@@ -156,7 +158,9 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     login_address: { ...RATE_LIMITS.login_address, ...config.rateLoginAddress },
     login_email: { ...RATE_LIMITS.login_email, ...config.rateLoginEmail },
     verify_email: { ...RATE_LIMITS.verify_email, ...config.rateVerifyEmail },
+    org_requests: { ...RATE_LIMITS.org_requests, ...config.quotaRequests },
   };
+  const quotas = quotaDefaults(config);
   const app = buildApp({
     db,
     sealer,
@@ -174,6 +178,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       caPem,
       downloads,
       signup: config.signup,
+      quotas,
       webhookReach,
       heartbeatInterval_s: config.heartbeatInterval_s,
       acceptWitness: createWitness({ pool, signer, logger: log }),
@@ -183,10 +188,12 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     appendImpersonatedCall,
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
     rateLimits,
+    requestQuota: requestQuotas(db, quotas),
     ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
   });
   const jobList = featureJobs({
     requireDeletable,
+    quotas,
     quarantineDays: config.quarantineDays,
     db: byClock.database,
     objects,

@@ -1,22 +1,28 @@
 import { Code } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { quotasQuery } from "../../api/quotas.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { Page } from "../../parts/page.tsx";
+import { QuotaFacts } from "../../parts/quota-facts.tsx";
 import { RecordTable } from "../../parts/record-table.tsx";
+import { Section } from "../../parts/section.tsx";
 import { operators } from "../../text/operators.ts";
+import { quotas as quotaText } from "../../text/quotas.ts";
 import { membersQuery } from "../members/queries.ts";
+import { ChangeQuotas } from "./change-quotas.tsx";
 import { Impersonate } from "./impersonate.tsx";
 import { orgQuery } from "./queries.ts";
 
 const route = getRouteApi("/signed-in/operator/$orgId");
 const text = operators.detail;
 
-/** One organisation as an operator sees it: who belongs to it. */
+/** One organisation as an operator sees it: what it may store, and who belongs to it. */
 export function OrganisationPage() {
   const { orgId } = route.useParams();
   const org = useQuery(orgQuery(orgId));
+  const quotas = useQuery(quotasQuery(orgId));
   const members = useQuery(membersQuery(orgId));
   return (
     <Awaited query={org} isPage>
@@ -25,6 +31,16 @@ export function OrganisationPage() {
           <span>
             {text.id}: <Code>{id}</Code>
           </span>
+          <Section title={quotaText.title}>
+            <Awaited query={quotas}>
+              {(current) => (
+                <>
+                  <QuotaFacts quotas={current} />
+                  <ChangeQuotas name={name} current={current} />
+                </>
+              )}
+            </Awaited>
+          </Section>
           <Awaited query={members}>
             {(people) =>
               people.length === 0 ? (

@@ -8,6 +8,7 @@ import { Section } from "../../parts/section.tsx";
 import { settings as text } from "../../text/settings.ts";
 import { LogVisibility } from "./log-visibility.tsx";
 import { OwnMemberships } from "./own-memberships.tsx";
+import { QuotaSection } from "./quota-section.tsx";
 import { RenameOrg } from "./rename-org.tsx";
 
 export function SettingsPage() {
@@ -18,6 +19,7 @@ export function SettingsPage() {
         <>
           <RenameOrg key={org.name} org={org} />
           <LogVisibility org={org} />
+          <QuotaSection orgId={org.id} />
           <Section title={text.facts.title}>
             <FactList
               facts={[

@@ -3,7 +3,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import { errorMessage } from "../../platform/errors/errno.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import { isUploadAlive } from "./store.ts";
+import { forgetUpload, isUploadAlive, listAbandoned } from "./store.ts";
 
 interface AbandonedUploads {
   db: Database;
@@ -24,6 +24,8 @@ export function startAbandonedUploads({
     if (signal.aborted) return;
     try {
       const aborted = await abortAbandonedUploads(options, new Date());
+      const forgotten = await forgetEmptyUploads(options, new Date(), signal);
+      if (forgotten > 0) logger.info({ forgotten }, "forgot uploads of which nothing came");
       if (aborted > 0) logger.info({ aborted }, "aborted uploads that nobody went on with");
     } catch (error) {
       logger.warn(
@@ -50,4 +52,32 @@ export async function abortAbandonedUploads({ db, objects }: AbandonedUploads, n
     aborted += 1;
   }
   return aborted;
+}
+
+const PAGE = 500;
+
+/**
+ * Forgets uploads whose URLs ran out a day ago and of which the store has nothing, so that they take no room of their organisation's quota for ever: those
+ * of agents that were killed, or of parts that were aborted. One whose object is there stays until the sweep removes that.
+ * @returns how many were forgotten
+ */
+export async function forgetEmptyUploads(
+  { db, objects }: Pick<AbandonedUploads, "db" | "objects">,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<number> {
+  const before = new Date(now.getTime() - ABANDONED_AFTER_MS);
+  const inParts = new Set<string>();
+  for await (const { key } of objects.multipart.list()) inParts.add(key);
+  let forgotten = 0;
+  for (let after = ""; signal?.aborted !== true;) {
+    const page = await listAbandoned(db, { before, after, limit: PAGE });
+    for (const { object_key: key } of page) {
+      if (inParts.has(key) || (await objects.head(key)) !== null) continue;
+      if (await forgetUpload(db, key, before)) forgotten += 1;
+    }
+    after = page.at(-1)?.id ?? "";
+    if (page.length < PAGE) break;
+  }
+  return forgotten;
 }

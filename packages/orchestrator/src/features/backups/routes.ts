@@ -15,6 +15,8 @@ import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
+import { requireRoom, reserveRoom } from "../quotas/require-room.ts";
+import type { QuotaDefaults } from "../quotas/settings.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { prepareUpload, signUpload } from "./new-upload.ts";
@@ -27,14 +29,22 @@ import { requireStored } from "./stored-ciphertext.ts";
 
 const METADATA = { bytes: MAX_SOURCE_METADATA_BYTES, values: MAX_SOURCE_METADATA_VALUES };
 
-export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
+export function backupRoutes({
+  db,
+  objects,
+  quotas,
+}: {
+  db: Database;
+  objects: ObjectStore;
+  quotas: QuotaDefaults;
+}): Route[] {
   const uploadUrl = writeRoute({
     method: "POST",
     path: "/v1/backups/upload-url",
     summary: "Ask for a URL to upload a ciphertext to",
     action: "backup.upload",
     answers: { 200: UploadUrl, 201: UploadUrl },
-    errors: ["not_found", "already_exists", "object_mismatch"],
+    errors: ["not_found", "already_exists", "object_mismatch", "quota_exceeded"],
     credential: "agent",
     body: UploadUrlRequest,
     rateLimits: ["default"],
@@ -42,8 +52,11 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
       const { principal, body } = call;
       await requireOwnedSource(db, principal, body.source_id);
       const { upload_id } = body;
-      if (upload_id === undefined)
+      // Asked first, so that the store is told of no upload in parts that may not be.
+      if (upload_id === undefined) {
+        await requireRoom(db, quotas, principal.orgId, body.size_bytes);
         return withObjectStore(call, () => prepareUpload(objects, principal.orgId, body));
+      }
       const upload = await findRenewable(db, principal, { ...body, upload_id });
       return withObjectStore(call, () => signUpload(objects, upload));
     },
@@ -53,6 +66,7 @@ export function backupRoutes(db: Database, objects: ObjectStore): Route[] {
         await renewUpload(tx, body.upload_id, prepared.expiresAt);
         return { status: 200, body: prepared.answer };
       }
+      await reserveRoom(tx, quotas, principal.orgId, body.size_bytes);
       await insertUpload(tx, {
         id: prepared.answer.upload_id,
         org_id: principal.orgId,

@@ -170,3 +170,38 @@ export async function findAvailable(
   const row = await query.orderBy("id", "desc").limit(1).executeTakeFirst();
   return row?.id ?? null;
 }
+
+/** Uploads after that id that nothing was registered of and whose URLs ran out before that moment, in the order of their ids. */
+export async function listAbandoned(
+  db: Database,
+  { before, after, limit }: { before: Date; after: string; limit: number },
+): Promise<{ id: string; object_key: string }[]> {
+  return db
+    .selectFrom("uploads")
+    .select(["id", "object_key"])
+    .where("expires_at", "<", before)
+    .where("id", ">", after)
+    .where(sql<boolean>`not exists (select from backups where backups.upload_id = uploads.id)`)
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that moment. False where it was registered,
+ * or may still be: then its object is needed. Afterwards no registration can name it.
+ */
+export async function forgetUpload(db: Database, objectKey: string, before: Date): Promise<boolean> {
+  const { rows } = await sql<{ is_free: boolean }>`
+    with forgotten as (
+      delete from uploads where object_key = ${objectKey} and expires_at < ${before}
+        and not exists (select from backups where backups.upload_id = uploads.id)
+      returning id
+    )
+    select exists (select from forgotten)
+      or not exists (select from uploads where object_key = ${objectKey})
+      or exists (select from backups where object_key = ${objectKey} and object_removed_at is not null) as is_free`.execute(
+    db,
+  );
+  return rows[0]?.is_free === true;
+}

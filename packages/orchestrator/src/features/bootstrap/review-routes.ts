@@ -2,13 +2,21 @@ import { BootstrapRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
+import { reserveAgent } from "../quotas/require-room.ts";
+import type { QuotaDefaults } from "../quotas/settings.ts";
 import { presentBootstrap } from "./present.ts";
 import { approveBootstrap, denyBootstrap, reviewBootstrap } from "./review.ts";
 
 /** What cannot be a code names nothing, as any other code that is none. */
 const ofCode = Type.Object({ orgID: Id("org"), code: Type.String({ maxLength: 32 }) });
 
-export function bootstrapReviewRoutes({ sealer }: { sealer: Sealer }): Route[] {
+export function bootstrapReviewRoutes({
+  sealer,
+  quotas,
+}: {
+  sealer: Sealer;
+  quotas: QuotaDefaults;
+}): Route[] {
   const review = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/bootstraps/:code",
@@ -31,10 +39,11 @@ export function bootstrapReviewRoutes({ sealer }: { sealer: Sealer }): Route[] {
     credential: "user",
     params: ofCode,
     answers: { 200: BootstrapRecord },
-    errors: ["conflict", "attach_expired"],
+    errors: ["conflict", "attach_expired", "quota_exceeded"],
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       const decision = { code: params.code, orgId: params.orgID, decidedBy: principal.id };
+      await reserveAgent(tx, quotas, decision.orgId);
       const { bootstrap } = await approveBootstrap(tx, sealer, decision);
       return { status: 200, body: presentBootstrap(bootstrap) };
     },

@@ -11,6 +11,7 @@ import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { reserveAgent } from "../quotas/require-room.ts";
 import { mintAgent } from "../agents/mint-agent.ts";
 import { useAuthKey } from "../auth-keys/use-auth-key.ts";
 import { newCode, newPollToken } from "../secrets.ts";
@@ -28,6 +29,7 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
     summary: "Attach an agent with an auth key",
     action: "attach.with_key",
     answers: { 201: Attached },
+    errors: ["quota_exceeded"],
     credential: "auth_key",
     body: AttachRequest,
     rateLimits: ["attach_failures"],
@@ -36,6 +38,7 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
       const agent = readAttachRequest(body);
       await useAuthKey(tx, principal.id);
       const { orgId, id: actorId } = principal;
+      await reserveAgent(tx, deps.quotas, orgId);
       const minted = await mintAgent(tx, { ...agent, orgId, actorId });
       return { status: 201, body: attached(deps, { orgId, ...minted }) };
     },

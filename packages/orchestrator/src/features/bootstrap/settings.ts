@@ -3,6 +3,7 @@ import { formatVerifierKey } from "@attestore/proof";
 import type { HeadSigner } from "../../log/head-signer.ts";
 import { logOrigin, logVerifier } from "../../log/log-keys.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
+import type { QuotaDefaults } from "../quotas/settings.ts";
 
 export interface BootstrapDeps {
   /** For the name and the key of the organisations' logs. */
@@ -11,6 +12,7 @@ export interface BootstrapDeps {
   /** Where people reach the service, without a slash at the end. */
   publicUrl: string;
   heartbeatInterval_s: number;
+  quotas: QuotaDefaults;
 }
 
 /** What an agent gets when it is let in. */

@@ -1,4 +1,5 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ import {
   parseVerifierKey,
   verifyReceipt,
 } from "@attestore/proof";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { makeHistory, type History } from "../../../test/history.ts";
 import { endless } from "../../../test/endless-windows.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
@@ -155,6 +156,46 @@ describe("a pack", () => {
     expect((await owner.get(`/api/orgs/${org.id}/receipts`)).status).toBe(200);
     expect(spools()).toEqual(before);
   });
+});
+
+test("of which two are being downloaded is refused a third time, until one of them has ended", async () => {
+  const open = async (token: string) => {
+    const outgoing = request({
+      host: "127.0.0.1",
+      servername: "localhost",
+      port: service.port,
+      ca: service.ca,
+      path: path(),
+      headers: { authorization: `Bearer ${token}` },
+      agent: false,
+    }).end();
+    outgoing.on("error", () => undefined);
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    response.on("error", () => undefined);
+    return { outgoing, status: response.statusCode };
+  };
+  const user = await service.signIn(org);
+  // A small pack is sent whole before anybody reads it: the database's lock keeps these from being made.
+  const client = await service.pool.connect();
+  let held: ReturnType<typeof open>[] = [];
+  try {
+    await client.query("begin");
+    await client.query("lock table receipts in access exclusive mode");
+    held = [open(user.token), open(user.token)];
+    const waiting = async () =>
+      (await client.query("select from pg_locks where not granted and database is not null")).rowCount;
+    await vi.waitFor(async () => expect(await waiting()).toBe(2), { timeout: 30_000 });
+    const refused = await user.get(path());
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "30"]);
+  } finally {
+    await client.query("rollback");
+    client.release();
+  }
+  for (const { outgoing, status } of await Promise.all(held)) {
+    expect(status).toBe(200);
+    outgoing.destroy();
+  }
+  await vi.waitFor(async () => expect((await user.get(path())).status).toBe(200), { timeout: 30_000 });
 });
 
 describe("a period", () => {

@@ -8,12 +8,14 @@ import { readInOrg } from "../../platform/http/org-scope.ts";
 import { fileRoute, type Route } from "../../platform/http/route.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
 import { packStream } from "./pack-stream.ts";
+import { PackTurns } from "./pack-turns.ts";
 import { evidencePeriod, evidenceQuery } from "./period.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 /** All that an organisation can show of a period, for auditors. */
 export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: Clock }): Route[] {
   const { db, signer, clock } = deps;
+  const turns = new PackTurns();
   return [
     fileRoute({
       method: "GET",
@@ -30,7 +32,12 @@ export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: 
         if (orgId === null) throw notFound("organisation");
         const now = clock();
         const period = evidencePeriod(query, now, within);
-        const snapshot = await readInOrg(db, orgId, (tx) => readSnapshot(tx, signer, { orgId, period, now }));
+        const content = await turns.take(orgId, async () => {
+          const snapshot = await readInOrg(db, orgId, (tx) =>
+            readSnapshot(tx, signer, { orgId, period, now }),
+          );
+          return packStream(packFiles({ db, signer }, snapshot), packHeader(snapshot), signer);
+        });
         const day = (moment: Date): string => moment.toISOString().slice(0, 10);
         const name = `evidence-${orgId}-${day(period.from)}-${day(period.to)}.zip`;
         return {
@@ -40,7 +47,7 @@ export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: 
             "content-disposition": `attachment; filename="${name}"`,
             "cache-control": "no-store",
           },
-          content: packStream(packFiles({ db, signer }, snapshot), packHeader(snapshot), signer),
+          content,
         };
       },
     }),

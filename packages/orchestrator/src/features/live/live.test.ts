@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
@@ -11,6 +12,8 @@ import {
   type TestService,
   type TestUser,
 } from "../../../test/service.ts";
+import { silentLogger } from "../../platform/logging/logger.ts";
+import { LiveHub } from "./live-hub.ts";
 
 let service: TestService;
 let org: TestOrg;
@@ -158,6 +161,38 @@ describe("whoever watches an organisation", () => {
     const ninth = await watch(owner);
     expect(ninth.response).toMatchObject({ statusCode: 429, headers: { "retry-after": "30" } });
     for (const one of [...watching, ninth]) one.leave();
+  });
+
+  test("and with other sessions 24 times; an organisation 200 times", async () => {
+    const hub = new LiveHub({ db: service.database, logger: silentLogger });
+    const leave = new AbortController();
+    const { signal } = leave;
+    const watched = async (personId: string, ofOrg = org): Promise<string> => {
+      const watch = {
+        orgId: ofOrg.id,
+        personId,
+        credential: randomBytes(32),
+        lastEventId: undefined,
+        signal,
+      };
+      try {
+        (await hub.watch(watch)).resume();
+        return "watches";
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    const all = (of: string[]): Promise<string[]> => Promise.all(of.map((person) => watched(person)));
+    try {
+      const one = await all(Array.from({ length: 30 }, () => "person"));
+      expect(one.filter((outcome) => outcome === "watches")).toHaveLength(24);
+      expect(one.filter((outcome) => outcome === "rate_limited")).toHaveLength(6);
+      const rest = await all(Array.from({ length: 200 }, (_, n) => `other ${Math.floor(n / 20)}`));
+      expect(rest.filter((outcome) => outcome === "watches")).toHaveLength(200 - 24);
+      expect(await watched("another", await service.addOrg())).toBe("watches");
+    } finally {
+      leave.abort();
+    }
   });
 
   test("does not watch with HEAD", async () => {

@@ -75,3 +75,20 @@ test.each([...SUBSCRIBABLE_TYPES, "notification.test"])(
     );
   },
 );
+
+test.each([
+  [
+    "Your account at https://evil.example/login is locked",
+    "Your account at https[:]//evil[.]example/login is locked",
+  ],
+  ["www.evil.example", "www[.]evil[.]example"],
+  ["mail a.b@evil.example", "mail a[.]b[at]evil[.]example"],
+  ["evil\u3002example", "evil[.]example"],
+  ["<a href=//evil.example>x</a>\r\n\u202e", "a href=//evil[.]examplex/a "],
+  ["mailto:x", "mailto[:]x"],
+  ["Müller & Söhne Ltd. (Hamburg)", "Müller & Söhne Ltd. (Hamburg)"],
+])("an organisation called %j is %j in its mails: nothing of it is a link", (name, shown) => {
+  const { subject, text } = write("backup.failed", { ...data, org: { id: "org_1", name } });
+  expect(subject).toContain(`[${shown}] `);
+  expect(text).toContain(`as a user of ${shown} on`);
+});

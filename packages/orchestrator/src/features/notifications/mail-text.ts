@@ -84,6 +84,12 @@ If so many should not go, look at the sources' rules, and at who registers their
 Somebody who has taken over its host could do this to get the good backups removed. Look at the source's newest backups and test one.
 If they are what they should be, let the retention go on: in the source's settings, or attestore-server retention resume --source ${said.text("source", "id")}`,
   ],
+  "quota.reached": (said) => [
+    `${said.text("quota", "percent")} % of the quota of ${said.text("quota", "name")} are used`,
+    `${said.org} has ${said.text("quota", "used")} of the ${said.text("quota", "limit")} ${said.text("quota", "name")} that it may have on this service.
+What is beyond it is refused: ${said.text("quota", "name") === "agents" ? "no further agent can be attached" : "new backups wait on their hosts"}. What is stored stays, and receipts and alarms go on.
+Let the retention rules keep less, or ask the operator of the service for more.`,
+  ],
   "incident.ended": (said) => [
     `${said.text("incident", "kind").replaceAll("_", " ")} of ${said.source || said.agent} is over`,
     said.text("incident", "resolution") === "failed"

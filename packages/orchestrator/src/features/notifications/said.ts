@@ -29,7 +29,7 @@ export function readSaid(data: Data): Said {
   const sourceId = text("source", "id");
   const agentId = text("agent", "id");
   return {
-    org: text("org", "name"),
+    org: unlinked(text("org", "name")),
     source: text("source", "name") || text("source", "slug") || sourceId,
     agent: named(text("agent", "name") || agentId, text("agent", "hostname")),
     began: text("incident", "began_at"),
@@ -40,7 +40,9 @@ export function readSaid(data: Data): Said {
           ? `/agents/${agentId}`
           : isRecord(data["removals"])
             ? "/backups"
-            : "/notifications",
+            : isRecord(data["quota"])
+              ? "/settings"
+              : "/notifications",
     text,
     texts: (...path) => items(path).map((value) => oneLine(String(value))),
     json: (name) => oneLine(JSON.stringify(at([name]) ?? null)),
@@ -55,6 +57,18 @@ function named(name: string, hostname: string): string {
 /** Names and reasons come from hosts: none of them makes a line of its own, or a direction of writing. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+/**
+ * A name of which no mail program makes a link: whoever names an organisation is not to put an address into the mails of its people. `evil.example` becomes
+ * `evil[.]example`.
+ */
+export function unlinked(name: string): string {
+  return name
+    .replace(/[<>]/g, "")
+    .replace(/:(?=\S)/g, "[:]")
+    .replace(/[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, "[.]")
+    .replace(/[@\uff20](?=\S)/g, "[at]");
 }
 
 function isRecord(value: unknown): value is Data {

@@ -127,22 +127,3 @@ export async function listNeededObjects(
       and not exists (select from backups where backups.upload_id = uploads.id)`.execute(db);
   return new Set(rows.map(({ object_key }) => object_key));
 }
-
-/**
- * Forgets the upload of a key that nothing was registered under and whose URLs ran out before that moment. False where it was registered,
- * or may still be: then its object is needed. Afterwards no registration can name it.
- */
-export async function forgetUpload(db: Database, objectKey: string, before: Date): Promise<boolean> {
-  const { rows } = await sql<{ is_free: boolean }>`
-    with forgotten as (
-      delete from uploads where object_key = ${objectKey} and expires_at < ${before}
-        and not exists (select from backups where backups.upload_id = uploads.id)
-      returning id
-    )
-    select exists (select from forgotten)
-      or not exists (select from uploads where object_key = ${objectKey})
-      or exists (select from backups where object_key = ${objectKey} and object_removed_at is not null) as is_free`.execute(
-    db,
-  );
-  return rows[0]?.is_free === true;
-}

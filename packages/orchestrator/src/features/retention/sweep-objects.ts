@@ -1,10 +1,11 @@
 import { errorMessage } from "../../platform/errors/errno.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { isOwnKey } from "../../platform/objects/object-key.ts";
+import { forgetUpload } from "../backups/store.ts";
 import { isSmallShare } from "../installation/small-share.ts";
 import { endQuarantine, quarantine, type Quarantined, readQuarantine } from "./quarantine.ts";
 import type { RetentionDeps } from "./settings.ts";
-import { forgetUpload, listNeededObjects } from "./store.ts";
+import { listNeededObjects } from "./store.ts";
 import { recordSweep, type SweepReport } from "./sweep-report.ts";
 
 /** How long an object may lie there without being registered as a backup. */

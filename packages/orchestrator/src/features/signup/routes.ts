@@ -20,6 +20,7 @@ import { startSession } from "../sessions/start-session.ts";
 import { accountsOf } from "../users/find-user.ts";
 import { addUser } from "../users/invite-user.ts";
 import type { User } from "../users/store.ts";
+import type { SignupMode } from "./mode.ts";
 
 export interface SignupDeps {
   sealer: Sealer;
@@ -27,9 +28,6 @@ export interface SignupDeps {
   publicUrl: string;
   signup: SignupMode;
 }
-
-/** Whether strangers may make organisations here; `until-operator`: as long as nobody runs the service for others. */
-export type SignupMode = "open" | "closed" | "until-operator";
 
 /** How people join on their own. What is mailed names nothing that whoever typed the address chose. */
 export function signupRoutes(

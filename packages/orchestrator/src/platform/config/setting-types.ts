@@ -47,6 +47,18 @@ export function wholeNumber(min: number, max: number): ReadValue<number> {
   };
 }
 
+/** The same, or `none`, which is null. */
+export function numberOrNone(min: number, max: number): ReadValue<number | null> {
+  return (value) => {
+    if (value.toLowerCase() === "none") return null;
+    try {
+      return wholeNumber(min, max)(value);
+    } catch {
+      throw new InvalidValue(`a whole number from ${min} to ${max}, or none`);
+    }
+  };
+}
+
 export const yesOrNo: ReadValue<boolean> = (value) => {
   if (["true", "yes", "1"].includes(value.toLowerCase())) return true;
   if (["false", "no", "0"].includes(value.toLowerCase())) return false;

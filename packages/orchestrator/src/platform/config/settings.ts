@@ -238,6 +238,27 @@ export const SETTINGS = {
     fallback: "until-operator",
     description: "Whether anybody may sign up; until-operator: until the service has an operator.",
   }),
+  quotaBytes: define({
+    variable: "ATTESTORE_QUOTA_BYTES",
+    read: type.numberOrNone(1, Number.MAX_SAFE_INTEGER),
+    description: "Bytes of ciphertext that an organisation may store; none, or 50 GiB where signup is open.",
+  }),
+  quotaObjects: define({
+    variable: "ATTESTORE_QUOTA_OBJECTS",
+    read: type.numberOrNone(1, Number.MAX_SAFE_INTEGER),
+    description: "Backups that an organisation may store; none, or 10000 where signup is open.",
+  }),
+  quotaAgents: define({
+    variable: "ATTESTORE_QUOTA_AGENTS",
+    read: type.numberOrNone(1, Number.MAX_SAFE_INTEGER),
+    description: "Agents that an organisation may have; none, or 50 where signup is open.",
+  }),
+  quotaRequests: define({
+    variable: "ATTESTORE_QUOTA_REQUESTS",
+    read: type.rateLimit,
+    fallback: "6000/60",
+    description: "Calls per seconds of one organisation, besides heartbeats, receipts and events.",
+  }),
   rateSignupAddress: define({
     variable: "ATTESTORE_RATE_SIGNUP_ADDRESS",
     read: type.rateLimit,

@@ -32,6 +32,8 @@ export interface Schema {
   bootstraps: BootstrapsTable;
   sources: SourcesTable;
   uploads: UploadsTable;
+  org_quotas: OrgQuotasTable;
+  org_usage: OrgUsageTable;
   commands: CommandsTable;
   backups: BackupsTable;
   logs: LogsTable;
@@ -300,6 +302,23 @@ export interface UploadsTable {
   multipart: NullableJson<object>;
   created_at: DefaultedTimestamp;
   expires_at: Timestamp;
+}
+
+/** Kept by triggers of `uploads` and `backups`. */
+export interface OrgUsageTable {
+  org_id: string;
+  bytes: Generated<number>;
+  objects: Generated<number>;
+}
+
+/** Null: the service's own limit; -1: none. */
+export interface OrgQuotasTable {
+  org_id: string;
+  bytes: number | null;
+  objects: number | null;
+  agents: number | null;
+  requests: number | null;
+  warned: Defaulted<{ bytes?: number; objects?: number; agents?: number }>;
 }
 
 export interface CommandsTable {

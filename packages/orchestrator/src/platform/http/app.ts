@@ -41,6 +41,8 @@ export interface AppOptions {
   /** Whose `X-Forwarded-For` is believed: nobody's unless told, then the addresses or networks of the proxies. */
   trustProxy?: readonly string[];
   rateLimits?: RateLimitTable;
+  /** Calls that an organisation may make in the window of `org_requests`, null for any number; the table's limit unless told. */
+  requestQuota?: (orgId: string) => Promise<number | null>;
   /** Where the service's own pages are, e.g. `https://backups.example.org`. */
   publicUrl: string;
   /** Puts a call that an operator made as somebody else into the organisation's log. */
@@ -83,8 +85,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
   letGoOfSlowReaders(app.server, options.slowReaders);
 
   const audit = new AuditLog(db, logger);
+  const table = options.rateLimits ?? RATE_LIMITS;
   const limiting = {
-    table: options.rateLimits ?? RATE_LIMITS,
+    table,
+    requestQuota: options.requestQuota ?? (() => Promise.resolve(table.org_requests.limit)),
     stores: { counted: new CountedRateLimits(db), reserved: new ReservedRateLimits(db) },
   };
   const deps = {

@@ -16,7 +16,13 @@ import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
 import { orgOfCall, readInOrg } from "./org-scope.ts";
 import { ALWAYS, subjectOf } from "./principal.ts";
-import { applyRateLimits, countEmail, countFailure, type RateLimiting } from "./rate-limit.ts";
+import {
+  applyRateLimits,
+  applyRequestQuota,
+  countEmail,
+  countFailure,
+  type RateLimiting,
+} from "./rate-limit.ts";
 import type { ReadingTurns } from "./reading-turns.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
@@ -99,6 +105,7 @@ async function admit(
     throw error;
   }
   await applyRateLimits(deps.limiting, "credential", route, state, reply);
+  await applyRequestQuota(deps.limiting, route, state, reply);
 }
 
 function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {

@@ -40,6 +40,8 @@ export const POLICY = {
   "orgs.list": EVERYBODY,
   "org.read": ALL_SESSIONS,
   "org.configure": MANAGERS,
+  "quotas.read": EVERYBODY,
+  "quotas.change": ["operator"],
   "users.read": EVERYBODY,
   "users.manage": MANAGERS,
   "agents.read": WITH_LINKS,

@@ -10,6 +10,8 @@ import type { Route } from "./route.ts";
 export interface RateLimiting {
   table: RateLimitTable;
   stores: Readonly<Record<RateLimit["kept"], RateLimitStore>>;
+  /** Calls that an organisation may make in the window of `org_requests`; null for any number. */
+  requestQuota: (orgId: string) => Promise<number | null>;
 }
 
 /**
@@ -33,6 +35,32 @@ export async function applyRateLimits(
     describe(reply, name, limit, count);
     if (onlyRead ? count.hits >= limit.limit : count.hits > limit.limit) throw rateLimited(reply, count);
   }
+}
+
+/**
+ * Counts a call of an organisation's agents and people against its quota. Receipts and events are not counted, as heartbeats are not:
+ * whoever uses up the quota keeps no alarm from coming through.
+ */
+export async function applyRequestQuota(
+  { table, stores, requestQuota }: RateLimiting,
+  route: Route,
+  { principal }: RequestState,
+  reply: FastifyReply,
+): Promise<void> {
+  if (route.mode === "submit" || !route.rateLimits.includes("default")) return;
+  if (principal === null || principal.kind === "anonymous" || principal.orgId === null) return;
+  const limit = await requestQuota(principal.orgId);
+  if (limit === null) return;
+  const window = { limit, window_s: table.org_requests.window_s };
+  const count = await stores[table.org_requests.kept].add(`org_requests:${principal.orgId}`, window);
+  if (count.hits <= limit) return;
+  describe(reply, "org_requests", { ...table.org_requests, limit }, count);
+  reply.header("retry-after", String(count.resets_s));
+  throw new ApiError(
+    "rate_limited",
+    `The organisation has used its quota of ${limit} calls in ${window.window_s} seconds. Try again in ${count.resets_s} seconds.`,
+    { retry_after_s: count.resets_s, quota: "requests" },
+  );
 }
 
 /** Counts a call against a limit per e-mail address. Its letters' case and white space around it make no other address. */

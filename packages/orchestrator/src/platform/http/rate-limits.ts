@@ -34,6 +34,7 @@ export type RateLimitName =
   | "auditor_link_address"
   | "notification_test"
   | "evidence"
+  | "org_requests"
   | "default";
 export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 
@@ -57,5 +58,7 @@ export const RATE_LIMITS: RateLimitTable = {
   auditor_link_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   notification_test: { limit: 60, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
   evidence: { limit: 20, window_s: 3600, per: "credential", counts: "calls", kept: "counted" },
+  // Ten credentials at their own limit. It is counted without being named, see rate-limit.ts.
+  org_requests: { limit: 6000, window_s: 60, per: "org", counts: "calls", kept: "reserved" },
   default: { limit: 600, window_s: 60, per: "credential", counts: "calls", kept: "reserved" },
 };

@@ -19,6 +19,8 @@ const FORGOTTEN = new Set([400, 401, 413, 415, 429]);
 export function isRemembered(error: ApiError): boolean {
   // What is said about the key is no answer to its first request.
   if (error.code === "idempotency_in_progress" || error.code === "idempotency_key_reused") return false;
+  // What is full now has room when something has gone, or an operator has given more.
+  if (error.code === "quota_exceeded") return false;
   return error.status < 500 && !FORGOTTEN.has(error.status);
 }
 

@@ -25,7 +25,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { fastify } from "fastify";
 import type { FastifyInstance } from "fastify";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ApiError } from "../http/errors.ts";
 import { DiskStore } from "./disk-store.ts";
 import type { CompletedPart, PresignedParts } from "./object-store.ts";
@@ -302,6 +302,68 @@ test("single ranges, HEAD, and If-Range", async () => {
     head.body.length,
   ]).toEqual([200, "1000", "bytes", 0]);
 });
+
+test("twelve PUTs of one URL, a byte each, hold the room of one and one reception; the newest may end", async () => {
+  const bytes = randomBytes(1_000_000);
+  const url = await putUrl(bytes);
+  const older = Array.from({ length: 11 }, () => begun(url, bytes));
+  const closed = older.map((sent) => new Promise((done) => sent.once("close", done)));
+  const newest = begun(url, bytes);
+  // Each one that comes ends the one before.
+  await Promise.any([Promise.all(closed.slice(0, 10)), Promise.all([...closed, once(newest, "close")])]);
+  await vi.waitFor(async () => expect((await incoming()).length).toBeLessThanOrEqual(1), { timeout: 30_000 });
+  newest.destroy();
+  for (const sent of older) sent.destroy();
+  await vi.waitFor(async () => expect(await incoming()).toEqual([]), { timeout: 30_000 });
+  expect((await send("PUT", url, bytes)).status).toBe(200);
+});
+
+test("an upload at a trickle is cut off, and its room is free; one at the least rate is received", async () => {
+  const strict = fastify({ forceCloseConnections: true, bodyLimit: 16 });
+  await strict.register(objectRoutes(store, { leastRate: { window_ms: 500, bytes: 2000 } }));
+  const slow = { host: "127.0.0.1", port: await freePort() };
+  await strict.listen(slow);
+  try {
+    const bytes = randomBytes(100_000);
+    const trickle = async (each: number, key: string): Promise<unknown> => {
+      const { pathname, search } = new URL(await putUrl(bytes, key));
+      const sent = httpRequest({
+        ...slow,
+        agent: false,
+        method: "PUT",
+        path: pathname + search,
+        headers: { "content-length": String(bytes.length) },
+      });
+      let at = 0;
+      const timer = setInterval(() => {
+        if (at < bytes.length) sent.write(bytes.subarray(at, (at += each)));
+        else sent.end();
+      }, 20);
+      try {
+        return (await answerTo(sent)).status;
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code;
+      } finally {
+        clearInterval(timer);
+        sent.destroy();
+      }
+    };
+    // 100,000 bytes would take it two days.
+    expect(await trickle(1, "org_1/src_1/upl_2.age")).toBe("ECONNRESET");
+    await vi.waitFor(async () => expect(await incoming()).toEqual([]), { timeout: 30_000 });
+    expect(await trickle(5000, "org_1/src_1/upl_3.age")).toBe(200);
+  } finally {
+    await strict.close();
+  }
+});
+
+/** A PUT that has sent one byte and goes no further. */
+function begun(url: string, bytes: Uint8Array): ClientRequest {
+  const sent = begin("PUT", url, { "content-length": String(bytes.length) });
+  sent.on("error", () => undefined);
+  sent.write(bytes.subarray(0, 1));
+  return sent;
+}
 
 test("an upload that is cut off leaves nothing, and its URL still works", async () => {
   const bytes = randomBytes(5_000_000);

@@ -17,20 +17,27 @@ const PREFIX = "/objects/";
  * The signed URLs of the disk store: `PUT` of an object or of one part, `GET` with single ranges, `HEAD` on `/objects/<key>`. The URL is the
  * credential. Bodies are streamed: neither Fastify's parsers nor its body limit see them.
  */
-export function objectRoutes(store: DiskStore): FastifyPluginAsync {
+export function objectRoutes(
+  store: DiskStore,
+  /** Only tests have another. */
+  { leastRate }: { leastRate?: Parameters<typeof requireRate>[1] } = {},
+): FastifyPluginAsync {
   const turns = new UploadTurns();
   return async (app: FastifyInstance) => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-    app.put("/objects/*", (request, reply) => put(store, turns, request, reply));
+    app.put("/objects/*", (request, reply) => put({ store, turns, leastRate }, request, reply));
     app.get("/objects/*", { exposeHeadRoute: false }, (request, reply) => get(store, request, reply));
     app.head("/objects/*", (request, reply) => get(store, request, reply));
   };
 }
 
 async function put(
-  store: DiskStore,
-  turns: UploadTurns,
+  {
+    store,
+    turns,
+    leastRate,
+  }: { store: DiskStore; turns: UploadTurns; leastRate: Parameters<typeof requireRate>[1] },
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -49,7 +56,7 @@ async function put(
       );
     }
     const over = turns.begin(permission.key);
-    const stop = requireRate(raw);
+    const stop = requireRate(raw, leastRate);
     try {
       if ("uploadId" in permission) reply.header("etag", await store.multipart.receive(permission, raw));
       else await store.receive(permission.key, raw, permission);

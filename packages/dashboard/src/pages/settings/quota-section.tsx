@@ -1,0 +1,20 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { quotasQuery } from "../../api/quotas.ts";
+import { Awaited } from "../../parts/awaited.tsx";
+import { QuotaFacts } from "../../parts/quota-facts.tsx";
+import { Section } from "../../parts/section.tsx";
+import { quotas as text } from "../../text/quotas.ts";
+
+/** What the organisation may store and do on this service. */
+export function QuotaSection({ orgId }: { orgId: string }) {
+  const query = useQuery(quotasQuery(orgId));
+  return (
+    <Section title={text.title}>
+      <Text size="sm">
+        {text.explanation} {text.askOperator}
+      </Text>
+      <Awaited query={query}>{(quotas) => <QuotaFacts quotas={quotas} />}</Awaited>
+    </Section>
+  );
+}

@@ -1,0 +1,31 @@
+import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { expect, test } from "vitest";
+import { PackTurns } from "./pack-turns.ts";
+
+const pack = (): Promise<Readable> => Promise.resolve(Readable.from(["a", "b"]));
+const taken = (turns: PackTurns, org: string): Promise<Readable | string> =>
+  turns.take(org, pack).catch((error: unknown) => (error as { code: string }).code);
+
+test("two packs of an organisation at once, eight of all, and the next when one has been read or dropped", async () => {
+  const turns = new PackTurns();
+  const [read, dropped] = [await turns.take("org_1", pack), await turns.take("org_1", pack)];
+  expect(await taken(turns, "org_1")).toBe("rate_limited");
+  for (let n = 0; n < 6; n += 1)
+    expect(await taken(turns, `org_${2 + Math.floor(n / 2)}`)).not.toBeTypeOf("string");
+  expect(await taken(turns, "org_9")).toBe("unavailable");
+  read.resume();
+  await finished(read);
+  expect(await taken(turns, "org_1")).not.toBeTypeOf("string");
+  expect(await taken(turns, "org_9")).toBe("unavailable");
+  dropped.destroy();
+  await finished(dropped).catch(() => undefined);
+  expect(await taken(turns, "org_9")).not.toBeTypeOf("string");
+});
+
+test("one that could not be begun gives its turn back", async () => {
+  const turns = new PackTurns();
+  for (let n = 0; n < 9; n += 1)
+    await expect(turns.take("org_1", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+  expect(await taken(turns, "org_1")).not.toBeTypeOf("string");
+});

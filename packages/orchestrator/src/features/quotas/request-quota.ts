@@ -1,0 +1,24 @@
+import type { Database } from "../../platform/database/schema.ts";
+import type { QuotaDefaults } from "./settings.ts";
+import { readLimits } from "./store.ts";
+
+/** How long a replica goes by what it has read. */
+const KNOWN_MS = 5000;
+const MAX_ORGS = 100_000;
+
+/** How many calls an organisation may make in a window, without a look into the database for each of them. */
+export function requestQuotas(
+  db: Database,
+  defaults: QuotaDefaults,
+): (orgId: string) => Promise<number | null> {
+  const known = new Map<string, { limit: Promise<number | null>; until: number }>();
+  return (orgId) => {
+    const found = known.get(orgId);
+    if (found !== undefined && found.until > performance.now()) return found.limit;
+    if (known.size >= MAX_ORGS) known.clear();
+    const limit = readLimits(db, orgId, defaults).then(({ requests }) => requests);
+    known.set(orgId, { limit, until: performance.now() + KNOWN_MS });
+    limit.catch(() => known.delete(orgId));
+    return limit;
+  };
+}

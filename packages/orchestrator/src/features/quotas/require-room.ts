@@ -1,0 +1,72 @@
+import type { QuotaName } from "@attestore/contract";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { ApiError } from "../../platform/http/errors.ts";
+import { lockOrg } from "../orgs/lock-org.ts";
+import type { QuotaDefaults } from "./settings.ts";
+import { readLimits, readUsage, type Usage } from "./store.ts";
+
+/**
+ * Whether one more object of that size fits the organisation's quotas now. Another may take the room meanwhile: `reserveRoom` decides.
+ * Throws `quota_exceeded`.
+ */
+export async function requireRoom(
+  db: Database,
+  defaults: QuotaDefaults,
+  orgId: string,
+  bytes: number,
+): Promise<void> {
+  await require(db, defaults, orgId, { bytes, objects: 1, agents: 0 });
+}
+
+/**
+ * The same in the transaction that writes the upload down. The organisation's row is locked first, so that of any number at once, on any
+ * replica, each sees what those before it have taken. Throws `quota_exceeded`.
+ */
+export async function reserveRoom(
+  tx: DatabaseTransaction,
+  defaults: QuotaDefaults,
+  orgId: string,
+  bytes: number,
+): Promise<void> {
+  await lockOrg(tx, orgId);
+  await require(tx, defaults, orgId, { bytes, objects: 1, agents: 0 });
+}
+
+/** The same for one more agent. Throws `quota_exceeded`. */
+export async function reserveAgent(
+  tx: DatabaseTransaction,
+  defaults: QuotaDefaults,
+  orgId: string,
+): Promise<void> {
+  await lockOrg(tx, orgId);
+  await require(tx, defaults, orgId, { bytes: 0, objects: 0, agents: 1 });
+}
+
+async function require(db: Database, defaults: QuotaDefaults, orgId: string, more: Usage): Promise<void> {
+  const limits = await readLimits(db, orgId, defaults);
+  const names = (["bytes", "objects", "agents"] as const).filter(
+    (name) => more[name] > 0 && limits[name] !== null,
+  );
+  if (names.length === 0) return;
+  const used = await readUsage(db, orgId);
+  for (const name of names) {
+    const limit = limits[name];
+    if (limit !== null && used[name] + more[name] > limit)
+      throw exceeded(name, { limit, used: used[name], asked: more[name] });
+  }
+}
+
+const SAID: Readonly<Record<QuotaName, (quota: { limit: number; used: number; asked: number }) => string>> = {
+  bytes: ({ limit, used, asked }) =>
+    `The organisation may store ${limit} bytes of backups; ${used} are stored or being uploaded, and this one has ${asked}. ` +
+    "Keep fewer backups by the sources' retention rules, or ask the operator of the service for more.",
+  objects: ({ limit, used }) =>
+    `The organisation may store ${limit} backups, and ${used} are stored or being uploaded. ` +
+    "Keep fewer by the sources' retention rules, or ask the operator of the service for more.",
+  agents: ({ limit, used }) =>
+    `The organisation may have ${limit} agents, and has ${used}. Revoke one that is not used, or ask the operator of the service for more.`,
+};
+
+function exceeded(quota: QuotaName, numbers: { limit: number; used: number; asked: number }): ApiError {
+  return new ApiError("quota_exceeded", SAID[quota](numbers), { quota, ...numbers });
+}
