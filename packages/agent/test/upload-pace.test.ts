@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -74,4 +74,29 @@ it("uploads in its windows alone: a backup waits, `run` too, and `sync` means no
     config().replace(/windows: .*\]/, `windows: ["${clock(-1)}-${clock(1)}"]`),
   );
   expect((await runCli(["backup"], env())).code).toBe(0);
+});
+
+it("a signal ends the program in the middle of a hole of 15 TB", async () => {
+  const hole = join(root.layout.root, "papers/hole");
+  writeFileSync(hole, "");
+  truncateSync(hole, 15e12);
+  writeFileSync(root.layout.config, `${config()}limits: { logical_bytes: 20TB, bytes: 20TB }\n`);
+  // The hole itself takes hours: every one of its bytes is hashed.
+  const isInIt = (): boolean =>
+    existsSync(root.layout.blobs) && readdirSync(root.layout.blobs).some((name) => name !== "stored");
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    agent = startCli(["backup"], env());
+    await Promise.race([
+      expect.poll(isInIt, { timeout: 60_000 }).toBe(true),
+      agent.finished.then((ended) => expect(ended).toBeNull()),
+    ]);
+    const at = performance.now();
+    agent.process.kill(signal);
+    expect((await agent.finished).code).toBe(130);
+    expect(performance.now() - at).toBeLessThan(15_000);
+    expect(isInIt()).toBe(false);
+  }
+  // Nothing of it is left, and the next command has nothing to wait for.
+  expect(readdirSync(root.layout.scratch)).toEqual([]);
+  expect(service.receipts).toEqual([]);
 });

@@ -1,6 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:https";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -386,5 +394,51 @@ it("gives up on a store that sends a byte now and then, of the object or of its 
     vi.useRealTimers();
     store.closeAllConnections();
     store.close();
+  }
+});
+
+it("gives up on a store that takes a byte now and then", async () => {
+  const store = createServer(fake.certificates, (request) => {
+    // What the connection itself holds goes; then only this.
+    const taking = setInterval(() => request.read(1), 100);
+    request.once("close", () => clearInterval(taking));
+  });
+  store.listen(0, "localhost");
+  await once(store, "listening");
+  const file = join(directory, "large");
+  const sizeBytes = 256 << 20;
+  writeFileSync(file, "");
+  truncateSync(file, sizeBytes);
+  const url = `https://localhost:${(store.address() as AddressInfo).port}/object`;
+  let sent = 0;
+  const upload = {
+    url,
+    headers: {},
+    file,
+    offset: 0,
+    sizeBytes,
+    signal,
+    onProgress: (bytes: number) => (sent = bytes),
+  };
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  try {
+    const error = withService((service) => service.upload(upload)).catch((thrown: unknown) => thrown);
+    let isOver = false;
+    void error.then(() => (isOver = true));
+    await vi.waitFor(() => expect(sent).toBeGreaterThan(0), { timeout: 30_000 });
+    while (!isOver) {
+      vi.advanceTimersByTime(60_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await error).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("the upload is too slow: less than 16 KiB in 60 seconds"),
+    });
+    expect(sent).toBeLessThan(sizeBytes);
+  } finally {
+    vi.useRealTimers();
+    store.closeAllConnections();
+    store.close();
+    rmSync(file);
   }
 });

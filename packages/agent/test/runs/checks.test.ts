@@ -437,75 +437,80 @@ describe("rows that a table had when last a test passed", () => {
   test.each([
     ["sqlite", ""],
     ["postgresql", "public."],
-  ] as const)("%s: every table counts, however many there are and however small", async (engine, schema) => {
-    const sql = (text: string): void => {
-      if (engine === "postgresql") return void server.sql(`\\connect many\n${text}`);
-      const database = new DatabaseSync(join(place.dir, "many.db"));
-      database.exec(text);
-      database.close();
-    };
-    if (engine === "postgresql") {
-      server.sql("create database many");
-      process.env["TEST_MANY_URL"] = server.url("attestore", "", "many");
-    }
-    sql(
-      `begin; ${many.map((name, index) => `create table ${name} (a int); insert into ${name} values (1)${index < 5 ? ", (2)" : ""};`).join("")} commit`,
-    );
-    const source = parseSourceConfig(
-      "many",
-      engine === "sqlite" ? { engine, path: "many.db" } : { engine, connection: "env:TEST_MANY_URL" },
-      place.dir,
-    );
-    const whole = await newBackup(source);
-    expect(whole.sourceMetadata).toMatchObject({ table_count: TABLES, row_counts: COUNTS });
-    const passed = await testOf(source, whole);
-    expect(passed.reason).toBeUndefined();
-    expect(passed.checks.filter(({ id }) => id.startsWith("inferred:rows:"))).toHaveLength(300);
-    expect(named(passed, "inferred:rest").observed).toMatchObject({ tables: 20, rows: 20, filled: 20 });
-    expect(named(passed, "inferred:tables").observed).not.toHaveProperty("not_counted");
-    const last = { checks: passed.checks };
-    expect((await testOf(source, whole, last)).result).toBe("passed");
+  ] as const)(
+    "%s: every table counts, however many there are and however small",
+    async (engine, schema) => {
+      const sql = (text: string): void => {
+        if (engine === "postgresql") return void server.sql(`\\connect many\n${text}`);
+        const database = new DatabaseSync(join(place.dir, "many.db"));
+        database.exec(text);
+        database.close();
+      };
+      if (engine === "postgresql") {
+        server.sql("create database many");
+        process.env["TEST_MANY_URL"] = server.url("attestore", "", "many");
+      }
+      sql(
+        `begin; ${many.map((name, index) => `create table ${name} (a int); insert into ${name} values (1)${index < 5 ? ", (2)" : ""};`).join("")} commit`,
+      );
+      const source = parseSourceConfig(
+        "many",
+        engine === "sqlite" ? { engine, path: "many.db" } : { engine, connection: "env:TEST_MANY_URL" },
+        place.dir,
+      );
+      const whole = await newBackup(source);
+      expect(whole.sourceMetadata).toMatchObject({ table_count: TABLES, row_counts: COUNTS });
+      const passed = await testOf(source, whole);
+      expect(passed.reason).toBeUndefined();
+      expect(passed.checks.filter(({ id }) => id.startsWith("inferred:rows:"))).toHaveLength(300);
+      expect(named(passed, "inferred:rest").observed).toMatchObject({ tables: 20, rows: 20, filled: 20 });
+      expect(named(passed, "inferred:tables").observed).not.toHaveProperty("not_counted");
+      const last = { checks: passed.checks };
+      expect((await testOf(source, whole, last)).result).toBe("passed");
 
-    // One table that no metadata name is emptied: as the backup says, and yet not as it was.
-    const unnamed = many.find(
-      (name) => !passed.checks.some(({ id }) => id === `inferred:rows:${schema}${name}`),
-    );
-    sql(`delete from ${unnamed}`);
-    const emptied = await newBackup(source);
-    expect((await testOf(source, emptied)).result).toBe("passed");
-    const noticed = await testOf(source, emptied, last);
-    expect(noticed).toMatchObject({ result: "failed", reason: expect.stringContaining("inferred:total") });
-    expect(named(noticed, "inferred:total")).toMatchObject({ observed: { filled: TABLES - 1 } });
-    // And a dump that holds less than was counted for it.
-    const less = await testOf(source, {
-      ...emptied,
-      sourceMetadata: {
-        ...whole.sourceMetadata,
-        plaintext_size_bytes: emptied.sourceMetadata["plaintext_size_bytes"],
-      },
-    });
-    expect(named(less, "inferred:rest")).toMatchObject({ result: "failed" });
+      // One table that no metadata name is emptied: as the backup says, and yet not as it was.
+      const unnamed = many.find(
+        (name) => !passed.checks.some(({ id }) => id === `inferred:rows:${schema}${name}`),
+      );
+      sql(`delete from ${unnamed}`);
+      const emptied = await newBackup(source);
+      expect((await testOf(source, emptied)).result).toBe("passed");
+      const noticed = await testOf(source, emptied, last);
+      expect(noticed).toMatchObject({ result: "failed", reason: expect.stringContaining("inferred:total") });
+      expect(named(noticed, "inferred:total")).toMatchObject({ observed: { filled: TABLES - 1 } });
+      // And a dump that holds less than was counted for it.
+      const less = await testOf(source, {
+        ...emptied,
+        sourceMetadata: {
+          ...whole.sourceMetadata,
+          plaintext_size_bytes: emptied.sourceMetadata["plaintext_size_bytes"],
+        },
+      });
+      expect(named(less, "inferred:rest")).toMatchObject({ result: "failed" });
 
-    // Every table is dropped: the checks of what there is would have nothing to say.
-    sql(
-      many
-        .slice(1)
-        .map((name) => `drop table ${name};`)
-        .join(""),
-    );
-    const dropped = await testOf(source, await newBackup(source), last);
-    expect(named(dropped, "inferred:total")).toMatchObject({
-      expectation: `rows >= ${Math.ceil((TABLES + 5) / 2)} and filled >= 1`,
-      observed: { tables: 1, rows: 2, filled: 1 },
-      result: "failed",
-    });
-    sql(`drop table ${many[0]}`);
-    const gone = await testOf(source, await newBackup(source), last);
-    expect(named(gone, "inferred:total")).toMatchObject({
-      observed: { tables: 0, rows: 0 },
-      result: "failed",
-    });
-  });
+      // Every table is dropped: the checks of what there is would have nothing to say.
+      sql(
+        many
+          .slice(1)
+          .map((name) => `drop table ${name};`)
+          .join(""),
+      );
+      const dropped = await testOf(source, await newBackup(source), last);
+      expect(named(dropped, "inferred:total")).toMatchObject({
+        expectation: `rows >= ${Math.ceil((TABLES + 5) / 2)} and filled >= 1`,
+        observed: { tables: 1, rows: 2, filled: 1 },
+        result: "failed",
+      });
+      sql(`drop table ${many[0]}`);
+      const gone = await testOf(source, await newBackup(source), last);
+      expect(named(gone, "inferred:total")).toMatchObject({
+        observed: { tables: 0, rows: 0 },
+        result: "failed",
+      });
+      // Seven restores of 320 tables.
+    },
+    300_000,
+  );
 
   test("what was not counted is named, and not held", async () => {
     const source = parseSourceConfig("kv", SOURCES["kv"], place.dir);

@@ -480,6 +480,33 @@ describe("a restic repository", () => {
     });
   });
 
+  test("a tree of links, devices, pipes and set-user-ID programs reaches nothing outside of its place", async () => {
+    const outside = join(directory, "outside");
+    mkdirSync(outside);
+    writeFileSync(join(outside, "key"), "a secret");
+    run(
+      `cd tree; ln -s ${outside} out; ln -s ${outside}/key key; ln numbers hard; ln -s . loop; mkfifo pipe; mknod null c 1 3; mknod disk b 7 0;
+       cp /bin/sh shell; chmod 4755 shell; mkdir closed; touch closed/f; chmod 000 closed`,
+    );
+    cli("backup tree");
+    const tree = restic({
+      checks: [
+        { id: "numbers", query: "tree/numbers", expect: "bytes = 588895" },
+        { id: "through", query: "tree/out/key", expect: "bytes > 0" },
+        { id: "linked", query: "tree/key", expect: "bytes = 8" },
+      ],
+    });
+    const tested = await testIt(tree, await back(tree));
+    expect(tested.result).toBe("failed");
+    const observed = new Map(tested.checks.map((check) => [check.id, check]));
+    expect(observed.get("numbers")?.result).toBe("passed");
+    expect(observed.get("through")?.observed).toMatchObject({
+      error: expect.stringContaining("no directory"),
+    });
+    expect(observed.get("linked")?.observed).toMatchObject({ bytes: 0, sha256: null });
+    expect(readdirSync(outside)).toEqual(["key"]);
+  });
+
   test("damaged packs, a snapshot that is gone, a wrong password, no match", async () => {
     const backup = await back(restic());
     await expect(back(restic({ tags: ["other"] }))).rejects.toMatchObject({ code: "source_missing" });

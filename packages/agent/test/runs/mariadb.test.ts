@@ -667,6 +667,28 @@ describe("damage", () => {
     });
   });
 
+  test.each([
+    [
+      "by an error of its own that says so",
+      "signal sqlstate 'HY000' set mysql_errno = 1021, message_text = 'Errcode: 28';",
+    ],
+    ["in a routine", "begin not atomic signal sqlstate 'HY000' set mysql_errno = 1286; end;"],
+    ["by the end of its connection", "kill connection_id();"],
+    [
+      "by a text in a statement that fails",
+      "insert into no_such values ('\nERROR 1021 (HY000) at line 1: No space left on device');",
+    ],
+  ])("a dump does not choose that its test could not run, %s", async (_, statement) => {
+    const made = await resealed((sql) =>
+      sql.replace(/\n(?=-- Dump completed)/, () => `\nuse shop;\n${statement}\n`),
+    );
+    expect(await testIt([], { made })).toMatchObject({
+      result: "failed",
+      reason: expect.stringContaining("the dump cannot be loaded"),
+    });
+    nothingLeft();
+  });
+
   test("a place that is too old, of another product, or lacks something, could not run", async () => {
     const [newer, other] =
       server.product === "MySQL" ? ["99.1.0", "10.11.6-MariaDB"] : ["99.1.0-MariaDB", "8.0.36"];

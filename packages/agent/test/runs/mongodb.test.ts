@@ -282,6 +282,54 @@ describe("damage", () => {
     }
   });
 
+  test("an archive whose names lead out of the place leaves nothing there", async () => {
+    const bytes = await plaintext();
+    for (const name of ["../s", "/a/b", ".\0sh"]) {
+      const other = Buffer.from(bytes.toString("latin1").replaceAll("shop", name), "latin1");
+      const tested = await testIt([], { made: await resealed(other) }).then(
+        ({ result }) => result,
+        (error: { code: string }) => error.code,
+      );
+      expect([name, tested]).toEqual([name, "failed"]);
+    }
+    expect((await place.leftovers()).filter((path) => /sqlite/.test(path))).toEqual([]);
+    nothingLeft();
+  });
+
+  test("code that an archive brings, or a check names, is not run", async () => {
+    const { shop } = server;
+    await shop.collection("systemXjs").insertOne({ value: "function () { sleep(100000); }" });
+    try {
+      const made = await back();
+      const pieces: Buffer[] = [];
+      for await (const piece of unseal(readCiphertext({ path: made.path }), [place.identity]))
+        pieces.push(Buffer.from(piece));
+      const bytes = Buffer.concat(pieces).toString("latin1").replaceAll("systemXjs", "system.js");
+      const endless = "function () { while (true); }";
+      const tested = await testIt(
+        [
+          { id: "where", query: query("orders", [{ $match: { $where: endless } }]), expect: "n >= 0" },
+          {
+            id: "function",
+            query: query("orders", [
+              { $project: { n: { $function: { body: endless, args: [], lang: "js" } } } },
+            ]),
+            expect: "n >= 0",
+          },
+        ],
+        { made: await resealed(Buffer.from(bytes, "latin1")), timeout_s: 20 },
+      );
+      expect(tested.result).toBe("failed");
+      const failed = tested.checks.filter(({ result }) => result === "failed");
+      expect(failed.map(({ id }) => id)).toEqual(["where", "function"]);
+      for (const { observed } of failed)
+        expect(observed["error"]).toMatch(/\$where|\$function is not implemented/);
+    } finally {
+      await shop.collection("systemXjs").drop();
+    }
+    nothingLeft();
+  });
+
   test("a place that is too old or of another product could not run", async () => {
     await expect(testIt([], { metadata: { engine_version: "99.1.0-FerretDB" } })).rejects.toMatchObject({
       code: "tool_too_old",

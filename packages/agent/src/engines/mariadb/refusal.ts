@@ -22,10 +22,11 @@ export function refusalOf(
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
 ): CouldNotRun | RestoreRefused {
-  const [, digits, state, line] =
-    /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(errors) ?? [];
+  // Before it comes the statement, whatever that holds.
+  const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
+  const [, digits, state, line] = /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(last) ?? [];
   const code = Number(digits ?? 0);
-  if (isFull(code) || server.hasRunFull() || /Errcode: 28|No space left on device/.test(errors)) {
+  if (isFull(code) || server.hasRunFull() || /Errcode: 28|No space left on device/.test(last)) {
     return diskFullDuringRestore(server);
   }
   if (server.hasDied())

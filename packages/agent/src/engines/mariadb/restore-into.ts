@@ -31,7 +31,12 @@ export async function restoreInto(
     await requireStorageEngines(admin, textsOf(metadata["storage_engines"], 64));
     rowsOf(await admin.run(`create database ${quoted(DATABASE)}`), "preparing the scratch server");
     await createDefiners(admin, textsOf(metadata["definers"], 400));
-    await load(server, content, signal);
+    const asking = admin;
+    await load(server, content, signal).catch(async (error: unknown) => {
+      throw (await raisedByItself(asking, error))
+        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error, or ended its connection")
+        : error;
+    });
     const databases = await restoredDatabases(admin);
     await createDefiners(admin, await definersOf(admin, databases));
     const named = textsOf(metadata["databases"], 64);
@@ -45,6 +50,18 @@ export async function restoreInto(
     stopIfAborted(signal);
     throw error instanceof SessionEnded ? connectionFailed("the scratch server broke", error) : error;
   }
+}
+
+/**
+ * Whether a dump that seems to lack something of the server's had code of its own say so (SIGNAL takes any error's number), or ended its connection: it
+ * would choose that there is no result. No honest dump does either while it is loaded.
+ */
+async function raisedByItself(admin: MariadbSession, error: unknown): Promise<boolean> {
+  if (!(error instanceof CouldNotRun)) return false;
+  const asked = await admin
+    .run("show global status where variable_name in ('Com_signal', 'Com_resignal', 'Com_kill')")
+    .catch(() => null);
+  return asked?.ok === true && asked.rows.some(([, times]) => Number(times) > 0);
 }
 
 /** Without one the server would make its tables in another, and say nothing. */
