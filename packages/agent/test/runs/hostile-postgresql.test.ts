@@ -185,6 +185,17 @@ describe("a dump does not choose that its test could not run", () => {
     expect(await testIt()).toMatchObject({ result: "failed", reason: expect.stringContaining("SQLSTATE") });
   });
 
+  test.each([
+    ["raises an error of the disk", "raise sqlstate '53100';"],
+    ["ends its connection", "perform pg_terminate_backend(pg_backend_pid());"],
+  ])("by a view in a check's way that %s", async (_, body) => {
+    archiveWith(
+      `create function public.trap() returns bigint language plpgsql as $$ begin ${body} return 1; end $$; create view public.counted as select public.trap() as n from public.orders;`,
+    );
+    const checks = [{ id: "n", query: "select n from counted limit 1", expect: "n = 1" }];
+    expect(await testIt(source({ checks }))).toMatchObject({ result: "failed" });
+  });
+
   test("by never ending", async () => {
     archiveWith("select pg_sleep(100000);");
     const limits = { ...DEFAULT_LIMITS, time_s: 8 };

@@ -4,6 +4,7 @@ import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { withHead } from "../with-head.ts";
 import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-role.ts";
+import { isOwnError } from "./own-error.ts";
 import { isLacking, outOfMemory } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 
@@ -65,7 +66,7 @@ export async function restorePlain(
   // The message quotes rows: its SQLSTATE goes on.
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
   // Code in the dump may raise any SQLSTATE, and write lines into its message: what the server itself logged is its own.
-  const isOwn = sqlstate !== undefined && server.errors.includes(sqlstate);
+  const isOwn = sqlstate !== undefined && (await isOwnError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
     throw new CouldNotRun(

@@ -1,19 +1,28 @@
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored, StartCommand } from "../engine.ts";
+import {
+  type ForeignMetadata,
+  type InferredContext,
+  type QueryLimits,
+  type Restored,
+  RestoreRefused,
+  type StartCommand,
+} from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema-hash.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
+import { isOwnError } from "./own-error.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
 import { nameInSet } from "./set/names.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
 const MAX_ROW = 300_000;
 const TIMED_OUT = "57014";
+const ENDED_BY_ITSELF = "57P01";
 
 export class RestoredPostgresql implements Restored {
   readonly #server: ScratchServer;
@@ -51,7 +60,7 @@ export class RestoredPostgresql implements Restored {
   }
 
   query(text: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
-    return this.#inSession(signal, (session) => runQuery(session, text, timeout_s));
+    return this.#inSession(signal, (session) => runQuery(this.#server, session, text, timeout_s));
   }
 
   get startCommand(): StartCommand | undefined {
@@ -75,8 +84,9 @@ export class RestoredPostgresql implements Restored {
         plainName: tableOf,
         tables: [...tables.keys()],
         readOne: async (name) =>
-          outcomeOf(await session.runForeign(`select from ${tableOf(name)} limit 1`), 0).kind === "rows",
-        count: (name) => runQuery(session, countQuery(tableOf(name)), 0),
+          (await outcomeOf(this.#server, await session.runForeign(`select from ${tableOf(name)} limit 1`), 0))
+            .kind === "rows",
+        count: (name) => runQuery(this.#server, session, countQuery(tableOf(name)), 0),
         countQuery: (name) => countQuery(tableOf(name)),
       });
     });
@@ -110,9 +120,11 @@ export class RestoredPostgresql implements Restored {
       return await use(session);
     } catch (error) {
       stopIfAborted(signal);
-      throw error instanceof SessionEnded
-        ? connectionFailed("the scratch PostgreSQL broke during the checks", error)
-        : error;
+      if (!(error instanceof SessionEnded)) throw error;
+      // Any role may end its own connection: by that a view would choose that there is no result.
+      if (!this.#server.hasDied() && this.#server.errors.includes(ENDED_BY_ITSELF))
+        throw new RestoreRefused("a query of a check met code that ended the connection");
+      throw connectionFailed("the scratch PostgreSQL broke during the checks", error);
     } finally {
       await session.close();
     }
@@ -128,7 +140,12 @@ const TABLES_READ =
   "select coalesce(pg_catalog.sum(coalesce(seq_scan, 0) operator(pg_catalog.+) coalesce(idx_scan, 0)), 0) from pg_catalog.pg_stat_xact_user_tables";
 
 /** At most two rows are computed, and at most one travels. */
-async function runQuery(session: PsqlSession, text: string, timeout_s: number): Promise<QueryOutcome> {
+async function runQuery(
+  server: ScratchServer,
+  session: PsqlSession,
+  text: string,
+  timeout_s: number,
+): Promise<QueryOutcome> {
   ownOutput(await session.run(`set statement_timeout = ${timeout_s * 1000}`));
   ownOutput(await session.run("begin"));
   // The query's own names are found where the restored database has them.
@@ -141,18 +158,22 @@ async function runQuery(session: PsqlSession, text: string, timeout_s: number): 
   );
   const read = statement.ok ? ownOutput(await session.run(TABLES_READ)).trim() : "";
   ownOutput(await session.run("rollback"));
-  const outcome = outcomeOf(statement, timeout_s);
+  const outcome = await outcomeOf(server, statement, timeout_s);
   return outcome.kind === "rows" && read === "0" ? { ...outcome, readsNoData: true } : outcome;
 }
 
-function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
+async function outcomeOf(
+  server: ScratchServer,
+  statement: Statement,
+  timeout_s: number,
+): Promise<QueryOutcome> {
   if (statement.ok) {
     const [, count = "0", row = ""] = /^([012]) ([^]*)\n$/.exec(statement.output) ?? [];
     return { kind: "rows", rows: count === "0" ? [] : count === "1" ? [row] : [row, row] };
   }
   const { sqlstate, message } = statement;
   if (sqlstate === TIMED_OUT) return { kind: "timeout", after_s: timeout_s };
-  if (isOfThePlace(sqlstate)) throw notOfTheQuery(sqlstate);
+  if (isOfThePlace(sqlstate) && (await isOwnError(server, sqlstate))) throw notOfTheQuery(sqlstate);
   return { kind: "error", message, sqlstate };
 }
 
