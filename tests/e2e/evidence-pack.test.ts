@@ -7,11 +7,13 @@ import { isDeepStrictEqual } from "node:util";
 import {
   cosignatureLine,
   cosignatureMessage,
-  decodeEntryBundle,
   encodeEntryBundle,
+  formatNote,
   formatPublicKeyPem,
   formatSummary,
+  formatVerifierKey,
   indexPage,
+  noteSignatureLine,
   noteVerifier,
   parseNote,
   parsePublicKeyWire,
@@ -29,12 +31,13 @@ import {
 } from "@attestore/proof";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { leafHash, rootOf } from "./harness/merkle.ts";
 import { restoreTestStatement } from "../../packages/proof/test/receipt-fixture.ts";
-import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-entries.ts";
+import type { CheckedReceipt } from "../../packages/verifier/src/pack/check-receipt.ts";
 import { checkChains } from "../../packages/verifier/src/pack/check-chains.ts";
 import { checkRuns } from "../../packages/verifier/src/pack/check-runs.ts";
 import { sizesToCompare } from "../../packages/verifier/src/pack/join-packs.ts";
-import { answerOfPacks } from "../../packages/verifier/src/pack/report-packs.ts";
+import { answerOfPacks, packsText } from "../../packages/verifier/src/pack/report-packs.ts";
 import { Findings } from "../../packages/verifier/src/pack/findings.ts";
 import { PackFiles } from "../../packages/verifier/src/pack/pack-files.ts";
 import type { PinnedKey } from "../../packages/verifier/src/pinned-key.ts";
@@ -46,7 +49,9 @@ import {
 } from "../../packages/orchestrator/src/log/testing/signed-receipt.ts";
 import { type History, makeHistory } from "../../packages/orchestrator/test/history.ts";
 import { newKeyPair, type TestAgent, type TestUser } from "../../packages/orchestrator/test/service.ts";
+import { signedRotation } from "../../packages/orchestrator/src/log/testing/signed-rotation.ts";
 import { signedEventBody } from "../../packages/orchestrator/src/log/testing/signed-event.ts";
+import { eventOf, FORGERIES, later, runsOf, setRuns, tileOf } from "./harness/forgeries.ts";
 import {
   editJson,
   emit,
@@ -328,17 +333,21 @@ describe("made by an operator who has every key of the service", () => {
         verdict,
         ...checks.map(({ id, result }) => `${id} ${result}`),
       ]);
-    expect(resultsOf(await join(b, a))).toEqual([["true", "one_log held", "periods held"]]);
+    expect(resultsOf(await join(b, a))).toEqual([["true", "one_log held", "periods held", "overlaps held"]]);
     const apart = await join(a, c);
-    expect(resultsOf(apart)).toEqual([["cannot_tell", "one_log held", "periods not_checked"]]);
+    expect(resultsOf(apart)).toEqual([
+      ["cannot_tell", "one_log held", "periods not_checked", "overlaps held"],
+    ]);
     const twice = answerOfPacks(await join(a, await take("whole.zip", `from=${begin.toISOString()}`)), false);
     expect(twice.joined[0]?.checks[1]?.detail).toContain("; in two packs: ");
     const [older = expect.unreachable(), newer = expect.unreachable()] = apart;
     const size = older.manifest?.log.tree_size ?? 0;
     const forked = [older, { ...newer, roots: new Map([...(newer.roots ?? []), [size, "00".repeat(32)]]) }];
-    expect(resultsOf(forked)).toEqual([["false", "one_log failed", "periods not_checked"]]);
+    expect(resultsOf(forked)).toEqual([["false", "one_log failed", "periods not_checked", "overlaps held"]]);
     const unrelated = [older, { ...newer, roots: new Map([[newer.manifest?.log.tree_size ?? 0, "00"]]) }];
-    expect(resultsOf(unrelated)).toEqual([["cannot_tell", "one_log not_checked", "periods not_checked"]]);
+    expect(resultsOf(unrelated)).toEqual([
+      ["cannot_tell", "one_log not_checked", "periods not_checked", "overlaps held"],
+    ]);
     // The leaf is the log's: another one in its place has no proof.
     const forged = new Map(files);
     editJson<Predecessor>(forged, path, (each) => {
@@ -392,272 +401,6 @@ describe("changed by somebody who has only the file", () => {
     expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["manifest_signature"]]);
   });
 });
-
-const receiptsOf = (files: Files): string[] =>
-  [...files.keys()].filter((path) => path.startsWith("receipts/"));
-const eventOf = (files: Files, kind: string): string => {
-  const found = [...files].find(
-    ([path, bytes]) =>
-      path.startsWith("events/") && (JSON.parse(String(bytes)) as EventBundle).leaf.kind === kind,
-  );
-  return found?.[0] ?? "";
-};
-const runsOf = (files: Files): ScheduledRun[] =>
-  String(files.get("runs/000000.jsonl"))
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as ScheduledRun);
-const setRuns = (files: Files, runs: readonly ScheduledRun[]): void => {
-  files.set("runs/000000.jsonl", Buffer.from(runs.map((run) => `${JSON.stringify(run)}\n`).join("")));
-};
-const tileOf = (files: Files): { path: string; leaves: Uint8Array[] } => {
-  const path = [...files.keys()].find((each) => each.startsWith("log/tile/")) ?? "";
-  const count = Number(path.split(".p/")[1]);
-  return { path, leaves: decodeEntryBundle(files.get(path) ?? Buffer.alloc(0), count) };
-};
-
-const later = (moment: string, ms: number): string => new Date(Date.parse(moment) + ms).toISOString();
-
-/** What the service itself could try: it signs the manifest again after each. */
-const FORGERIES: [string, string[], (files: Files) => void][] = [
-  [
-    "a failed test is left out",
-    ["complete", "summary", "page"],
-    (files) => {
-      const failed = receiptsOf(files).find((path) => {
-        const { envelope } = JSON.parse(String(files.get(path))) as ReceiptBundle;
-        return Buffer.from(envelope.payload, "base64").toString().includes('"result":"failed"');
-      });
-      files.delete(failed ?? "");
-    },
-  ],
-  [
-    "an event is left out",
-    ["complete", "summary", "page"],
-    (files) => files.delete(eventOf(files, "restore_failed")),
-  ],
-  [
-    "a receipt says something else",
-    ["receipts", "runs", "summary", "page"],
-    (files) =>
-      editJson<ReceiptBundle>(files, receiptsOf(files)[1] ?? "", ({ envelope }) => {
-        const payload = Buffer.from(envelope.payload, "base64").toString();
-        envelope.payload = Buffer.from(payload.replace('"n":1234', '"n":9999')).toString("base64");
-      }),
-  ],
-  [
-    "a receipt's proof is another",
-    ["receipts", "summary", "page"],
-    (files) =>
-      editJson<ReceiptBundle>(files, receiptsOf(files)[0] ?? "", ({ inclusion_proof }) => {
-        inclusion_proof.hashes[0] = "ab".repeat(32);
-      }),
-  ],
-  [
-    "an event says something else",
-    ["events", "summary", "page"],
-    (files) =>
-      editJson<EventBundle>(files, eventOf(files, "restore_failed"), ({ event }) => {
-        event.detail["reason"] = "nothing to worry about";
-      }),
-  ],
-  [
-    "the last leaf is dropped",
-    ["range"],
-    (files) => {
-      const { path, leaves } = tileOf(files);
-      files.delete(path);
-      const fewer = leaves.slice(0, -1);
-      files.set(path.replace(/\d+$/, String(fewer.length)), Buffer.from(encodeEntryBundle(fewer)));
-      editJson<LogRange>(files, "log/range.json", (range) => {
-        range.to_index -= 1;
-      });
-    },
-  ],
-  [
-    "two leaves change places",
-    ["range"],
-    (files) => {
-      const { path, leaves } = tileOf(files);
-      const [a, b, ...rest] = leaves;
-      files.set(path, Buffer.from(encodeEntryBundle([b, a, ...rest].filter((leaf) => leaf !== undefined))));
-    },
-  ],
-  [
-    "an agent has another key",
-    ["receipts", "agents", "summary", "page"],
-    (files) => {
-      const publicKey = parsePublicKeyWire(newKeyPair().publicKeyWire);
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        const [agent = expect.unreachable()] = agents;
-        agent.public_key = Buffer.from(publicKey.bytes).toString("base64");
-        agent.key_fingerprint = sshFingerprint(publicKey);
-        files.set(`keys/${agent.id}.pub`, Buffer.from(formatPublicKeyPem(publicKey)));
-      });
-    },
-  ],
-  [
-    "an agent's earlier key is another",
-    ["receipts", "agents", "agent_keys", "runs", "summary", "page"],
-    (files) => {
-      const publicKey = parsePublicKeyWire(newKeyPair().publicKeyWire);
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        const [agent = expect.unreachable()] = agents;
-        const [key = expect.unreachable()] = agent.earlier_keys;
-        key.public_key = Buffer.from(publicKey.bytes).toString("base64");
-        key.key_fingerprint = sshFingerprint(publicKey);
-        files.set(`keys/${agent.id}.1.pub`, Buffer.from(formatPublicKeyPem(publicKey)));
-      });
-    },
-  ],
-  [
-    "an agent's earlier key is said to have counted longer",
-    ["agents"],
-    (files) =>
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        for (const key of agents[0]?.earlier_keys ?? []) key.valid_until = "2100-01-01T00:00:00.000Z";
-      }),
-  ],
-  [
-    "an agent's earlier key is said to have ended before it signed",
-    ["receipts", "agents", "runs", "summary", "page"],
-    (files) =>
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        for (const key of agents[0]?.earlier_keys ?? []) key.valid_until = "2000-01-01T00:00:00.000Z";
-      }),
-  ],
-  [
-    "a rotation of a key is left out",
-    ["complete", "agents", "summary", "page"],
-    (files) => files.delete(eventOf(files, "agent_key_rotated")),
-  ],
-  [
-    "an agent's earlier key is not named",
-    ["receipts", "agents", "agent_keys", "runs", "summary", "page"],
-    (files) =>
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        const [agent = expect.unreachable()] = agents;
-        agent.earlier_keys = [];
-        files.delete(`keys/${agent.id}.1.pub`);
-      }),
-  ],
-  [
-    "a revoked agent is said to be good",
-    ["agents"],
-    (files) =>
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        for (const agent of agents) [agent.valid_until, agent.revoked_event_id] = [null, null];
-      }),
-  ],
-  [
-    "a missed run that the log tells of is left out",
-    ["runs", "schedules", "summary", "page"],
-    (files) =>
-      setRuns(
-        files,
-        runsOf(files).filter(({ event_id }) => event_id === null),
-      ),
-  ],
-  [
-    "a missed run that has no entry of its own is left out",
-    ["runs", "schedules", "summary", "page"],
-    (files) => setRuns(files, runsOf(files).toSpliced(5, 1)),
-  ],
-  [
-    "a missed run is said to have passed",
-    ["runs", "summary", "page"],
-    (files) => {
-      const runs = runsOf(files);
-      const passed = runs.find(({ status }) => status === "passed")?.receipt_id ?? "";
-      setRuns(
-        files,
-        runs.map((run, n) => (n === 5 ? { ...run, status: "passed", receipt_id: passed } : run)),
-      );
-    },
-  ],
-  [
-    "missed runs are said to be withdrawn",
-    ["runs", "summary", "page"],
-    (files) =>
-      setRuns(
-        files,
-        runsOf(files).map((run) =>
-          run.status === "missed" && run.event_id === null ? { ...run, status: "withdrawn" } : run,
-        ),
-      ),
-  ],
-  [
-    "a number of the summary is another",
-    ["summary"],
-    (files) =>
-      editJson<{ totals: { restore_tests: { failed: number } } }>(files, "summary.json", ({ totals }) => {
-        totals.restore_tests.failed = 0;
-      }),
-  ],
-  [
-    "the page says something else",
-    ["page"],
-    (files) =>
-      files.set("index.html", Buffer.from(String(files.get("index.html")).replace("1 failed", "0 failed"))),
-  ],
-  [
-    "an objective is another than the log tells of",
-    ["schedules", "summary", "page"],
-    (files) =>
-      editJson<PackPolicy>(files, "policy.json", ({ sources }) => {
-        for (const source of sources) source.objectives = { rpo_s: 864_000, rto_s: 60 };
-      }),
-  ],
-  [
-    "a source is not named, so that its failed test counts nowhere",
-    ["schedules", "summary", "page"],
-    (files) =>
-      editJson<PackPolicy>(files, "policy.json", (policy) => {
-        policy.sources = [];
-      }),
-  ],
-  [
-    "a source is said to have been removed before its runs were missed",
-    ["schedules", "summary", "page"],
-    (files) =>
-      editJson<PackPolicy>(files, "policy.json", ({ sources }) => {
-        for (const source of sources) source.removed_at = organisation.from.toISOString();
-      }),
-  ],
-  [
-    "a missed run is said to have had more time than the log tells of",
-    ["runs"],
-    (files) =>
-      setRuns(
-        files,
-        runsOf(files).map((run) => ({
-          ...run,
-          deadline_at: later(run.deadline_at, run.event_id === null ? 0 : 1),
-        })),
-      ),
-  ],
-  [
-    "the entry that gave an agent its key is not named",
-    ["agents"],
-    (files) =>
-      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
-        for (const agent of agents) agent.attached_event_id = null;
-      }),
-  ],
-  [
-    "the log's key is another",
-    ["log_key"],
-    (files) => files.set("keys/log.vkey", Buffer.from(`${vkey.replace(/.{6}$/, "AAAAAA")}\n`)),
-  ],
-  [
-    "the checkpoint is of another size",
-    ["checkpoint"],
-    (files) => {
-      const [origin, size, ...rest] = String(files.get("log/checkpoint")).split("\n");
-      files.set("log/checkpoint", Buffer.from([origin, Number(size) - 1, ...rest].join("\n")));
-    },
-  ],
-];
 
 describe("changed and signed again by the service", () => {
   test.each(FORGERIES)("%s: %j", async (_what, failing, forge) => {
@@ -1077,6 +820,328 @@ test("a pack of more than 65,535 files can be read", async () => {
   await reader.close();
 });
 
+/** How tools write what they zip; each in a directory that has the pack's files in `Evidence (1)`. */
+const ZIPPERS: [string, string][] = [
+  ["Info-ZIP", "cd 'Evidence (1)' && zip -qr ../again.zip ."],
+  ["Info-ZIP, the folder, stored", "zip -qr0 again.zip 'Evidence (1)'"],
+  ["Info-ZIP, best, without folders and extra fields", "cd 'Evidence (1)' && zip -qrXD9 ../again.zip *"],
+  ["Info-ZIP, ZIP64 everywhere", "zip -fz -qr again.zip 'Evidence (1)'"],
+  ["Info-ZIP, as a stream", "cd 'Evidence (1)' && zip -qr - . | cat > ../again.zip"],
+  ["7-Zip", "cd 'Evidence (1)' && 7z a -tzip ../again.zip ."],
+  ["7-Zip, the folder, best, with NTFS' times", "7z a -tzip -mx=9 -mtc=on again.zip 'Evidence (1)'"],
+  ["7-Zip, stored", "cd 'Evidence (1)' && 7z a -tzip -mx=0 ../again.zip *"],
+  ["libarchive, as Windows 11 and macOS have it", "bsdtar --format zip -cf again.zip 'Evidence (1)'"],
+  ["libarchive, from inside", "cd 'Evidence (1)' && bsdtar --format zip -cf ../again.zip ."],
+  ["Python's zipfile", "cd 'Evidence (1)' && python3 -m zipfile -c ../again.zip *"],
+  ["Python's shutil", 'python3 -c \'import shutil; shutil.make_archive("again", "zip", "Evidence (1)")\''],
+  ["Python, to what cannot seek, ZIP64", "python3 zippers.py stream | cat > again.zip"],
+  ["the way of Windows Explorer", "python3 zippers.py explorer > again.zip"],
+  ["the way of PowerShell", "python3 zippers.py powershell > again.zip"],
+  ["the way of macOS", "python3 zippers.py ditto | cat > again.zip"],
+];
+
+/** What the tools that do not run here write: hosts, attributes, extra fields, separators, files beside. */
+const ZIPPERS_PY = String.raw`
+import io, os, random, sys, zipfile
+style = sys.argv[1]
+top = "Evidence (1)"
+paths = sorted(os.path.relpath(os.path.join(at, one), top) for at, _, names in os.walk(top) for one in names)
+random.Random(1).shuffle(paths)
+out = io.BytesIO()
+target = sys.stdout.buffer if style in ("stream", "ditto") else out
+with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as z:
+    def put(name, data, system, attributes, extra=b""):
+        info = zipfile.ZipInfo(name, (2026, 11, 22, 10, 0, 0))
+        info.filename = info.orig_filename = name
+        info.create_system, info.external_attr, info.extra, info.compress_type = system, attributes, extra, zipfile.ZIP_DEFLATED
+        with z.open(info, "w", force_zip64=style == "stream") as one:
+            one.write(data)
+    for path in paths:
+        data = open(os.path.join(top, path), "rb").read()
+        if style == "stream":
+            put(path, data, 3, 0o600 << 16)
+        elif style == "explorer":
+            put(top + "/" + path, data, 0, 0x20)
+        elif style == "powershell":
+            put(path.replace("/", "\\"), data, 0, 0)
+        else:
+            put(top + "/" + path, data, 3, 0o100644 << 16, b"UX\x0c\x00" + bytes(12))
+            put("__MACOSX/" + top + "/" + os.path.dirname(path) + "/._" + os.path.basename(path), bytes(120), 3, 0o100644 << 16)
+    if style == "ditto":
+        put(top + "/.DS_Store", bytes(6148), 3, 0o100644 << 16)
+sys.stdout.buffer.write(out.getvalue())
+`;
+
+describe("packs of the same time, given together", () => {
+  const together = async (...paths: string[]) => {
+    const sizes = await sizesToCompare(paths);
+    const outcomes: PackOutcome[] = [];
+    for (const path of paths)
+      outcomes.push(await verifyPack(path, { logKey, keys: [pinned(organisation.agent)], sizes }));
+    const [joined = expect.unreachable()] = answerOfPacks(outcomes, false).joined;
+    const overlaps = joined.checks.find(({ id }) => id === "overlaps") ?? expect.unreachable();
+    return { outcomes, overlaps };
+  };
+  let again: string;
+  beforeAll(async () => {
+    again = await save(file("again-later.zip"), await organisation.pack());
+  });
+
+  test("tell the same, entry by entry and run by run", async () => {
+    const { outcomes, overlaps } = await together(file("good.zip"), again);
+    expect(outcomes.map(({ verdict }) => verdict)).toEqual(["true", "true"]);
+    expect([overlaps.result, overlaps.detail]).toEqual([
+      "held",
+      "1 pairs of packs, entry by entry and run by run",
+    ]);
+  });
+
+  test("a receipt that stands in one and is missing in the other shows, and so does a run", async () => {
+    const { outcomes } = await together(file("good.zip"), again);
+    const [one = expect.unreachable(), other = expect.unreachable()] = outcomes;
+    const compared = other.compared ?? expect.unreachable();
+    const receipt = [...compared.leaves.keys()].find((id) => id.startsWith("rcpt_")) ?? "";
+    const leaves = new Map(compared.leaves);
+    leaves.delete(receipt);
+    const verdictOf = (change: Partial<typeof compared>) => {
+      const { verdict, joined } = answerOfPacks(
+        [one, { ...other, compared: { ...compared, ...change } }],
+        false,
+      );
+      return [verdict, joined[0]?.checks.find(({ id }) => id === "overlaps")?.detail];
+    };
+    expect(verdictOf({ leaves })).toEqual([
+      "false",
+      expect.stringMatching(
+        new RegExp(`${receipt} of .* stands in .*good.zip and is missing in .*again-later.zip$`),
+      ),
+    ]);
+    expect(verdictOf({ runs: compared.runs.slice(1) })).toEqual([
+      "false",
+      expect.stringMatching(/^restore_test of src_\w+ at .* stands in .*good.zip and is missing in /),
+    ]);
+    // Nothing in one pack alone says that somebody had more time.
+    const runs = compared.runs.map((run, n) =>
+      n === 3 ? { ...run, deadline_at: later(run.deadline_at, 1) } : run,
+    );
+    expect(verdictOf({ runs })[0]).toBe("false");
+  });
+
+  test("a run of which two packs, each true by itself, tell otherwise", async () => {
+    const files = await filesOf(again);
+    let changed = 0;
+    setRuns(
+      files,
+      runsOf(files).map((run) => {
+        if (changed > 0 || run.status !== "missed" || run.event_id !== null) return run;
+        changed += 1;
+        return { ...run, deadline_at: later(run.deadline_at, 1) };
+      }),
+    );
+    const { signer } = organisation.service;
+    await writeZip(
+      file("otherwise.zip"),
+      await withManifest(files, (origin, text) => signer.signText(origin, text)),
+    );
+    const { outcomes, overlaps } = await together(file("good.zip"), file("otherwise.zip"));
+    expect([changed, ...outcomes.map(({ verdict }) => verdict)]).toEqual([1, "true", "true"]);
+    expect(overlaps.result).toBe("failed");
+  });
+});
+
+describe("what a later version wrote", () => {
+  const after = async (change: (files: Files) => void): Promise<PackOutcome> => {
+    const files = new Map(good);
+    change(files);
+    return verifyForged(files);
+  };
+  const FILES = [
+    "summary.json",
+    "policy.json",
+    "keys/agents.json",
+    "log/range.json",
+    "manifest.json",
+    "controls.json",
+  ];
+
+  test("members that are not known are passed over, wherever they stand", async () => {
+    for (const path of FILES) {
+      const outcome = await after((files) =>
+        editJson<object>(files, path, (value) => Object.assign(value, { more: { n: 1 } })),
+      );
+      expect(idsOf(outcome, "failed"), path).toEqual([]);
+      expect(outcome.verdict, path).toBe("true");
+    }
+    const deeper = await after((files) => {
+      editJson<{ sources: object[]; totals: object }>(files, "summary.json", ({ sources, totals }) => {
+        for (const each of [...sources, totals]) Object.assign(each, { later: [1] });
+      });
+      editJson<PackAgents>(files, "keys/agents.json", ({ agents }) => {
+        for (const agent of agents) Object.assign(agent, { hardware: "tpm" });
+      });
+      setRuns(
+        files,
+        runsOf(files).map((run) => ({ ...run, attempts: 2 })),
+      );
+    });
+    expect(deeper.verdict).toBe("true");
+    expect(deeper.checks.find(({ id }) => id === "summary")?.detail).toMatch(
+      /not known here and not counted: .*later/,
+    );
+  });
+
+  test("what is known is compared all the same", async () => {
+    const outcome = await after((files) =>
+      editJson<{ sources: { backups: number }[] }>(files, "summary.json", ({ sources }) => {
+        for (const source of sources) Object.assign(source, { later: 1, backups: source.backups + 1 });
+      }),
+    );
+    expect([outcome.verdict, idsOf(outcome, "failed")]).toEqual(["false", ["summary"]]);
+  });
+
+  test.each<[string, (files: Files) => void]>([
+    ...FILES.slice(1, 4).map((path): [string, (files: Files) => void] => [
+      `version 2 of ${path}`,
+      (files) => editJson<{ v: number }>(files, path, (value) => (value.v = 2)),
+    ]),
+    [
+      "another status of a run",
+      (files) =>
+        setRuns(
+          files,
+          runsOf(files).map((run, n) => (n === 5 ? { ...run, status: "postponed" as never } : run)),
+        ),
+    ],
+    [
+      "another format",
+      (files) => {
+        const changed = String(files.get("manifest.json")).replace("evidence/v1", "evidence/v2");
+        files.set("manifest.json", Buffer.from(changed));
+      },
+    ],
+  ])("%s cannot be told", async (what, change) => {
+    const files = new Map(good);
+    change(files);
+    const outcome = what === "another format" ? await verifyChanged(files) : await verifyForged(files);
+    expect(idsOf(outcome, "failed")).toEqual([]);
+    expect(outcome.verdict).toBe("cannot_tell");
+  });
+
+  test("a leaf of another version counts for the root, and what it tells of cannot be told", async () => {
+    const files = new Map(good);
+    const { path, leaves } = tileOf(files);
+    const index = leaves.length - 1;
+    const known = JSON.parse(Buffer.from(leaves[index] ?? []).toString()) as { id: string };
+    leaves[index] = Buffer.from(JSON.stringify({ ...known, v: 2, more: "of which nothing is known here" }));
+    const hashes = leaves.map(leafHash);
+    // A log of its own: the service signs no head of what is not committed.
+    const { log } = JSON.parse(String(files.get("manifest.json"))) as Manifest;
+    const keys = newKeyPair();
+    const own = noteVerifier(log.origin, "ed25519", parsePublicKeyWire(keys.publicKeyWire).bytes);
+    const signText = async (_origin: string, text: string): Promise<string> =>
+      Promise.resolve(
+        formatNote(text, [noteSignatureLine(own, sign(null, Buffer.from(text), keys.privateKey))]),
+      );
+    files.set("keys/log.vkey", Buffer.from(`${formatVerifierKey(own)}\n`));
+    const root = rootOf(hashes);
+    const checkpoint = await signText(
+      log.origin,
+      `${log.origin}\n${leaves.length}\n${Buffer.from(root, "hex").toString("base64")}\n`,
+    );
+    files.set(path, Buffer.from(encodeEntryBundle(leaves)));
+    files.set("log/checkpoint", Buffer.from(checkpoint));
+    for (const each of good.keys())
+      if (/^(receipts|events)\//.test(each))
+        editJson<ReceiptBundle | EventBundle>(files, each, (bundle) => {
+          bundle.checkpoint = checkpoint;
+          bundle.log.verifier_key = formatVerifierKey(own);
+          bundle.inclusion_proof.hashes = proofOf(hashes, bundle.inclusion_proof.log_index);
+          if (bundle.leaf.id === known.id) Object.assign(bundle.leaf, { v: 2 });
+        });
+    editJson<Manifest>(files, "manifest.json", (manifest) => {
+      manifest.log.root_hash = root;
+    });
+    await writeZip(file("later-leaf.zip"), await withManifest(files, signText));
+    const outcome = await verify(file("later-leaf.zip"), own);
+    expect(idsOf(outcome, "failed")).toEqual([]);
+    expect(idsOf(outcome, "held")).toEqual(expect.arrayContaining(["checkpoint", "range", "receipts"]));
+    expect([outcome.verdict, outcome.checks.find(({ id }) => id === "complete")?.detail]).toEqual([
+      "cannot_tell",
+      `leaf ${index}: the leaf is of version 2, and 1 is known here`,
+    ]);
+  });
+
+  test("a rotation that says more than is known here", async () => {
+    const { service } = organisation;
+    const org = await service.addOrg();
+    const owner = await service.signIn(org);
+    const from = new Date().toISOString();
+    const { agent } = await makeHistory(service, org);
+    const next = newKeyPair();
+    const asked = signedRotation(agent, agent, next, undefined, { hardware: "tpm" });
+    expect((await agent.post("/v1/agent/key", asked)).status).toBe(200);
+    await save(file("rotated.zip"), (await owner.get(`/api/orgs/${org.id}/evidence?from=${from}`)).body);
+    const outcome = await verify(file("rotated.zip"), parseVerifierKey(agent.log.verifier_key), [agent]);
+    expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+  });
+});
+
+/** The hashes of an inclusion proof (RFC 9162 section 2.1.3.1). */
+function proofOf(hashes: readonly string[], index: number): string[] {
+  if (hashes.length <= 1) return [];
+  let split = 1;
+  while (split * 2 < hashes.length) split *= 2;
+  const [left, right] = [hashes.slice(0, split), hashes.slice(split)];
+  return index < split
+    ? [...proofOf(left, index), rootOf(right)]
+    : [...proofOf(right, index - split), rootOf(left)];
+}
+
+describe("zipped again", () => {
+  const shell = (command: string, cwd: string) =>
+    spawnSync("bash", ["-euo", "pipefail", "-c", command], {
+      cwd,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  let unpacked: string;
+  beforeAll(async () => {
+    unpacked = mkdtempSync(join(directory, "again-"));
+    execFileSync("unzip", ["-q", file("good.zip"), "-d", join(unpacked, "Evidence (1)")]);
+    await save(join(unpacked, "zippers.py"), Buffer.from(ZIPPERS_PY));
+  });
+
+  test.each(ZIPPERS)("by %s it is as true as before", async (_what, command) => {
+    const again = join(unpacked, "again.zip");
+    rmSync(again, { force: true });
+    const { status, stderr } = shell(command, unpacked);
+    expect(stderr).toBe("");
+    expect(status).toBe(0);
+    expect(readFileSync(again).equals(readFileSync(file("good.zip")))).toBe(false);
+    const outcome = await verify(again);
+    expect(outcome.checks.filter(({ result }) => result !== "held")).toEqual([]);
+    expect(outcome.verdict).toBe("true");
+  });
+
+  test("what was changed, added or taken out before is still seen", async () => {
+    for (const change of [
+      "sed -i s/passed/PASSED/ summary.json",
+      "echo more > more.txt",
+      "rm index.html",
+      "ln -sf README.txt link.txt",
+    ]) {
+      const changed = mkdtempSync(join(directory, "changed-"));
+      const { status, stderr } = shell(
+        `unzip -q ${file("good.zip")} && ${change} && zip -qry ../changed-again.zip .`,
+        changed,
+      );
+      expect([status, stderr]).toEqual([0, ""]);
+      expect((await verify(file("changed-again.zip"))).verdict, change).toBe("false");
+      rmSync(file("changed-again.zip"));
+    }
+  });
+});
+
 describe("with nothing of ours", () => {
   test("unzip and Python's zipfile open it and find nothing wrong", () => {
     expect(execFileSync("unzip", ["-tq", file("good.zip")], { encoding: "utf8" })).toContain(
@@ -1214,6 +1279,33 @@ describe("events that an agent signed", () => {
     const outcome = await packOf();
     expect(outcome.verdict).toBe("cannot_tell");
     expect(lineOf(outcome, "events")?.detail).toContain(id);
+    expect(outcome.basis?.events).toMatchObject({
+      signed: 1,
+      unsigned: [{ agent_id: agent.id, count: 1, ids: [id] }],
+    });
+  });
+
+  test("are told apart from those of an agent that never signed one, which the service could make up", async () => {
+    const event = {
+      kind: "restore_failed",
+      occurred_at: new Date().toISOString(),
+      detail: { reason: "made up" },
+    };
+    const id = await submit("/v1/events", Buffer.from(JSON.stringify(event)));
+    await receipt();
+    const outcome = await packOf();
+    expect(outcome.verdict).toBe("true");
+    expect(outcome.basis?.events).toMatchObject({
+      signed: 0,
+      unsigned: [{ agent_id: agent.id, count: 1, ids: [id] }],
+    });
+    expect(lineOf(outcome, "events")?.detail).toContain(
+      "1 of them that an agent is said to have reported are not signed",
+    );
+    const words = packsText(answerOfPacks([outcome], false), (_style, text) => text);
+    expect(words).toContain(
+      `unsigned   1 events in the name of ${agent.id}, which the operator could have made up: ${id}`,
+    );
   });
 
   test("cannot be changed: neither the detail, nor with a signature by another key, nor without one", async () => {

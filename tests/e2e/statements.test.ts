@@ -90,6 +90,7 @@ describe.each(["backup", "restore test"] as const)("the statement of a %s", (kin
     ["a time without milliseconds", ["predicate", "started_at"], "2026-11-21T08:00:00Z"],
     ["a time with an offset", ["predicate", "finished_at"], "2026-11-21T08:00:00.000+01:00"],
     ["a day that is not in the calendar", ["predicate", "started_at"], "2026-02-30T08:00:00.000Z"],
+    ["an end before its beginning", ["predicate", "finished_at"], "2020-01-01T00:00:00.000Z"],
     ["a digest of the receipt before that is none", ["predicate", "previous_receipt_sha256"], "abc"],
     ["an id of another kind", ["predicate", "org_id"], "src_01jd4qk8x5e5r8v3n6z7m4c2qp"],
     ["an id in upper case", ["predicate", "agent_id"], "agent_01JD4QK8X5E5R8V3N6Z7M4C2QP"],

@@ -1,4 +1,4 @@
-/** What was wrong. `malformed_*`: the bytes are not of the format; `*_invalid`: well formed, and not true. */
+/** What was wrong. `malformed_*`: the bytes are not of the format; `*_invalid`: well formed, and not true; `unknown_version`: a later version may know it. */
 export type ProofErrorCode =
   | "malformed_hex"
   | "malformed_base64"
@@ -18,6 +18,7 @@ export type ProofErrorCode =
   | "malformed_event"
   | "malformed_rotation"
   | "not_a_receipt"
+  | "unknown_version"
   | "not_canonicalizable"
   | "out_of_range"
   | "inclusion_invalid"

@@ -10,6 +10,16 @@ export interface Basis {
   witnesses: { name: string; at: string }[];
   /** How many witnesses `true` needs. */
   witnesses_required: number;
+  /** Of packs: whose word its events are. */
+  events?: BasisEvents;
+}
+
+/** How many events their agents signed, how many the service tells of itself; and those in agents' names that nobody signed. */
+export interface BasisEvents {
+  signed: number;
+  service: number;
+  /** By agent, with the ids of the first hundred: the service could have made them up. */
+  unsigned: { agent_id: string; count: number; ids: string[] }[];
 }
 
 export interface BasisKey {
@@ -43,7 +53,14 @@ export function clockOf(witnesses: Basis["witnesses"]): BasisClock {
 }
 
 /** The basis for people. */
-export function basisText({ agent_keys, log_key, clock, witnesses, witnesses_required }: Basis): string[] {
+export function basisText({
+  agent_keys,
+  log_key,
+  clock,
+  witnesses,
+  witnesses_required,
+  events,
+}: Basis): string[] {
   const keys = agent_keys.map(
     ({ fingerprint, agent_id, from, where, receipts }) =>
       `agent key  ${visible(fingerprint)}${agent_id === null ? "" : ` of ${visible(agent_id)}`}: ${FROM[from](visible(where ?? ""))}, signed ${receipts}`,
@@ -59,5 +76,20 @@ export function basisText({ agent_keys, log_key, clock, witnesses, witnesses_req
     `    log key    ${log}`,
     `    clock      the service's, for the times of entries${clock.witnessed_by === null ? "" : `; a witness saw the checkpoint at ${clock.witnessed_by}`}`,
     `    witnesses  ${seen || "none"}${witnesses_required > 0 ? `; ${witnesses_required} needed` : ""}`,
+    ...(events === undefined ? [] : eventsText(events)),
+  ];
+}
+
+/** So many unsigned events of an agent are named to people. */
+const MAX_NAMED = 5;
+
+function eventsText({ signed, service, unsigned }: BasisEvents): string[] {
+  return [
+    `    events     ${signed} signed by their agents; ${service} the service's own word`,
+    ...unsigned.map(({ agent_id, count, ids }) => {
+      const named = ids.slice(0, MAX_NAMED).map(visible).join(", ");
+      const more = count > MAX_NAMED ? `, and ${count - MAX_NAMED} more` : "";
+      return `    unsigned   ${count} events in the name of ${visible(agent_id)}, which the operator could have made up: ${named}${more}`;
+    }),
   ];
 }

@@ -54,11 +54,16 @@ export async function verifyOne(name: string, evidence: Evidence): Promise<Outco
   }
 }
 
-/** A file that is no receipt at all says nothing about one; a receipt that is malformed is not a true one. */
+const UNREADABLE: readonly string[] = [
+  "not_a_receipt",
+  "malformed_json",
+  "malformed_utf8",
+  "unknown_version",
+];
+
+/** A file that is no receipt at all says nothing about one; a receipt that is malformed is not a true one. Of a later version nobody can tell. */
 function isUnreadable(error: CannotTell | ProofError): boolean {
-  return (
-    error instanceof CannotTell || ["not_a_receipt", "malformed_json", "malformed_utf8"].includes(error.code)
-  );
+  return error instanceof CannotTell || UNREADABLE.includes(error.code);
 }
 
 async function verify(name: string, evidence: Evidence): Promise<Outcome> {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   cosignatureLine,
   cosignatureMessage,
+  formatEventStatement,
   noteVerifier,
   parseNote,
   parsePublicKeyWire,
@@ -12,6 +13,7 @@ import {
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
+import { seal } from "../harness/dsse.ts";
 import { attachedHost, type Host } from "../harness/host.ts";
 import { exchange } from "../harness/https.ts";
 import { attach, type WireAgent } from "../harness/organisation.ts";
@@ -366,6 +368,7 @@ describe("/verify", () => {
         file("sigstore.json", '{"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json"}'),
         file("private.pem", "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw\n-----END PRIVATE KEY-----\n"),
         file("malformed.json", JSON.stringify({ ...bundle, checkpoint: "" })),
+        file("evidence.zip", Buffer.concat([Buffer.from("PK\u0003\u0004"), Buffer.alloc(700 * 1024)])),
       ]);
     const files = page.getByRole("list", { name: "Files" });
     for (const words of [
@@ -378,6 +381,7 @@ describe("/verify", () => {
       /^sigstore\.json: A bundle for other tools/,
       /^private\.pem: Not a key to trust: this is a private key/,
       /^malformed\.json: malformed receipt/,
+      /^evidence\.zip: An evidence pack: .* attestore-verify PACK\.zip --log-key log\.vkey --keys LIST/,
     ])
       await files.getByRole("listitem").filter({ hasText: words }).waitFor();
     await verdictIs(page, "false");
@@ -493,12 +497,41 @@ describe("events", () => {
     await page.getByRole("link", { name: "Backup failed" }).click();
     await heading(page, "Backup failed").waitFor();
     await page.getByText("pg_dump: connection refused").waitFor();
+    await page.getByText("Not signed: that the agent reported it is the service's word.").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "cannot_tell");
     await page.getByText("by a key of the log that this service itself gave").waitFor();
     await expect.poll(() => checksThat(page, "held")).toEqual(["event", "checkpoint", "inclusion"]);
     await expectAccessible(page);
     await screenshotsOf(page, "event");
+  });
+
+  test("that an agent signed say with which key", async () => {
+    const { id, orgId, signer } = wire;
+    const event = {
+      kind: "restore_failed",
+      occurred_at: new Date().toISOString(),
+      detail: { message: "signed by its agent" },
+    };
+    const predicate = {
+      ...event,
+      org_id: orgId,
+      agent_id: id,
+      agent_version: "0.1.0",
+      previous_receipt_sha256: null,
+    };
+    const envelope = seal(signer, formatEventStatement(predicate));
+    const answer = await wire.call("POST", "/v1/events", { ...event, envelope });
+    expect(answer.status, String(answer.body)).toBe(201);
+    const page = await dashboard.open(org.owner, "/events?kind=restore_failed");
+    await page.getByRole("link", { name: "Restore test could not run" }).first().click();
+    await page.getByText("signed by its agent").waitFor();
+    await page.getByText("Signed by the agent, with the key").waitFor();
+    await page.getByText(envelope.signatures[0]?.keyid ?? "none").waitFor();
+    await page.getByRole("button", { name: "Verify here" }).click();
+    await verdictIs(page, "cannot_tell");
+    await expect.poll(() => checksThat(page, "failed")).toEqual([]);
+    await expectAccessible(page);
   });
 
   test("one that the service changed is false", async () => {

@@ -2,10 +2,11 @@
 
 Python's standard library only: signatures are checked by the formulas of RFC 8032 and FIPS 186-5 themselves.
 
-usage: verify.py BUNDLE.json|PACK.zip LOG.vkey AGENT.pub...
-Prints a line, and ends with 0 (true), 1 (false) or 2 (cannot tell).
+usage: verify.py BUNDLE.json|PACK.zip LOG.vkey AGENT.pub... [+WITNESS.vkey...]
+Of a pack it does not check index.html, nor that the runs are all that the schedules name. Prints a line, and ends with 0 (true), 1 (false) or 2 (cannot tell).
 """
 import base64
+import datetime
 import hashlib
 import json
 import re
@@ -18,6 +19,10 @@ class False_(Exception):
 
 
 class CannotTell(Exception):
+    pass
+
+
+class NotSigned(False_):
     pass
 
 
@@ -270,7 +275,7 @@ def open_note(data, vkey):
         time = int.from_bytes(signature[4:12], "big")
         ed25519(public, b"cosignature/v1\ntime %d\n" % time + text, signature[12:])
         return text.decode("utf-8"), time
-    raise False_(f"the note is not signed by {name}")
+    raise NotSigned(f"the note is not signed by {name}")
 
 
 def checkpoint(note, vkey, origin=None):
@@ -351,22 +356,27 @@ def root_of(left_edge, from_, leaves):
 
 # ---------------------------------------------------------------- receipts
 
-def statement_of(envelope, keys):
-    demand(set(envelope) == {"payload", "payloadType", "signatures"} and len(envelope["signatures"]) == 1, "not an envelope")
+def opened(envelope, keys):
+    """The payload of an envelope that one of these keys signed, and that key's fingerprint."""
+    demand(len(envelope["signatures"]) == 1, "not an envelope")
     signature = envelope["signatures"][0]
-    demand(set(signature) == {"keyid", "sig"}, "not a signature")
     payload, type_ = unbase64(envelope["payload"], url=True), envelope["payloadType"]
-    demand(type_ == "application/vnd.in-toto+json", "another payload type")
+    if type_ != "application/vnd.in-toto+json":
+        raise CannotTell("another payload type")
     if signature["keyid"] not in keys:
         raise CannotTell("signed by " + signature["keyid"])
     pae = b"DSSEv1 %d %s %d %s" % (len(type_), type_.encode(), len(payload), payload)
     keys[signature["keyid"]](pae, unbase64(signature["sig"], url=True))
-    return payload, parse(payload)
+    return payload, signature["keyid"]
+
+
+def same_signature(leaf, envelope):
+    demand(unbase64(leaf["signature"]) == unbase64(envelope["signatures"][0]["sig"], url=True), "the leaf is about another signature")
 
 
 def check_statement(statement):
-    predicate, kind = statement["predicate"], statement["predicateType"]
     demand(statement["_type"] == "https://in-toto.io/Statement/v1", "not a statement")
+    predicate, kind = statement["predicate"], statement["predicateType"]
     if kind not in ("https://attestore.dev/backup/v1", "https://attestore.dev/restore-test/v1"):
         raise CannotTell("a predicate of another version: " + kind)
     demand(len(statement["subject"]) == 1 and statement["subject"][0]["name"] == predicate["backup_id"], "the subject is not the backup")
@@ -382,26 +392,62 @@ def check_statement(statement):
     return "restore_test"
 
 
+def known_leaf(leaf):
+    if type(leaf.get("v")) is int and leaf["v"] > 1:
+        raise CannotTell("a leaf of another version")
+    named = {"v", "kind", "org_id", "id", "actor_id", "recorded_at", "body_sha256"}
+    demand(leaf["v"] == 1 and set(leaf) - {"signature"} == named, "not a leaf")
+    return leaf
+
+
 def check_receipt(bundle, vkey, keys):
-    payload, statement = statement_of(bundle["envelope"], keys)
-    kind, predicate, leaf = check_statement(statement), statement["predicate"], bundle["leaf"]
-    demand(key(unbase64(bundle["public_key"]))[1] == bundle["envelope"]["signatures"][0]["keyid"], "the bundle has another key")
-    demand(leaf["v"] == 1 and leaf["kind"] == kind and leaf["org_id"] == predicate["org_id"] and leaf["actor_id"] == predicate["agent_id"], "the leaf is of another receipt")
+    leaf = known_leaf(bundle["leaf"])
+    payload, keyid = opened(bundle["envelope"], keys)
+    statement = parse(payload)
+    kind, predicate = check_statement(statement), statement["predicate"]
+    demand(key(unbase64(bundle["public_key"]))[1] == keyid, "the bundle has another key")
+    demand(leaf["kind"] == kind and leaf["org_id"] == predicate["org_id"] and leaf["actor_id"] == predicate["agent_id"], "the leaf is of another receipt")
     demand(leaf["body_sha256"] == sha256(payload).hex(), "the leaf is about another payload")
-    demand(unbase64(leaf["signature"]) == unbase64(bundle["envelope"]["signatures"][0]["sig"], url=True), "the leaf is about another signature")
-    return check_leaf(bundle, vkey), predicate.get("result", "made")
+    same_signature(leaf, bundle["envelope"])
+    return check_leaf(bundle, vkey), statement
 
 
 def check_leaf(bundle, vkey):
     origin, size, root = checkpoint(bundle["checkpoint"], vkey)
-    leaf = canonical(bundle["leaf"]).encode()
+    leaf = canonical(known_leaf(bundle["leaf"])).encode()
+    demand(bundle["log"]["origin"] == vkey[0] and verifier_key(bundle["log"]["verifier_key"]) == vkey, "it names another log")
     demand(origin.endswith("/" + bundle["leaf"]["org_id"]), "the log is of another organisation")
     demand(len(leaf) <= 65535, "the leaf is too long")
     included(bundle["inclusion_proof"], leaf, size, root)
     return bundle["inclusion_proof"]["log_index"], size, root, leaf
 
 
-# ---------------------------------------------------------------- packs
+EVENT = ("kind", "source_id", "backup_id", "command_id", "occurred_at", "detail")
+
+
+def check_event(bundle, keys):
+    """Of a signed event its statement and the fingerprint of the key; of another one None."""
+    leaf, event = known_leaf(bundle["leaf"]), bundle["event"]
+    demand(leaf["kind"] == event["kind"], "the leaf is of another event")
+    if "envelope" not in bundle:
+        demand("signature" not in leaf, "the envelope of a signed event is not here")
+        demand(leaf["body_sha256"] == sha256(canonical(event).encode()).hex(), "the leaf is about another event")
+        return None
+    payload, keyid = opened(bundle["envelope"], keys)
+    statement = parse(payload)
+    demand(statement["_type"] == "https://in-toto.io/Statement/v1", "not a statement")
+    if statement["predicateType"] != "https://attestore.dev/event/v1":
+        raise CannotTell("an event of another version")
+    predicate = statement["predicate"]
+    signed = canonical({name: predicate[name] for name in EVENT if name in predicate})
+    demand(signed == canonical({name: event[name] for name in EVENT if name in event}), "another event was signed")
+    demand(statement["subject"][0]["digest"]["sha256"] == sha256(signed.encode()).hex(), "the subject is not the event")
+    demand(leaf["body_sha256"] == sha256(payload).hex() and leaf["org_id"] == predicate["org_id"] and leaf["actor_id"] == predicate["agent_id"], "the leaf is of another event")
+    same_signature(leaf, bundle["envelope"])
+    return predicate, keyid
+
+
+# ---------------------------------------------------------------- packs: files and the log
 
 def tile_path(number_, width):
     parts = [f"{number_ % 1000:03d}"]
@@ -422,76 +468,356 @@ def entries(data, width):
     return found
 
 
-def check_pack(path, vkey, keys):
+def files_of(path):
     pack = zipfile.ZipFile(path)
-    names = [name for name in pack.namelist() if not name.endswith("/")]
-    demand(len(set(names)) == len(names), "a file twice")
-    files = {name: pack.read(name) for name in names}
-    manifest = parse(files["manifest.json"])
-    if manifest["format"] != "https://attestore.dev/evidence/v1":
-        raise CannotTell("a pack of another version: " + manifest["format"])
-    signed, _ = open_note(files["manifest.note"], vkey)
-    demand(signed == f"{manifest['format']}\n{vkey[0]}\n{sha256(files['manifest.json']).hex()}\n", "the manifest is not what was signed")
-    listed = {one["path"]: one for one in manifest["files"]}
-    demand(set(listed) | {"manifest.json", "manifest.note"} == set(files), "the files are not those of the manifest")
-    for name, one in listed.items():
-        demand(len(files[name]) == one["size_bytes"] and sha256(files[name]).hex() == one["sha256"], f"{name} was changed")
+    names = [name for name in pack.namelist() if not re.search(r"^__MACOSX/|(^|/)(\.DS_Store|\._[^/]*)$", name)]
+    top = names[0].partition("/")[0] + "/"
+    if not all(name.startswith(top) for name in names):
+        top = ""
+    names = [name for name in names if not name.endswith("/")]
+    demand(len({name.lower() for name in names}) == len(names), "a file twice")
+    return {name[len(top):]: pack.read(name) for name in names}
 
-    origin, size, root = checkpoint(files["log/checkpoint"], vkey)
-    demand(manifest["log"] == {"origin": origin, "tree_size": size, "root_hash": root.hex()}, "the manifest names another head")
-    demand(origin.endswith("/" + manifest["org_id"]), "the log is of another organisation")
-    range_ = parse(files["log/range.json"])
-    from_, to = range_["from_index"], range_["to_index"]
-    leaves = []
-    for number_ in range(from_ // 256, -(-to // 256)):
-        width = min(256, to - number_ * 256)
-        leaves += entries(files[tile_path(number_, width)], width)
-    at_to = root_of([unhex(one) for one in range_["left_edge"]], from_, leaves)
-    consistent(to, at_to, size, root, [unhex(one) for one in range_["to_head"]])
 
-    bodies, unknown = set(), set()
-    for name in sorted(files):
-        if not re.match(r"(receipts|events)/", name):
-            continue
-        bundle = parse(files[name])
-        if name.startswith("receipts/"):
-            try:
-                where, _ = check_receipt(bundle, vkey, keys)
-            except CannotTell as error:
-                unknown.add(str(error))
+def known(value, what):
+    if type(value.get("v")) is int and value["v"] > 1:
+        raise CannotTell(what + " is of another version")
+    demand(value["v"] == 1, what + " has no version")
+    return value
+
+
+class Pack:
+    """The files, which the log's key signed, and the log that all of them are about."""
+
+    def __init__(self, path, vkey):
+        self.files, self.vkey = files_of(path), vkey
+        manifest = self.manifest = parse(self.files["manifest.json"])
+        if manifest["format"] != "https://attestore.dev/evidence/v1":
+            raise CannotTell("a pack of another version: " + manifest["format"])
+        demand(verifier_key(self.files["keys/log.vkey"].decode()) == vkey, "the log's key is another")
+        signed, _ = open_note(self.files["manifest.note"], vkey)
+        demand(signed == f"{manifest['format']}\n{vkey[0]}\n{sha256(self.files['manifest.json']).hex()}\n", "the manifest is not what was signed")
+        listed = {one["path"]: one for one in manifest["files"]}
+        demand(set(listed) | {"manifest.json", "manifest.note"} == set(self.files), "the files are not those of the manifest")
+        for name, one in listed.items():
+            demand(len(self.files[name]) == one["size_bytes"] and sha256(self.files[name]).hex() == one["sha256"], f"{name} was changed")
+        origin, self.size, self.root = checkpoint(self.files["log/checkpoint"], vkey)
+        said = manifest["log"]
+        demand((said["origin"], said["tree_size"], said["root_hash"]) == (origin, self.size, self.root.hex()), "the manifest names another head")
+        demand(origin.endswith("/" + manifest["org_id"]), "the log is of another organisation")
+        self.from_, self.to = manifest["period"]["from"], manifest["period"]["to"]
+        self.check_range()
+
+    def check_range(self):
+        range_ = known(parse(self.files["log/range.json"]), "the range")
+        self.until, self.first, to = range_["bodies_until"], range_["from_index"], range_["to_index"]
+        demand(self.first % 256 == 0 and self.first <= to <= self.size, "not a range of the log")
+        self.leaves = []
+        tiles = set()
+        for number_ in range(self.first // 256, -(-to // 256)):
+            width = min(256, to - number_ * 256)
+            tiles.add(tile_path(number_, width))
+            self.leaves += entries(self.files[tile_path(number_, width)], width)
+        demand(tiles == {name for name in self.files if name.startswith("log/tile/")}, "another tile")
+        at_to = root_of([unhex(one) for one in range_["left_edge"]], self.first, self.leaves)
+        if to:
+            consistent(to, at_to, self.size, self.root, [unhex(one) for one in range_["to_head"]])
+        demand(self.from_ < self.to <= self.manifest["exported_at"], "the period is empty, or was not over")
+        demand(self.to <= self.until <= self.manifest["exported_at"], "bodies of the period are missing")
+        start, end = range_["start"], range_["end"]
+        self.ends_with_export = end is None
+        demand(start is not None or self.first == 0, "nothing shows what the log was before the period")
+        demand(end is not None or to == self.size, "nothing shows what the log was after the period")
+        if start is not None:
+            demand(self.first <= start["tree_size"] and self.time_of(start) <= seconds(self.from_), "the range begins too late")
+        if end is not None:
+            demand(end["tree_size"] <= to and self.time_of(end) + 1 > seconds(self.until), "the range ends too early")
+
+    def time_of(self, timed):
+        """When the time's key saw that checkpoint, in seconds, if the pack's own extends it."""
+        _, size, root = checkpoint(timed["checkpoint"], self.vkey)
+        demand(size == timed["tree_size"], "a checkpoint of another size")
+        if size:
+            consistent(size, root, self.size, self.root, [unhex(one) for one in timed["hashes"]])
+        _, time = open_note(timed["checkpoint"].encode(), verifier_key(self.files["keys/time.vkey"].decode()))
+        return time
+
+    def bundles(self, folder):
+        for name in sorted(self.files):
+            if name.startswith(folder + "/"):
+                bundle = parse(self.files[name])
+                index, size, root, leaf = check_leaf(bundle, self.vkey)
+                demand((size, root) == (self.size, self.root), f"{name} leads to another head")
+                demand(name == f"{folder}/{bundle['leaf']['id']}.json", f"{name} is {bundle['leaf']['id']}")
+                place = index - self.first
+                demand(not 0 <= place < len(self.leaves) or self.leaves[place] == leaf, f"{name} is not the leaf at its place")
+                yield bundle, index
+
+    def is_in_period(self, leaf):
+        return self.from_ <= leaf["recorded_at"] < self.to
+
+
+def seconds(moment):
+    return datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp()
+
+
+# ---------------------------------------------------------------- packs: who signed
+
+def spki_of(wire):
+    return SPKI_ED25519 + wire if len(wire) == 32 else wire
+
+
+def check_agents(pack, events, given):
+    """By agent the keys that count: (fingerprint -> check), until when each, and from which leaf on."""
+    agents = {}
+    told = {kind: {} for kind in ("agent_attached", "agent_revoked", "agent_key_rotated")}
+    for bundle, index in events.values():
+        if bundle["leaf"]["kind"] in told:
+            told[bundle["leaf"]["kind"]][bundle["leaf"]["id"]] = (bundle["event"], index)
+    named = {kind: set() for kind in told}
+    for agent in known(parse(pack.files["keys/agents.json"]), "the agents' keys")["agents"]:
+        chain = [*agent["earlier_keys"], agent]
+        wires = [unbase64(one["public_key"]) for one in chain]
+        checks = [key(wire) for wire in wires]
+        for n, (one, wire, (_, fingerprint)) in enumerate(zip(chain, wires, checks)):
+            demand(one["key_fingerprint"] == fingerprint, "a fingerprint is not that of its key")
+            path = f"keys/{agent['id']}.pub" if one is agent else f"keys/{agent['id']}.{n + 1}.pub"
+            demand(key_file(pack.files[path].decode()) == wire, f"{path} is another key")
+        attached, revoked = agent["attached_event_id"], agent["revoked_event_id"]
+        begin, end = -1, pack.size
+        for event_id, kind, moment, fingerprint in (
+            (attached, "agent_attached", agent["valid_from"], checks[0][1]),
+            (revoked, "agent_revoked", agent["valid_until"], checks[-1][1]),
+        ):
+            if event_id is None:
+                demand(kind == "agent_attached" or moment is None, "nothing tells that it was revoked")
                 continue
-        else:
-            demand(bundle["leaf"]["kind"] == bundle["event"]["kind"], "the leaf is of another event")
-            demand(bundle["leaf"]["body_sha256"] == sha256(canonical(bundle["event"]).encode()).hex(), "the leaf is about another event")
-            where = check_leaf(bundle, vkey)
-        index, of, head, leaf = where
-        demand((of, head) == (size, root), f"{name} leads to another head")
-        demand(name.split("/")[1] == bundle["leaf"]["id"] + ".json", f"{name} is {bundle['leaf']['id']}")
-        demand(not from_ <= index < to or leaves[index - from_] == leaf, f"{name} is not the leaf at its place")
-        bodies.add(bundle["leaf"]["id"])
-    if unknown:
-        raise CannotTell(", ".join(sorted(unknown)))
-    for leaf in map(parse, leaves):
-        if manifest["period"]["from"] <= leaf["recorded_at"] < range_["bodies_until"]:
-            demand(leaf["id"] in bodies, f"{leaf['id']} was left out")
-    return f"{len(bodies)} entries, leaves {from_} to {to} of {size}"
+            event, index = told[kind][event_id]
+            detail = event["detail"]
+            demand((detail["agent_id"], detail["key_fingerprint"], event["occurred_at"]) == (agent["id"], fingerprint, moment), f"{event_id} tells otherwise")
+            named[kind].add(event_id)
+            begin, end = (index, end) if kind == "agent_attached" else (begin, index)
+        since, from_leaf = agent["valid_from"], [begin]
+        for n, one in enumerate(agent["earlier_keys"]):
+            demand(one["valid_from"] == since, "its keys' times have a gap")
+            event, index = told["agent_key_rotated"][one["rotated_event_id"]]
+            check_rotation(event["detail"], pack, agent["id"], one["valid_until"], checks[n:n + 2], wires[n:n + 2])
+            named["agent_key_rotated"].add(one["rotated_event_id"])
+            from_leaf.append(index)
+            since = one["valid_until"]
+        is_given = any(fingerprint in given for _, fingerprint in checks)
+        agents[agent["id"]] = {
+            "is_given": is_given,
+            "is_bound": attached is not None,
+            "keys": {fingerprint: check for check, fingerprint in checks},
+            "until": {fingerprint: one.get("valid_until") for (_, fingerprint), one in zip(checks[:-1], chain)},
+            "from_leaf": {fingerprint: index for (_, fingerprint), index in zip(checks, from_leaf)},
+            "end": end,
+        }
+    for kind, ids in named.items():
+        demand(set(told[kind]) == ids, f"agents.json does not tell of every {kind}")
+    missing = set(given) - {fingerprint for agent in agents.values() for fingerprint in agent["keys"]}
+    demand(not missing, f"no agent has the key {missing}")
+    return agents
 
 
-def main(path, log, *agents):
+def check_rotation(detail, pack, agent_id, rotated_at, checks, wires):
+    (old, old_name), (new, new_name) = checks
+    payload, _ = opened(detail["by_old"], {old_name: old})
+    demand(opened(detail["by_new"], {new_name: new})[0] == payload, "the two keys signed different statements")
+    statement = parse(payload)
+    if statement["predicateType"] != "https://attestore.dev/key-rotation/v1" or statement["predicate"]["key"] != "signing":
+        raise CannotTell("a rotation of another version")
+    said = statement["predicate"]
+    demand((said["org_id"], said["agent_id"], said["rotated_at"]) == (pack.manifest["org_id"], agent_id, rotated_at), "the rotation is another")
+    demand([unbase64(said["before"]), unbase64(said["after"])] == [spki_of(wire) for wire in wires], "the rotation is of other keys")
+    demand(statement["subject"][0]["digest"]["sha256"] == sha256(spki_of(wires[1])).hex(), "the rotation's subject is another key")
+
+
+def check_signer(agents, agent_id, keyid, index, moment):
+    agent = agents[agent_id]
+    demand(agent["from_leaf"][keyid] <= index <= agent["end"], "the key did not count then")
+    until = agent["until"].get(keyid)
+    demand(until is None or moment <= until, "the key was replaced before")
+    return None if agent["is_given"] else f"signed by {keyid}, which was not given"
+
+
+# ---------------------------------------------------------------- packs: what is told
+
+def check_runs(pack, events, receipts):
+    runs = []
+    for name in sorted(name for name in pack.files if name.startswith("runs/")):
+        for line in pack.files[name].decode().splitlines():
+            runs.append(parse(line.encode()))
+    keys = [(run["scheduled_at"], run["source_id"], run["kind"]) for run in runs]
+    demand(keys == sorted(set(keys)), "runs are not sorted, or one is there twice")
+    removed = {bundle["event"]["source_id"] for bundle, _ in events.values() if bundle["leaf"]["kind"] == "source_removed"}
+    for run in runs:
+        if run["status"] not in ("passed", "failed", "done", "missed", "waiting", "withdrawn"):
+            raise CannotTell("a run is " + run["status"])
+        demand(pack.from_ <= run["scheduled_at"] < pack.to, "a run is not of the period")
+        decides = sorted(
+            (leaf["recorded_at"], leaf["id"], statement["predicate"].get("result", "done"))
+            for leaf, statement in receipts
+            if leaf["kind"] == run["kind"] and statement["predicate"]["source_id"] == run["source_id"]
+            and run["scheduled_at"] <= leaf["recorded_at"] <= run["deadline_at"]
+            and seconds(statement["predicate"]["finished_at"]) >= seconds(run["scheduled_at"]) - 300
+        )
+        if decides:
+            demand((run["receipt_id"], run["status"], run["event_id"]) == (decides[0][1], decides[0][2], None), "a run is decided otherwise")
+            continue
+        demand(run["receipt_id"] is None and run["status"] not in ("passed", "failed"), "a run has no receipt")
+        demand(run["status"] != "done" or run["kind"] == "backup", "a run has no receipt")
+        demand(run["status"] != "withdrawn" or run["source_id"] in removed, "nothing tells that the source was removed")
+        if run["event_id"] is not None:
+            event = events[run["event_id"]][0]["event"]
+            demand(
+                (event["kind"], event["source_id"], event["detail"]["scheduled_at"], event["detail"]["deadline_at"], run["status"])
+                == (run["kind"] + "_missed", run["source_id"], run["scheduled_at"], run["deadline_at"], "missed"),
+                "a missed run is told otherwise",
+            )
+    for bundle, _ in events.values():
+        event = bundle["event"]
+        if event["kind"] in ("backup_missed", "restore_test_missed") and pack.from_ <= event["detail"]["scheduled_at"] < pack.to:
+            key_ = (event["detail"]["scheduled_at"], event["source_id"], event["kind"][:-len("_missed")])
+            demand(key_ in keys, "a missed run that the log tells of is left out")
+    return runs
+
+
+def check_policy(pack, events, receipts, runs):
+    policy = known(parse(pack.files["policy.json"]), "the policy")
+    sources = {one["id"]: one for one in policy["sources"]}
+    demand(policy["org"]["id"] == pack.manifest["org_id"] and len(sources) == len(policy["sources"]), "the policy is of another organisation")
+    of = {statement["predicate"]["source_id"] for _, statement in receipts} | {run["source_id"] for run in runs}
+    of |= {bundle["event"]["source_id"] for bundle, _ in events.values() if "source_id" in bundle["event"]}
+    demand(of <= set(sources), "the policy leaves out a source")
+    newest = {}
+    removed = set()
+    for bundle, _ in sorted(events.values(), key=lambda one: one[1]):
+        event = bundle["event"]
+        if event["kind"] == "source_configured":
+            newest[event["source_id"]] = event["detail"]["after"]
+        if event["kind"] == "source_removed":
+            removed.add((event["source_id"], event["occurred_at"]))
+    for id_, source in sources.items():
+        for name in ("schedule", "retention", "objectives") if pack.ends_with_export and id_ in newest else ():
+            demand(canonical(source[name]) == canonical(newest[id_][name]), f"{name} is another than the log tells of")
+        gone = source["removed_at"]
+        demand(gone is None or seconds(gone) >= seconds(pack.until) - 600 or (id_, gone) in removed, "nothing tells that a source was removed")
+
+
+def check_summary(pack, events, receipts, runs):
+    summary = known(parse(pack.files["summary.json"]), "the summary")
+    inside = [(leaf["kind"], statement["predicate"].get("result")) for leaf, statement in receipts if pack.is_in_period(leaf)]
+    told = [bundle for bundle, _ in events.values() if pack.is_in_period(bundle["leaf"]) and is_in_range(pack, bundle)]
+    def count(kind):
+        of = [run["status"] for run in runs if run["kind"] == kind]
+        numbers = {status: of.count(status) for status in ("passed", "failed", "missed", "waiting", "withdrawn")}
+        return {**numbers, "total": len(of), "passed": numbers["passed"] + of.count("done")}
+    expected = {
+        "receipts": len(inside),
+        "events": len(told),
+        "backups": sum(kind == "backup" for kind, _ in inside),
+        "restore_tests": {result: sum(one == result for _, one in inside) for result in ("passed", "failed")},
+        "scheduled_restore_tests": count("restore_test"),
+        "scheduled_backups": count("backup"),
+    }
+    for name, value in expected.items():
+        demand(value.items() <= summary["totals"][name].items() if isinstance(value, dict) else value == summary["totals"][name], f"{name} counted otherwise")
+    demand(summary["period"] == pack.manifest["period"] and summary["org"]["id"] == pack.manifest["org_id"], "the summary is of another pack")
+
+
+def is_in_range(pack, bundle):
+    return 0 <= bundle["inclusion_proof"]["log_index"] - pack.first < len(pack.leaves)
+
+
+def check_pack(path, vkey, given, witnesses=()):
+    pack = Pack(path, vkey)
+    open_ = []
+    events = {bundle["leaf"]["id"]: (bundle, index) for bundle, index in pack.bundles("events")}
+    agents = check_agents(pack, events, given)
+    open_ += [f"nothing tells whose key {id_} has" for id_, one in agents.items() if not one["is_bound"] and not one["is_given"]]
+    receipts, links, signed_since = [], [], {}
+    for bundle, index in pack.bundles("receipts"):
+        agent_id = bundle["leaf"]["actor_id"]
+        demand(agent_id in agents, "a receipt of an agent that is not named")
+        try:
+            _, statement = check_receipt(bundle, vkey, agents[agent_id]["keys"])
+        except CannotTell as error:
+            demand(not str(error).startswith("signed by"), "signed with a key that is not the agent's")
+            open_.append(str(error))
+            continue
+        keyid, predicate = bundle["envelope"]["signatures"][0]["keyid"], statement["predicate"]
+        open_.append(check_signer(agents, agent_id, keyid, index, predicate["finished_at"]))
+        receipts.append((bundle["leaf"], statement))
+        links.append((index, bundle["leaf"], predicate["previous_receipt_sha256"]))
+    for bundle, index in events.values():
+        agent_id = bundle["leaf"]["actor_id"]
+        try:
+            signed = check_event(bundle, agents.get(agent_id, {"keys": {}})["keys"])
+        except CannotTell as error:
+            demand(not str(error).startswith("signed by"), "signed with a key that is not the agent's")
+            open_.append(str(error))
+            continue
+        if signed is not None:
+            predicate, keyid = signed
+            open_.append(check_signer(agents, agent_id, keyid, index, predicate["occurred_at"]))
+            links.append((index, bundle["leaf"], predicate["previous_receipt_sha256"]))
+            signed_since[agent_id] = min(index, signed_since.get(agent_id, index))
+    for bundle, index in events.values():
+        if "envelope" not in bundle and bundle["leaf"]["kind"] in ("backup_failed", "restore_failed", "attestation_failed"):
+            if index > signed_since.get(bundle["leaf"]["actor_id"], pack.size):
+                open_.append(f"{bundle['leaf']['id']} is not signed")
+
+    present = {leaf["id"] for leaf, _ in receipts} | set(events)
+    bodies = {leaf["body_sha256"] for _, leaf, _ in links} | {bundle["leaf"]["body_sha256"] for bundle, _ in pack.bundles("predecessors")}
+    for data in pack.leaves:
+        try:
+            leaf = known_leaf(parse(data))
+        except CannotTell as error:
+            open_.append(str(error))
+            continue
+        demand(leaf["org_id"] == pack.manifest["org_id"] and canonical(leaf).encode() == data, "a leaf is malformed")
+        bodies.add(leaf["body_sha256"])
+        if pack.from_ <= leaf["recorded_at"] < pack.until and not any(open_):
+            demand(leaf["id"] in present, f"{leaf['id']} was left out")
+    if not any(open_):
+        for index, leaf, before in links:
+            if leaf["recorded_at"] >= pack.from_ and before is not None and before not in bodies:
+                open_.append(f"{leaf['id']} follows on what is not in the log")
+        inside = [one for one in receipts if pack.from_ <= one[0]["recorded_at"] < pack.until]
+        runs = check_runs(pack, events, inside)
+        check_policy(pack, events, receipts, runs)
+        check_summary(pack, events, inside, runs)
+    for witness in witnesses:
+        try:
+            open_note(pack.files["log/checkpoint"], witness)
+        except NotSigned as error:
+            open_.append(str(error))
+    if not receipts and not witnesses:
+        open_.append("no receipt is in it, and nobody else saw it")
+    if any(open_):
+        raise CannotTell("; ".join(sorted({one for one in open_ if one})))
+    return f"{len(present)} entries, leaves {pack.first} to {pack.first + len(pack.leaves)} of {pack.size}"
+
+
+def main(path, log, *others):
     try:
         vkey = verifier_key(open(log, encoding="utf-8").read())
+        agents = [one for one in others if not one.startswith("+")]
+        witnesses = [verifier_key(open(one[1:], encoding="utf-8").read()) for one in others if one.startswith("+")]
         keys = {fingerprint: check for check, fingerprint in (key(key_file(open(one, encoding="utf-8").read())) for one in agents)}
         if zipfile.is_zipfile(path):
-            print("TRUE", check_pack(path, vkey, keys))
+            print("TRUE", check_pack(path, vkey, keys, witnesses))
         else:
-            (index, size, _, _), result = check_receipt(parse(open(path, "rb").read()), vkey, keys)
-            print("TRUE", result, f"leaf {index} of {size}")
+            (index, size, _, _), statement = check_receipt(parse(open(path, "rb").read()), vkey, keys)
+            print("TRUE", statement["predicate"].get("result", "made"), f"leaf {index} of {size}")
         return 0
     except CannotTell as error:
         print("CANNOT TELL", error)
         return 2
-    except (False_, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-        print("FALSE", error)
+    except (False_, LookupError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+        print("FALSE", type(error).__name__, error)
         return 1
 
 

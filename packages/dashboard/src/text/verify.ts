@@ -13,7 +13,7 @@ export const verify = {
   home: "To the dashboard",
   drop: "Drop files here",
   dropHint:
-    "A receipt's bundle (rcpt_….json) or envelope, the agent's agent.pub, the log's log.vkey, the ciphertext",
+    "A receipt's bundle (rcpt_….json) or envelope, the agent's agent.pub, the log's log.vkey, the ciphertext. Not evidence packs or lists of keys: attestore-verify takes those",
   choose: "Choose files",
   files: "Files",
   removeShort: "Remove",
@@ -43,6 +43,7 @@ export const verify = {
     malformed_key: "Not a key to trust",
     tlog_proof: "A proof without its receipt",
     sigstore_bundle: "A bundle for other tools",
+    evidence_pack: "An evidence pack",
   } satisfies Record<EvidenceErrorCode, string>,
   keys: {
     title: "Keys to trust",

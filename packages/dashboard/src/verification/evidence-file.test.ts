@@ -39,6 +39,7 @@ describe("a file of evidence", () => {
     ["a member twice", '{"envelope":{},"envelope":{}}', "not_evidence"],
     ["a tlog-proof", "c2sp.org/tlog-proof@v1\nindex 1\n", "tlog_proof"],
     ["a Sigstore bundle", '{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json"}', "sigstore_bundle"],
+    ["an evidence pack", "PK\u0003\u0004\n\u0000", "evidence_pack"],
     ["a private key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "malformed_key"],
     ["a verifier key with another hash", "log.example.com/org+00000000+AQAA", "malformed_key"],
     ["a small-order key for SSH", "ssh-ed25519 AAAA", "malformed_key"],

@@ -17,7 +17,8 @@ export type EvidenceErrorCode =
   | "not_evidence"
   | "malformed_key"
   | "tlog_proof"
-  | "sigstore_bundle";
+  | "sigstore_bundle"
+  | "evidence_pack";
 
 /** What keeps a file from being evidence of anything: about the file, never about a receipt. */
 export class EvidenceError extends Error {
@@ -41,10 +42,23 @@ export type Evidence =
 /** Larger ones are not read at all. */
 export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
 
+/** How a ZIP with a file in it begins. */
+const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
+
+/** Throws EvidenceError for an evidence pack, of which nothing is checked here. Its first four bytes are enough. */
+export function refusePack(start: Uint8Array): void {
+  if (ZIP_MAGIC.every((byte, n) => start[n] === byte))
+    throw new EvidenceError(
+      "evidence_pack",
+      "evidence packs and lists of keys are not checked in the browser. On a computer: attestore-verify PACK.zip --log-key log.vkey --keys LIST (or --key agent.pub of each agent)",
+    );
+}
+
 /** What a small file is, told by what is in it: a receipt, or a key. Throws EvidenceError. */
 export function readEvidence(bytes: Uint8Array): Evidence {
   if (bytes.length > MAX_EVIDENCE_SIZE)
     throw new EvidenceError("too_large", `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB: no receipt or key is`);
+  refusePack(bytes);
   const text = textOf(bytes).trim();
   if (text === "") throw new EvidenceError("empty", "there is nothing in it");
   if (text.startsWith("c2sp.org/tlog-proof@"))
@@ -81,7 +95,7 @@ function readReceipt(text: string): Evidence {
         "sigstore_bundle",
         "a Sigstore bundle has no proof of our log in it: take the receipt's own bundle, rcpt_….json",
       );
-    if (["not_a_receipt", "malformed_json", "malformed_utf8"].includes(error.code))
+    if (["not_a_receipt", "malformed_json", "malformed_utf8", "unknown_version"].includes(error.code))
       throw new EvidenceError("not_evidence", error.message);
     return { kind: "malformed_receipt", message: error.message };
   }

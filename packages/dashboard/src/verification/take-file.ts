@@ -1,7 +1,13 @@
 import { toHex } from "@attestore/proof";
 import { formatBytes } from "../text/format.ts";
 import { verify } from "../text/verify.ts";
-import { type Evidence, EvidenceError, MAX_EVIDENCE_SIZE, readEvidence } from "./evidence-file.ts";
+import {
+  type Evidence,
+  EvidenceError,
+  MAX_EVIDENCE_SIZE,
+  readEvidence,
+  refusePack,
+} from "./evidence-file.ts";
 
 /** A file that somebody dropped, and what it is. */
 export interface TakenFile {
@@ -30,6 +36,7 @@ async function contentOf(file: File): Promise<TakenFile["content"]> {
   try {
     const start = await file.slice(0, AGE_HEADER.length).text();
     if (start === AGE_HEADER) return await ciphertext(file);
+    refusePack(new Uint8Array(await file.slice(0, 4).arrayBuffer()));
     if (file.size > MAX_EVIDENCE_SIZE)
       throw new EvidenceError("too_large", `${formatBytes(file.size)}, and no receipt or key has that much`);
     return readEvidence(new Uint8Array(await file.arrayBuffer()));

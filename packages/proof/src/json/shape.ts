@@ -47,10 +47,19 @@ export function requireShape(value: unknown, shape: Shape, code: ProofErrorCode,
   throwFirst(issuesOf(value, shape), code, what);
 }
 
-/** The same, but members that are not known are let pass, as a verifier does that is older than what it reads. */
+/**
+ * The same, but members that are not known are let pass, as a verifier does that is older than what it reads. Throws `unknown_version` where
+ * nothing is wrong but a name or a version that is not known.
+ */
 export function requireKnownShape(value: unknown, shape: Shape, code: ProofErrorCode, what: string): void {
   const { wrong, unknownNames } = sortedIssues(value, shape);
-  throwFirst([...wrong, ...unknownNames], code, what);
+  throwFirst(wrong, code, what);
+  const [unknown] = unknownNames;
+  if (unknown)
+    throw new ProofError(
+      "unknown_version",
+      `${what} is of another version than is known here: ${unknown.path} ${unknown.message}`,
+    );
 }
 
 function throwFirst([issue]: readonly Issue[], code: ProofErrorCode, what: string): void {
@@ -80,8 +89,17 @@ export function oneOf(...allowed: readonly (string | number)[]): Shape {
   return (value, path, issues) => {
     if ((allowed as readonly unknown[]).includes(value)) return;
     const isName = typeof value === "string" && value !== "" && typeof allowed[0] === "string";
-    issues.push({ path, message: `is not ${names}`, ...(isName ? { unknown: "name" as const } : {}) });
+    const unknown = isName || isLaterThan(value, allowed) ? { unknown: "name" as const } : {};
+    issues.push({ path, message: `is not ${names}`, ...unknown });
   };
+}
+
+/** Of formats' versions, which are whole numbers that only grow. */
+function isLaterThan(value: unknown, versions: readonly (string | number)[]): boolean {
+  return (
+    Number.isSafeInteger(value) &&
+    versions.every((known) => typeof known === "number" && known < Number(value))
+  );
 }
 
 export function nullOr(shape: Shape): Shape {

@@ -44,7 +44,13 @@ describe("a leaf", () => {
         expect(() => leafFromJson(value), `${path} ${how}`).toThrow(ProofError);
     }
     for (const { value } of everyObjectExtended(leaf)) expect(() => leafFromJson(value)).toThrow(ProofError);
-    expect(() => leafFromJson({ ...leaf, v: 2 })).toThrow(ProofError);
+    const later = expect.objectContaining({ code: "unknown_version" }) as Error;
+    expect(() => leafFromJson({ ...leaf, v: 2 })).toThrow(later);
+    expect(() => leafFromJson({ v: 3, of: "what nobody knows yet" })).toThrow(later);
+    for (const v of [0, -1, 1.5, "2", null])
+      expect(() => leafFromJson({ ...leaf, v })).toThrow(
+        expect.objectContaining({ code: "malformed_leaf" }) as Error,
+      );
   });
 
   it("has one spelling", () => {

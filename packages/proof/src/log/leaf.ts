@@ -1,6 +1,6 @@
 import { equalBytes, utf8 } from "../bytes.ts";
 import { matching, members, oneOf, requireShape } from "../json/shape.ts";
-import { parseJson } from "../json/strict-json.ts";
+import { isObject, parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 import { base64Text, isTypeId, sha256Hex, timestamp, typeId } from "../shapes.ts";
 
@@ -53,7 +53,7 @@ export function formatLeaf(fields: Omit<Leaf, "v">): Uint8Array {
   return bytes;
 }
 
-/** Strict: these bytes are exactly what formatLeaf makes of the result. Throws `malformed_leaf`. */
+/** Strict: these bytes are exactly what formatLeaf makes of the result. Throws `malformed_leaf`, `unknown_version`. */
 export function parseLeaf(bytes: Uint8Array): Leaf {
   if (bytes.length > MAX_LEAF_SIZE) refuse(`larger than ${MAX_LEAF_SIZE} bytes`);
   let value: unknown;
@@ -66,8 +66,14 @@ export function parseLeaf(bytes: Uint8Array): Leaf {
   return equalBytes(formatLeaf(leaf), bytes) ? leaf : refuse("not in canonical form");
 }
 
-/** A leaf from JSON already parsed, as it lies in a bundle. Throws `malformed_leaf`. */
+/**
+ * A leaf from JSON already parsed, as it lies in a bundle. Throws `malformed_leaf`; `unknown_version` for one of a later version, of which
+ * nothing is known but that it is an object and hashed as it stands.
+ */
 export function leafFromJson(value: unknown): Leaf {
+  const v = isObject(value) ? value["v"] : undefined;
+  if (Number.isSafeInteger(v) && Number(v) > 1)
+    throw new ProofError("unknown_version", `the leaf is of version ${String(v)}, and 1 is known here`);
   requireShape(value, LEAF, "malformed_leaf", "the leaf");
   return value as Leaf;
 }

@@ -3,7 +3,7 @@ import { equalBytes, isLongerThan } from "../bytes.ts";
 import { envelopeFromJson, type Envelope, type EnvelopeJson } from "../dsse/envelope.ts";
 import { verifyEnvelope } from "../dsse/verify.ts";
 import { toHex } from "../hex.ts";
-import { anyObject, listOf, members, oneOf, requireShape } from "../json/shape.ts";
+import { anyObject, listOf, members, oneOf, requireKnownShape } from "../json/shape.ts";
 import { parseJson } from "../json/strict-json.ts";
 import { publicKeyFromSpki, publicKeyToSpki, type PublicKey } from "../keys/public-key.ts";
 import { ProofError } from "../proof-error.ts";
@@ -65,9 +65,9 @@ export function parseKeyRotation(source: Uint8Array | string): KeyRotationJson {
   return keyRotationFromJson(parseJson(source));
 }
 
-/** The same of JSON that is parsed already. Throws `malformed_rotation`, `malformed_envelope`. */
+/** The same of JSON that is parsed already. Members that are not known are passed over. Throws `malformed_rotation`, `malformed_envelope`, `unknown_version`. */
 export function keyRotationFromJson(value: unknown): KeyRotationJson {
-  requireShape(value, ROTATION, "malformed_rotation", "the rotation");
+  requireKnownShape(value, ROTATION, "malformed_rotation", "the rotation");
   const { by_old, by_new } = value as KeyRotationJson;
   for (const envelope of [by_old, by_new]) envelopeFromJson(envelope);
   return { by_old, by_new };
@@ -92,7 +92,7 @@ export async function verifyKeyRotation({ by_old, by_new }: KeyRotationJson): Pr
 
 function readStatement({ payload }: Envelope): KeyRotation {
   const value = parseJson(payload);
-  requireShape(value, STATEMENT, "malformed_rotation", "the rotation's statement");
+  requireKnownShape(value, STATEMENT, "malformed_rotation", "the rotation's statement");
   const { subject, predicate } = value as unknown as {
     subject: [{ digest: { sha256: string } }];
     predicate: Record<"org_id" | "agent_id" | "rotated_at" | "before" | "after", string>;

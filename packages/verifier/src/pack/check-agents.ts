@@ -79,6 +79,7 @@ export interface AgentTimes {
  * the key before vouches for the next, `agent_revoked` ends the last.
  */
 export async function checkAgents(
+  files: PackFiles,
   findings: Findings,
   agents: ReadonlyMap<string, KnownAgent>,
   { events }: CheckedEntries,
@@ -107,7 +108,7 @@ export async function checkAgents(
       requireTold(findings, agent, "revoked", events.get(agent.revoked_event_id));
     else if (agent.valid_until !== null)
       findings.fail("agents", `${agent.id} is said to be revoked, and no event of the log tells of it`);
-    await requireRotations(findings, agent, events, times.inUseFrom);
+    await requireRotations(files, findings, { agent, events, inUseFrom: times.inUseFrom });
   }
   if (unbound > 0)
     findings.leaveOpen(
@@ -147,10 +148,13 @@ function namesRotation(agent: KnownAgent | undefined, eventId: string): boolean 
 
 /** Each key but the first has its place from the one before, and both signed that. */
 async function requireRotations(
+  files: PackFiles,
   findings: Findings,
-  agent: KnownAgent,
-  events: ReadonlyMap<string, EventBundle>,
-  inUseFrom: Map<string, number>,
+  {
+    agent,
+    events,
+    inUseFrom,
+  }: { agent: KnownAgent; events: ReadonlyMap<string, EventBundle>; inUseFrom: Map<string, number> },
 ): Promise<void> {
   let since = agent.valid_from;
   for (const [
@@ -163,8 +167,9 @@ async function requireRotations(
       valid_from !== since
         ? `it is said to count from ${valid_from}, and the time before ended at ${since}`
         : await rotationProblem(agent, bundle, { key_fingerprint, valid_until, next: next.fingerprint });
-    if (why !== null)
-      findings.fail("agents", `the log does not tell how ${agent.id} replaced ${key_fingerprint}: ${why}`);
+    const what = `the log does not tell how ${agent.id} replaced ${key_fingerprint}`;
+    if (typeof why === "string") findings.fail("agents", `${what}: ${why}`);
+    else if (why !== null) files.refuse(findings, "agents", what, why);
     if (bundle !== undefined) inUseFrom.set(next.fingerprint, bundle.inclusion_proof.log_index);
     since = valid_until;
   }
@@ -174,7 +179,7 @@ async function rotationProblem(
   agent: KnownAgent,
   bundle: EventBundle | undefined,
   claimed: { key_fingerprint: string; valid_until: string; next: string },
-): Promise<string | null> {
+): Promise<string | ProofError | null> {
   if (bundle?.leaf.kind !== "agent_key_rotated") return "its event is not here";
   const { by_old, by_new } = bundle.event.detail;
   try {
@@ -189,7 +194,7 @@ async function rotationProblem(
       sshFingerprint(after) === claimed.next;
     return isOfIt ? null : "what the keys signed says otherwise";
   } catch (error) {
-    if (error instanceof ProofError) return error.message;
+    if (error instanceof ProofError) return error;
     throw error;
   }
 }

@@ -19,7 +19,7 @@ import {
 import type { PackLog } from "./check-log.ts";
 import { checkPeriod } from "./check-period.ts";
 import type { Findings } from "./findings.ts";
-import { type PackFiles, reasonOf } from "./pack-files.ts";
+import type { PackFiles } from "./pack-files.ts";
 
 const MAX_RANGE = 1024 * 1024;
 /** 256 leaves of the largest size. */
@@ -69,7 +69,9 @@ export async function checkRange(
       for (const [n, bytes] of entries.entries()) {
         tree.append(leafHash(bytes));
         if (sizes.has(first + n + 1)) roots.set(first + n + 1, toHex(tree.root()));
-        const placed = { index: first + n, leaf: parseLeaf(bytes) };
+        const leaf = knownLeaf(bytes, first + n, files, findings);
+        if (leaf === null) continue;
+        const placed = { index: first + n, leaf };
         requireOfOrg(placed, files.manifest);
         oddTimes.look(placed);
         if (isRecordedWithin(placed.leaf, range, files.manifest)) add(leaves, placed);
@@ -85,7 +87,18 @@ export async function checkRange(
     await checkPeriod(files, findings, log, range, oddTimes.count);
     return { range, leaves, otherBodies, roots };
   } catch (error) {
-    findings.fail("range", reasonOf(error));
+    files.refuse(findings, "range", "", error);
+    return null;
+  }
+}
+
+/** Null for one of a later version: it counts for the root, and what it tells of is not known. Throws ProofError. */
+function knownLeaf(bytes: Uint8Array, index: number, files: PackFiles, findings: Findings): Leaf | null {
+  try {
+    return parseLeaf(bytes);
+  } catch (error) {
+    if (!(error instanceof ProofError) || error.code !== "unknown_version") throw error;
+    files.refuse(findings, "complete", `leaf ${index}`, error);
     return null;
   }
 }

@@ -8,7 +8,8 @@ import {
   runsFile,
   type ScheduledRun,
 } from "@attestore/proof";
-import type { CheckedEntries, CheckedReceipt } from "./check-entries.ts";
+import type { CheckedEntries } from "./check-entries.ts";
+import type { CheckedReceipt } from "./check-receipt.ts";
 import { removedSources } from "./check-sources.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
@@ -28,6 +29,7 @@ export async function checkRuns(
   bodiesUntil: string,
 ): Promise<ScheduledRun[]> {
   const runs = await readRuns(files, findings);
+  if (files.isOfLaterVersion) return runs;
   const decide = decider(entries.receipts);
   const removed = removedSources(policy, entries.events, bodiesUntil);
   const removedAt = new Map(policy.sources.map(({ id, removed_at }) => [id, removed_at]));

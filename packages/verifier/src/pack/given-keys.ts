@@ -1,7 +1,8 @@
 import type { BasisKey } from "../basis.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import type { KnownAgent } from "./check-agents.ts";
-import type { CheckedReceipt, SignedEvent } from "./check-entries.ts";
+import type { SignedEvent } from "./check-event.ts";
+import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
 /**

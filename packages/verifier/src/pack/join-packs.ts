@@ -1,7 +1,8 @@
-import { type Manifest, PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
+import { PACK_FILES, parseLogRange, parseManifest, ProofError } from "@attestore/proof";
 import type { CheckedLine, Verdict } from "../outcome.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
+import { compareOverlaps, type NamedPack } from "./compare-overlaps.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
 /** What several packs of one organisation say together. */
@@ -43,22 +44,20 @@ function isSystemError(error: unknown): boolean {
   return error instanceof Error && "syscall" in error;
 }
 
-interface Joined {
-  pack: string;
-  manifest: Manifest;
+interface Joined extends NamedPack {
   roots: ReadonlyMap<number, string>;
 }
 
 /** Packs of one organisation as one chain: one log, without a fork, over periods without a gap. */
 export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
-  const known = outcomes.flatMap(({ pack, manifest, roots }): Joined[] =>
-    manifest === null || roots === null ? [] : [{ pack, manifest, roots }],
+  const known = outcomes.flatMap(({ pack, manifest, roots, compared }): Joined[] =>
+    manifest === null || roots === null ? [] : [{ pack, manifest, roots, compared }],
   );
   return [...Map.groupBy(known, ({ manifest }) => manifest.org_id)]
     .filter(([, packs]) => packs.length > 1)
     .map(([org_id, packs]) => {
       const ordered = packs.toSorted((a, b) => (a.manifest.period.from < b.manifest.period.from ? -1 : 1));
-      const checks = [oneLog(packs), periods(ordered)];
+      const checks = [oneLog(packs), periods(ordered), compareOverlaps(ordered)];
       const results = checks.map(({ result }) => result);
       const isOpen = results.includes("not_checked") ? "cannot_tell" : "true";
       return {

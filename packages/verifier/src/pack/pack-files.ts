@@ -26,6 +26,7 @@ export class PackFiles {
   readonly #findings: Findings;
   readonly #entries: ReadonlyMap<string, PackFileEntry>;
   readonly #read = new Set<string>();
+  #isOfLaterVersion = false;
 
   private constructor(zip: ZipReader, findings: Findings, bytes: Buffer) {
     this.#zip = zip;
@@ -73,7 +74,21 @@ export class PackFiles {
     return bytes;
   }
 
-  /** Reads and parses; null, and the reason among the findings of `check`, for what is not there or malformed. */
+  /** Whether something that was read is of a version that is not known here: what follows from it cannot be told. */
+  get isOfLaterVersion(): boolean {
+    return this.#isOfLaterVersion;
+  }
+
+  /** Leaves `check` open for what a later version may know; for what is wrong it fails. Anything that is not of the pack's bytes goes on. */
+  refuse(findings: Findings, check: PackCheckId, what: string, error: unknown): void {
+    const why = what === "" ? reasonOf(error) : `${what}: ${reasonOf(error)}`;
+    if (error instanceof ProofError && error.code === "unknown_version") {
+      this.#isOfLaterVersion = true;
+      findings.leaveOpen(check, why);
+    } else findings.fail(check, why);
+  }
+
+  /** Reads and parses; null, and the reason among the findings of `check`, for what is not there, malformed or of a later version. */
   async parsed<T>(
     check: PackCheckId,
     path: string,
@@ -83,7 +98,7 @@ export class PackFiles {
     try {
       return await parse(await this.read(path, limit));
     } catch (error) {
-      this.#findings.fail(check, `${path}: ${reasonOf(error)}`);
+      this.refuse(this.#findings, check, path, error);
       return null;
     }
   }

@@ -7,6 +7,7 @@ import {
   PACK_FILES,
   type PackPolicy,
   parsePolicy,
+  type ScheduledRun,
 } from "@attestore/proof";
 import { type Basis, clockOf } from "../basis.ts";
 import { CannotTell } from "../cannot-tell.ts";
@@ -14,6 +15,7 @@ import type { CheckedLine, Verdict } from "../outcome.ts";
 import type { PinnedKey } from "../pinned-key.ts";
 import { ZipError } from "../zip/zip-error.ts";
 import { ZipReader } from "../zip/zip-reader.ts";
+import type { Comparable } from "./compare-overlaps.ts";
 import { checkAgents, readAgents } from "./check-agents.ts";
 import { checkChains, readPredecessors } from "./check-chains.ts";
 import { checkEntries } from "./check-entries.ts";
@@ -23,6 +25,7 @@ import { checkRuns } from "./check-runs.ts";
 import { checkSchedules } from "./check-schedules.ts";
 import { checkSources } from "./check-sources.ts";
 import { checkSummary } from "./check-summary.ts";
+import { basisOfEvents } from "./unsigned-events.ts";
 import { Findings } from "./findings.ts";
 import { GivenKeys } from "./given-keys.ts";
 import { PackFiles } from "./pack-files.ts";
@@ -54,6 +57,8 @@ export interface PackOutcome {
   basis: Basis | null;
   /** Roots of the log by its size, as the pack's leaves and checkpoint give them; null where they do not. */
   roots: ReadonlyMap<number, string> | null;
+  /** What is compared with other packs, where some were named; null where not all of it could be read. */
+  compared: Comparable | null;
   /** Why nothing could be checked. */
   error: { code: string; message: string } | null;
 }
@@ -88,6 +93,7 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     checks: [],
     basis: null,
     roots: null,
+    compared: null,
     error: null,
   };
   let zip: ZipReader;
@@ -100,12 +106,14 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     return { ...outcome, verdict: findings.verdict(), checks: findings.lines() };
   }
   try {
-    findings.hold("zip", `${zip.paths().length} files`);
+    const besides = zip.passedOver > 0 ? `; passed over: ${zip.passedOver} that macOS put beside them` : "";
+    findings.hold("zip", `${zip.paths().length} files${besides}`);
     const files = await PackFiles.open(zip, findings);
     const {
       summary = null,
       basis = null,
       roots = null,
+      compared = null,
     } = files === null ? {} : await checkAll(files, findings, evidence);
     return {
       ...outcome,
@@ -114,12 +122,15 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
       summary,
       basis,
       roots,
+      compared,
       checks: findings.lines(),
     };
   } finally {
     await zip.close();
   }
 }
+
+type Checked = Pick<PackOutcome, "summary" | "basis" | "roots" | "compared">;
 
 async function checkAll(
   files: PackFiles,
@@ -132,7 +143,7 @@ async function checkAll(
     requireWitnesses = witnessKeys.length,
     sizes,
   }: PackEvidence,
-): Promise<Pick<PackOutcome, "summary" | "basis" | "roots">> {
+): Promise<Checked> {
   const agents = await readAgents(files, findings);
   const isOfOrg = keysOfOrg === null || keysOfOrg === files.manifest.org_id;
   if (!isOfOrg)
@@ -148,11 +159,13 @@ async function checkAll(
     asked: { keys: witnessKeys, required: requireWitnesses },
   });
   const range = log === null ? null : await checkRange(files, findings, log, sizes);
+  if (files.isOfLaterVersion) return leaveRest(files, findings, { basis: null, roots: null });
   let summary: EvidenceSummary | null = null;
   let basis: Basis | null = null;
+  let compared: Comparable | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    const times = await checkAgents(findings, agents, entries, givenKeys);
+    const times = await checkAgents(files, findings, agents, entries, givenKeys);
     const agentKeys = givenKeys.basis(entries.receipts);
     givenKeys.check(findings, agentKeys, {
       periodTo: files.manifest.period.to,
@@ -167,15 +180,11 @@ async function checkAll(
       clock: clockOf(log.witnesses),
       witnesses: log.witnesses,
       witnesses_required: requireWitnesses,
+      events: basisOfEvents(entries),
     };
     givenKeys.checkEvents(findings, entries.signedEvents);
-    if (entries.unread.length > 0) {
-      const detail = `${entries.unread.length} receipts are of a version that is not known here`;
-      for (const id of ["chains", "runs", "schedules", "summary", "page"] as const)
-        findings.leaveOpen(id, detail);
-      await files.compareRest();
-      return { summary, basis, roots: range.roots };
-    }
+    if (entries.unread.length > 0 || files.isOfLaterVersion)
+      return leaveRest(files, findings, { basis, roots: range.roots });
     const known = new Set([
       ...entries.signedEvents.map(({ bodySha256 }) => bodySha256),
       ...entries.receipts.map(({ bodySha256 }) => bodySha256),
@@ -183,10 +192,26 @@ async function checkAll(
       ...(await readPredecessors(files, log)),
     ]);
     checkChains(findings, entries.receipts, known, times, entries.signedEvents);
-    summary = policy === null ? null : await count(files, findings, { range, entries, policy });
+    const counted = policy === null ? null : await count(files, findings, { range, entries, policy });
+    summary = counted?.summary ?? null;
+    // Kept only where there is another pack to compare it with.
+    if (counted !== null && (sizes?.size ?? 0) > 0)
+      compared = { bodiesUntil: range.range.bodies_until, leaves: range.leaves, runs: counted.runs };
   }
   await files.compareRest();
-  return { summary, basis, roots: range?.roots ?? null };
+  return { summary, basis, roots: range?.roots ?? null, compared };
+}
+
+/** What follows from something that only a later version knows is not counted, and never held against the pack. */
+async function leaveRest(
+  files: PackFiles,
+  findings: Findings,
+  found: Pick<PackOutcome, "basis" | "roots">,
+): Promise<Checked> {
+  for (const id of ["complete", "chains", "runs", "schedules", "summary", "page"] as const)
+    findings.leaveOpen(id, "something in the pack is of a version that is not known here");
+  await files.compareRest();
+  return { summary: null, compared: null, ...found };
 }
 
 async function count(
@@ -201,10 +226,14 @@ async function count(
     entries: Awaited<ReturnType<typeof checkEntries>>;
     policy: PackPolicy;
   },
-): Promise<EvidenceSummary> {
+): Promise<{ summary: EvidenceSummary; runs: ScheduledRun[] } | null> {
   if (policy.org.id !== files.manifest.org_id)
     findings.fail("summary", `the policy is of ${policy.org.id}, the pack of ${files.manifest.org_id}`);
   const runs = await checkRuns(files, findings, entries, policy, range.range.bodies_until);
+  if (files.isOfLaterVersion) {
+    await leaveRest(files, findings, { basis: null, roots: null });
+    return null;
+  }
   checkSources(findings, { policy, entries, runs, bodiesUntil: range.range.bodies_until });
   checkSchedules(findings, {
     manifest: files.manifest,
@@ -213,5 +242,5 @@ async function count(
     entries,
     runs,
   });
-  return checkSummary(files, findings, entries, policy, runs);
+  return { summary: await checkSummary(files, findings, entries, policy, runs), runs };
 }

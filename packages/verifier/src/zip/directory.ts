@@ -1,164 +1,144 @@
-import { isPackPath } from "@attestore/proof";
-import { ZipError } from "./zip-error.ts";
+import type { DirectoryPlace } from "./end-record.ts";
+import { isOfMacos, nameOf, packPath, topOf } from "./entry-name.ts";
+import { wide, zip64Field } from "./extra-fields.ts";
+import { fail } from "./zip-error.ts";
 
-/** A file in a ZIP, as the directory tells of it. */
+/** A file or folder in a ZIP, as the directory tells of it. */
 export interface ZipEntry {
-  path: string;
+  /** As it stands there; a folder's ends in a slash. */
+  name: string;
+  /** Length of the name in the headers, bytes. */
+  nameLength: number;
+  madeOnWindows: boolean;
+  flags: number;
   method: 0 | 8;
   crc: number;
   compressed: number;
   size: number;
-  /** Where its local header begins. */
+  /** Where its local header begins, and where the next one or the directory does: all between is this entry's. */
   offset: number;
-  /** What the local header has to say too: flags, method, time, CRC, sizes (section 4.3.7). */
-  common: Buffer;
+  end: number;
 }
 
-/** Where the directory lies. It ends where the end record begins. */
-export interface DirectoryPlace {
-  start: number;
-  size: number;
-  count: number;
-}
-
-export const MAX_ENTRIES = 1_000_000;
-export const MAX_DIRECTORY = 300 * 1024 * 1024;
-/** The end record, the ZIP64 locator and the ZIP64 end record. */
-export const MAX_END = 22 + 20 + 56;
-
-/**
- * Reads the end of a file of `fileSize` bytes (APPNOTE 6.3.10, sections 4.3.14 to 4.3.16). Strict: no comment, nothing after it, one
- * disk, the ZIP64 records exactly where one of the fields has its largest value, and the directory right in front.
- */
-export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
-  const at = tail.length - 22;
-  if (at < 0 || tail.readUInt32LE(at) !== 0x06054b50) fail("it does not end as a ZIP without a comment does");
-  const [disk, directoryDisk, here, count] = [4, 6, 8, 10].map((offset) => tail.readUInt16LE(at + offset));
-  const [size, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)];
-  if (disk !== 0 || directoryDisk !== 0 || here !== count || tail.readUInt16LE(at + 20) !== 0)
-    fail("its end record is not that of a ZIP in one piece");
-  const is64 = count === 0xffff || size === 0xffff_ffff || start === 0xffff_ffff;
-  const place = is64 ? parseEnd64(tail, at, fileSize) : { start, size, count: count ?? 0 };
-  const end = fileSize - (is64 ? MAX_END : 22);
-  if (place.start + place.size !== end) fail("its directory does not lie right in front of its end");
-  if (place.count > MAX_ENTRIES || place.size > MAX_DIRECTORY) fail(`it has more than ${MAX_ENTRIES} files`);
-  return place;
-}
-
-function parseEnd64(tail: Buffer, at: number, fileSize: number): DirectoryPlace {
-  const locator = at - 20;
-  const record = locator - 56;
-  if (record < 0 || tail.readUInt32LE(locator) !== 0x07064b50 || tail.readUInt32LE(record) !== 0x06064b50)
-    return fail("its ZIP64 records are not where they have to be");
-  const isOne =
-    tail.readUInt32LE(locator + 4) === 0 &&
-    tail.readUInt32LE(locator + 16) === 1 &&
-    number64(tail, locator + 8) === fileSize - MAX_END &&
-    number64(tail, record + 4) === 44 &&
-    tail.readUInt32LE(record + 16) === 0 &&
-    tail.readUInt32LE(record + 20) === 0 &&
-    number64(tail, record + 24) === number64(tail, record + 32);
-  if (!isOne) fail("its ZIP64 records contradict themselves");
-  return {
-    count: number64(tail, record + 32),
-    size: number64(tail, record + 40),
-    start: number64(tail, record + 48),
-  };
+export interface ZipTree {
+  /** By their paths in the pack, in the order of these. */
+  files: Map<string, ZipEntry>;
+  folders: ZipEntry[];
+  /** What macOS put beside them. */
+  passedOver: ZipEntry[];
 }
 
 /**
- * The files of a directory (section 4.3.12). Strict: plain files stored or deflated, no encryption, no sizes that come later, no
- * comments, no extra fields but the ZIP64 offset where it is needed; paths as packs have them, each once whatever the letters'
- * case, and none a directory of another; and together they fill the space up to the directory without a gap.
+ * The entries of a directory (section 4.3.12), which may stand in any order. Strict: plain files, stored or deflated, and folders; nothing
+ * encrypted, no comments; paths as packs have them, below one folder at most, each once whatever the letters' case, and none a folder of
+ * another; the first begins where the ZIP does and no two at one place, so that none overlaps another.
  */
-export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace): ZipEntry[] {
+export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace): ZipTree {
   const entries: ZipEntry[] = [];
-  const files = new Set<string>();
-  const folders = new Set<string>();
   let at = 0;
-  let next = 0;
   for (let n = 0; n < count; n += 1) {
-    const { entry, end } = parseEntry(bytes, at);
-    at = end;
-    if (entry.offset !== next) fail(`${entry.path} does not begin where the file before it ends`);
-    next = endOf(entry);
-    if (next > start) fail(`${entry.path} reaches into the directory`);
-    const folded = entry.path.toLowerCase();
-    if (files.has(folded)) fail(`${entry.path} is in it twice`);
-    files.add(folded);
-    for (let cut = folded.indexOf("/"); cut !== -1; cut = folded.indexOf("/", cut + 1))
-      folders.add(folded.slice(0, cut));
+    const { entry, next } = parseEntry(bytes, at);
+    at = next;
     entries.push(entry);
   }
   if (at !== bytes.length) fail("its directory holds more than its files");
-  if (next !== start) fail("there is something between its files and its directory");
+  setEnds(entries, start);
+  return treeOf(entries);
+}
+
+function setEnds(entries: readonly ZipEntry[], start: number): void {
+  const ordered = entries.toSorted((a, b) => a.offset - b.offset);
+  if ((ordered[0]?.offset ?? start) !== 0) fail("there is something in front of its first file");
+  for (const [n, entry] of ordered.entries()) {
+    entry.end = ordered[n + 1]?.offset ?? start;
+    if (entry.offset + LOCAL + entry.nameLength + entry.compressed > entry.end)
+      fail(`${entry.name} reaches into what lies behind it`);
+  }
+}
+
+function treeOf(entries: readonly ZipEntry[]): ZipTree {
+  const tree: ZipTree = { files: new Map(), folders: [], passedOver: [] };
+  const top = topOf(entries.map(({ name }) => name));
+  const [files, folders, named] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const found: [string, ZipEntry][] = [];
+  for (const entry of entries) {
+    const { name } = entry;
+    if (isOfMacos(name)) {
+      tree.passedOver.push(entry);
+      continue;
+    }
+    const isFolder = name.endsWith("/");
+    const path = isFolder && name === top ? "" : packPath(isFolder ? name.slice(0, -1) : name, top);
+    const folded = path.toLowerCase();
+    if (files.has(folded) || named.has(folded)) fail(`${path} is in it twice`);
+    if (isFolder) {
+      named.add(folded);
+      folders.add(folded);
+      tree.folders.push(entry);
+    } else {
+      files.add(folded);
+      found.push([path, entry]);
+    }
+    for (let cut = folded.indexOf("/"); cut !== -1; cut = folded.indexOf("/", cut + 1))
+      folders.add(folded.slice(0, cut));
+  }
   for (const folder of folders) if (files.has(folder)) fail(`${folder} is a file and a folder`);
-  return entries;
+  found.sort(([a], [b]) => (a < b ? -1 : 1));
+  tree.files = new Map(found);
+  return tree;
 }
 
-const LOCAL = 30;
+export const LOCAL = 30;
+const CENTRAL = 46;
 
-function endOf({ offset, path, compressed }: ZipEntry): number {
-  return offset + LOCAL + path.length + compressed;
-}
+/** How hard the deflating was tried, sizes behind the bytes, a name in UTF-8. No other flag leaves the bytes to be what they are. */
+const FLAGS = 0x0002 | 0x0004 | 0x0008 | 0x0800;
+const [NO_TYPE, FOLDER, REGULAR] = [0, 4, 8];
+const [DOS, NTFS, VFAT] = [0, 10, 14];
 
-function parseEntry(bytes: Buffer, at: number): { entry: ZipEntry; end: number } {
-  if (at + 46 > bytes.length || bytes.readUInt32LE(at) !== 0x02014b50) fail("its directory is cut short");
+function parseEntry(bytes: Buffer, at: number): { entry: ZipEntry; next: number } {
+  if (at + CENTRAL > bytes.length || bytes.readUInt32LE(at) !== 0x02014b50)
+    fail("its directory is cut short");
   const [nameLength = 0, extraLength = 0, commentLength = 0] = [28, 30, 32].map((offset) =>
     bytes.readUInt16LE(at + offset),
   );
-  const end = at + 46 + nameLength + extraLength;
-  if (end > bytes.length) fail("its directory is cut short");
-  const path = bytes.toString("latin1", at + 46, at + 46 + nameLength);
-  if (!isPackPath(path)) fail(`${JSON.stringify(path.slice(0, 100))} is not the path of a file in a pack`);
+  const extraAt = at + CENTRAL + nameLength;
+  const next = extraAt + extraLength;
+  if (next > bytes.length) fail("its directory is cut short");
+  const madeOnWindows = [DOS, NTFS, VFAT].includes(bytes.readUInt8(at + 5));
+  const name = nameOf(bytes.subarray(at + CENTRAL, extraAt), madeOnWindows);
+  const field = zip64Field(bytes.subarray(extraAt, next), name);
+  const [size = 0, compressed = 0, offset = 0] = wide(
+    [24, 20, 42].map((place) => bytes.readUInt32LE(at + place)),
+    field,
+    name,
+  );
   const method = bytes.readUInt16LE(at + 10);
-  const [compressed, size] = [bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 24)];
+  const flags = bytes.readUInt16LE(at + 8);
   const attributes = bytes.readUInt32LE(at + 38);
+  const type = attributes >>> 28;
+  const isFolder = name.endsWith("/");
   const isPlain =
-    bytes.readUInt16LE(at + 8) === 0 &&
+    (flags & ~FLAGS) === 0 &&
     (method === 0 || method === 8) &&
     commentLength === 0 &&
     bytes.readUInt16LE(at + 34) === 0 &&
-    bytes.readUInt8(at + 5) === 3 &&
-    attributes >>> 28 === 8 &&
-    compressed !== 0xffff_ffff &&
-    size !== 0xffff_ffff &&
+    (type === NO_TYPE || type === (isFolder ? FOLDER : REGULAR)) &&
+    ((attributes & 0x10) === 0 || isFolder) &&
+    (!isFolder || size === 0) &&
     (method === 8 || compressed === size);
-  if (!isPlain) fail(`${path} is not a plain file`);
-  const offset = offsetOf(bytes, at, bytes.subarray(end - extraLength, end), path);
-  const common = bytes.subarray(at + 8, at + 28);
-  return {
-    entry: {
-      path,
-      method: method === 0 ? 0 : 8,
-      crc: bytes.readUInt32LE(at + 16),
-      compressed,
-      size,
-      offset,
-      common,
-    },
-    end,
+  if (!isPlain) fail(`${JSON.stringify(name.slice(0, 100))} is not a plain file or folder`);
+  const entry: ZipEntry = {
+    name,
+    nameLength,
+    madeOnWindows,
+    flags,
+    method: method === 0 ? 0 : 8,
+    crc: bytes.readUInt32LE(at + 16),
+    compressed,
+    size,
+    offset,
+    end: 0,
   };
-}
-
-function offsetOf(bytes: Buffer, at: number, extra: Buffer, path: string): number {
-  const offset = bytes.readUInt32LE(at + 42);
-  if (offset !== 0xffff_ffff && extra.length === 0) return offset;
-  const isFar =
-    offset === 0xffff_ffff &&
-    extra.length === 12 &&
-    extra.readUInt16LE(0) === 1 &&
-    extra.readUInt16LE(2) === 8;
-  if (!isFar) fail(`${path} has fields that no file in a pack has`);
-  const far = number64(extra, 4);
-  return far >= 0xffff_ffff ? far : fail(`${path} has fields that no file in a pack has`);
-}
-
-function number64(bytes: Buffer, at: number): number {
-  const value = bytes.readBigUInt64LE(at);
-  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : fail("a number in it is too large");
-}
-
-function fail(why: string): never {
-  throw new ZipError(why);
+  return { entry, next };
 }

@@ -1,22 +1,30 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { crc32, inflateRaw } from "node:zlib";
-import { MAX_END, parseDirectory, parseEnd, type ZipEntry } from "./directory.ts";
+import { parseDirectory, type ZipEntry, type ZipTree } from "./directory.ts";
+import { MAX_END, parseEnd } from "./end-record.ts";
+import { MAX_AROUND, packedBytes } from "./local-header.ts";
 import { ZipError } from "./zip-error.ts";
 
 /** All that a pack may unpack to. */
 const MAX_TOTAL = 64 * 1024 ** 3;
+/** Of what macOS puts beside files: of one, and of all together. */
+const MAX_PASSED_OVER = 1024 * 1024;
+const MAX_PASSED_OVER_TOTAL = 256 * 1024 * 1024;
 
 /**
- * A ZIP that may be anybody's. Everything in its directory is checked before a file is read, and of each file the local header, its
- * size and its CRC; of the sizes that it claims no more than allowed is ever unpacked.
+ * A ZIP that may be anybody's, made by the service or by whatever zipped a pack again. Everything in its directory is checked before a file
+ * is read, and of each file what stands around it, its size and its CRC; of the sizes that it claims no more than allowed is ever unpacked.
  */
 export class ZipReader {
+  /** How many entries are of macOS alone. */
+  readonly passedOver: number;
   readonly #file: FileHandle;
-  readonly #entries: ReadonlyMap<string, ZipEntry>;
+  readonly #files: ReadonlyMap<string, ZipEntry>;
 
-  private constructor(file: FileHandle, entries: readonly ZipEntry[]) {
+  private constructor(file: FileHandle, { files, passedOver }: ZipTree) {
     this.#file = file;
-    this.#entries = new Map(entries.map((entry) => [entry.path, entry]));
+    this.#files = files;
+    this.passedOver = passedOver.length;
   }
 
   /** Throws ZipError; what the file system says as it is. */
@@ -26,38 +34,48 @@ export class ZipReader {
       const { size } = await file.stat();
       const tail = await readAt(file, Math.max(0, size - MAX_END), Math.min(size, MAX_END));
       const place = parseEnd(tail, size);
-      const entries = parseDirectory(await readAt(file, place.start, place.size), place);
-      if (entries.reduce((sum, entry) => sum + entry.size, 0) > MAX_TOTAL)
-        throw new ZipError("it would unpack to more than 64 GiB");
-      return new ZipReader(file, entries);
+      const tree = parseDirectory(await readAt(file, place.start, place.size), place);
+      if (sizeOf(tree.files.values()) > MAX_TOTAL) throw new ZipError("it would unpack to more than 64 GiB");
+      if (sizeOf(tree.passedOver) > MAX_PASSED_OVER_TOTAL)
+        throw new ZipError("more of it is of macOS than of a pack");
+      const reader = new ZipReader(file, tree);
+      // Nobody asks for these: that nothing hides around them is seen here.
+      for (const entry of [...tree.folders, ...tree.passedOver])
+        await reader.#bytesOf(entry, MAX_PASSED_OVER);
+      return reader;
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  /** In their order. */
+  /** Of all files, sorted. */
   paths(): string[] {
-    return [...this.#entries.keys()];
+    return [...this.#files.keys()];
   }
 
   has(path: string): boolean {
-    return this.#entries.has(path);
+    return this.#files.has(path);
   }
 
   /** A file's bytes. Throws ZipError, also for one that is not there or larger than `limit`. */
   async read(path: string, limit: number): Promise<Buffer> {
-    const entry = this.#entries.get(path);
+    const entry = this.#files.get(path);
     if (entry === undefined) throw new ZipError(`${path} is not in it`);
-    if (entry.size > limit) throw new ZipError(`${path} has more than ${limit} bytes`);
+    return this.#bytesOf(entry, limit);
+  }
+
+  async #bytesOf(entry: ZipEntry, limit: number): Promise<Buffer> {
+    const { name, size, compressed, offset, end, nameLength } = entry;
+    if (size > limit) throw new ZipError(`${name} has more than ${limit} bytes`);
     // What is deflated takes hardly more room than what it unpacks to.
-    if (entry.compressed > entry.size + 1024) throw new ZipError(`${path} is larger packed than unpacked`);
-    const header = await readAt(this.#file, entry.offset, 30 + entry.path.length + entry.compressed);
-    requireSameHeader(header, entry);
-    const packed = header.subarray(30 + entry.path.length);
+    if (compressed > size + 1024 + size / 1000) throw new ZipError(`${name} is larger packed than unpacked`);
+    if (end - offset > MAX_AROUND + nameLength + compressed)
+      throw new ZipError(`there is something behind ${name} that is of no file`);
+    const packed = packedBytes(await readAt(this.#file, offset, end - offset), entry);
     const bytes = entry.method === 0 ? packed : await inflated(packed, entry);
-    if (bytes.length !== entry.size || crc32(bytes) !== entry.crc)
-      throw new ZipError(`${path} is damaged: its size or CRC is not the one in the directory`);
+    if (bytes.length !== size || crc32(bytes) !== entry.crc)
+      throw new ZipError(`${name} is damaged: its size or CRC is not the one in the directory`);
     return bytes;
   }
 
@@ -66,15 +84,10 @@ export class ZipReader {
   }
 }
 
-/** Section 4.3.7: the same as in the directory, and no extra field. */
-function requireSameHeader(header: Buffer, { path, common }: ZipEntry): void {
-  const isSame =
-    header.readUInt32LE(0) === 0x04034b50 &&
-    header.subarray(6, 26).equals(common) &&
-    header.readUInt16LE(26) === path.length &&
-    header.readUInt16LE(28) === 0 &&
-    header.toString("latin1", 30, 30 + path.length) === path;
-  if (!isSame) throw new ZipError(`${path} says otherwise in front of its bytes than in the directory`);
+function sizeOf(entries: Iterable<ZipEntry>): number {
+  let total = 0;
+  for (const { size } of entries) total += size;
+  return total;
 }
 
 /** Unpacks, and tells how many of the packed bytes that took. */
@@ -90,14 +103,14 @@ function inflate(packed: Buffer, maxOutputLength: number): Promise<{ buffer: Buf
   });
 }
 
-async function inflated(packed: Buffer, { path, size }: ZipEntry): Promise<Buffer> {
+async function inflated(packed: Buffer, { name, size }: ZipEntry): Promise<Buffer> {
   try {
     const { buffer, used } = await inflate(packed, Math.max(1, size));
-    if (used !== packed.length) throw new ZipError(`${path} has something behind its compressed bytes`);
+    if (used !== packed.length) throw new ZipError(`${name} has something behind its compressed bytes`);
     return buffer;
   } catch (error) {
     if (error instanceof ZipError) throw error;
-    throw new ZipError(`${path} cannot be unpacked: ${error instanceof Error ? error.message : "defect"}`);
+    throw new ZipError(`${name} cannot be unpacked: ${error instanceof Error ? error.message : "defect"}`);
   }
 }
 

@@ -24,6 +24,7 @@ export function signedRotation(
   old: KeyPair,
   next: KeyPair,
   at = new Date().toISOString(),
+  more: Record<string, unknown> = {},
 ): { by_old: EnvelopeJson; by_new: EnvelopeJson } {
   const spki = ({ publicKeyWire }: KeyPair): Buffer =>
     Buffer.from(publicKeyToSpki(parsePublicKeyWire(publicKeyWire)));
@@ -40,6 +41,7 @@ export function signedRotation(
       key: "signing",
       before: spki(old).toString("base64"),
       after: spki(next).toString("base64"),
+      ...more,
     },
   };
   const payload = utf8(canonicalJson(statement));

@@ -1,0 +1,82 @@
+import {
+  countsAt,
+  envelopeFromJson,
+  type EventBundle,
+  eventFile,
+  formatLeaf,
+  formatVerifierKey,
+  hashFromHex,
+  leafHash,
+  parseEventBundle,
+  readEventStatement,
+  verifyEnvelope,
+  verifyInclusion,
+} from "@attestore/proof";
+import type { KnownAgent } from "./check-agents.ts";
+import type { PackLog } from "./check-log.ts";
+import { type Named, refuse, requirePlace, signingKey } from "./entry-place.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+/** A request's body is at most 1 MiB. */
+const MAX_EVENT = 4 * 1024 * 1024;
+
+/** An event that its agent signed, as a link of the agent's chain. */
+export interface SignedEvent {
+  id: string;
+  logIndex: number;
+  agentId: string;
+  bodySha256: string;
+  previousSha256: string | null;
+  /** Of the key that signed it. */
+  keyFingerprint: string;
+  isEarlier: boolean;
+}
+
+/** One event by itself, and its signature where it has one; null, and why among the findings, where it does not hold. */
+export async function checkEvent(
+  files: PackFiles,
+  log: PackLog,
+  agents: ReadonlyMap<string, KnownAgent>,
+  { id, leaf: place }: Named,
+): Promise<{ bundle: EventBundle; signed: SignedEvent | null } | null> {
+  return files.parsed("events", eventFile(id), MAX_EVENT, async (bytes) => {
+    const bundle = parseEventBundle(bytes);
+    requirePlace(bundle, id, place, log);
+    if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
+      refuse("it names another log");
+    if (!log.key.name.endsWith(`/${bundle.leaf.org_id}`)) refuse(`it is of ${bundle.leaf.org_id}`);
+    verifyInclusion({
+      leafIndex: BigInt(bundle.inclusion_proof.log_index),
+      treeSize: BigInt(log.size),
+      leafHash: leafHash(formatLeaf(bundle.leaf)),
+      rootHash: log.rootHash,
+      hashes: bundle.inclusion_proof.hashes.map(hashFromHex),
+    });
+    return { bundle, signed: await signedBy(agents, bundle, place === undefined) };
+  });
+}
+
+/** That a key of the agent's signed the envelope, which its bundle's form shows to be about this event. Throws ProofError. */
+async function signedBy(
+  agents: ReadonlyMap<string, KnownAgent>,
+  { envelope: json, leaf, inclusion_proof }: EventBundle,
+  isEarlier: boolean,
+): Promise<SignedEvent | null> {
+  if (json === undefined) return null;
+  const agent = agents.get(leaf.actor_id);
+  if (agent === undefined) refuse(`the pack has no key of ${leaf.actor_id}, who signed it`);
+  const envelope = envelopeFromJson(json);
+  const key = signingKey(agent, json);
+  await verifyEnvelope(envelope, key.publicKey);
+  const { occurred_at, previous_receipt_sha256 } = readEventStatement(envelope);
+  if (!countsAt(key, occurred_at)) refuse("it is signed with a key that was replaced before it happened");
+  return {
+    id: leaf.id,
+    logIndex: inclusion_proof.log_index,
+    agentId: leaf.actor_id,
+    bodySha256: leaf.body_sha256,
+    previousSha256: previous_receipt_sha256,
+    keyFingerprint: key.fingerprint,
+    isEarlier,
+  };
+}

@@ -1,0 +1,77 @@
+import {
+  countsAt,
+  MAX_BUNDLE_SIZE,
+  parseBundle,
+  receiptFile,
+  type Statement,
+  verifyReceipt,
+} from "@attestore/proof";
+import type { KnownAgent } from "./check-agents.ts";
+import type { PackLog } from "./check-log.ts";
+import { type Named, requirePlace, signingKey } from "./entry-place.ts";
+import type { Findings } from "./findings.ts";
+import type { PackFiles } from "./pack-files.ts";
+
+export interface CheckedReceipt {
+  id: string;
+  logIndex: number;
+  recordedAt: string;
+  bodySha256: string;
+  statement: Statement;
+  /** Of the key that signed it. */
+  keyFingerprint: string;
+  /** Whether it is from before the period, and in the pack because something in it refers to it. */
+  isEarlier: boolean;
+}
+
+/** One receipt by itself; null, and why among the findings, where it does not hold, `unread` where a later version may know it. */
+export async function checkReceipt(
+  files: PackFiles,
+  findings: Findings,
+  log: PackLog,
+  agents: ReadonlyMap<string, KnownAgent>,
+  { id, leaf: place }: Named,
+): Promise<CheckedReceipt | "unread" | null> {
+  const path = receiptFile(id);
+  const bundle = await files.parsed("receipts", path, MAX_BUNDLE_SIZE, (bytes) => {
+    const parsed = parseBundle(bytes);
+    requirePlace(parsed, id, place, log);
+    return parsed;
+  });
+  if (bundle === null) return null;
+  const agent = agents.get(bundle.leaf.actor_id);
+  if (agent === undefined) {
+    findings.fail("receipts", `${path}: the pack has no key of ${bundle.leaf.actor_id}, who signed it`);
+    return null;
+  }
+  const key = signingKey(agent, bundle.envelope);
+  const { verdict, statement, checks } = await verifyReceipt({
+    bundle,
+    publicKey: key.publicKey,
+    logKey: log.key,
+    requireLog: true,
+  });
+  if (verdict === "cannot_tell") {
+    const open = checks.find((check) => check.id === "statement" && check.result === "not_checked");
+    findings.leaveOpen("receipts", `${path}: ${open?.detail ?? "not everything could be checked"}`);
+    return "unread";
+  }
+  if (verdict !== "true" || statement === undefined) {
+    const failed = checks.filter(({ result }) => result === "failed");
+    findings.fail("receipts", `${path}: ${failed.map((check) => `${check.id}: ${check.detail}`).join(", ")}`);
+    return null;
+  }
+  if (!countsAt(key, statement.predicate.finished_at)) {
+    findings.fail("receipts", `${path}: it is signed with a key that was replaced before the run ended`);
+    return null;
+  }
+  return {
+    id,
+    logIndex: bundle.inclusion_proof.log_index,
+    recordedAt: bundle.leaf.recorded_at,
+    bodySha256: bundle.leaf.body_sha256,
+    statement,
+    keyFingerprint: key.fingerprint,
+    isEarlier: place === undefined,
+  };
+}

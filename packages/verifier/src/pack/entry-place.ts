@@ -1,0 +1,40 @@
+import {
+  type EventBundle,
+  ProofError,
+  type ReceiptBundle,
+  type EnvelopeJson,
+  type TrustedKey,
+} from "@attestore/proof";
+import type { KnownAgent } from "./check-agents.ts";
+import type { PackLog } from "./check-log.ts";
+import type { RangeLeaf } from "./check-range.ts";
+
+/** A receipt or event by its file's name, and its leaf where that is of the range of bodies. */
+export interface Named {
+  id: string;
+  leaf: RangeLeaf | undefined;
+}
+
+/** All proofs of a pack lead to its one checkpoint. */
+export function requirePlace(
+  { leaf, inclusion_proof, checkpoint }: ReceiptBundle | EventBundle,
+  id: string,
+  place: RangeLeaf | undefined,
+  log: PackLog,
+): void {
+  if (leaf.id !== id) refuse(`it is of ${leaf.id}`);
+  if (checkpoint !== log.checkpoint) refuse("its checkpoint is not the pack's");
+  if (inclusion_proof.tree_size !== log.size) refuse("its proof is for another tree than the checkpoint's");
+  if (place !== undefined && place.index !== inclusion_proof.log_index)
+    refuse(`it says leaf ${inclusion_proof.log_index}, and is leaf ${place.index}`);
+}
+
+export function refuse(why: string): never {
+  throw new ProofError("malformed_evidence", why);
+}
+
+/** The one that the envelope names. What it names is not signed, and only ever chooses among the agent's. */
+export function signingKey({ keys, inUse }: KnownAgent, envelope: EnvelopeJson): TrustedKey {
+  const keyid = envelope.signatures[0]?.keyid;
+  return keys.find(({ fingerprint }) => fingerprint === keyid) ?? inUse;
+}

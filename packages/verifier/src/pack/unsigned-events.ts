@@ -1,0 +1,60 @@
+import type { EventBundle } from "@attestore/proof";
+import type { BasisEvents } from "../basis.ts";
+import type { CheckedEntries } from "./check-entries.ts";
+import type { Findings } from "./findings.ts";
+
+/** Of an agent's unsigned events so many are named. */
+const MAX_NAMED = 100;
+
+/** Both keys signed the rotation that it holds. */
+const SIGNED_WITHIN = "agent_key_rotated";
+
+/** Whose word each event is: of agents that signed them, of agents by the service's word alone, of the service. */
+export function basisOfEvents({ events, signedEvents }: CheckedEntries): BasisEvents {
+  const unsigned = unsignedOf(events);
+  const byAgent = Map.groupBy(unsigned, ({ leaf }) => leaf.actor_id);
+  return {
+    signed: signedEvents.length,
+    service: events.size - signedEvents.length - unsigned.length,
+    unsigned: [...byAgent].map(([agent_id, all]) => ({
+      agent_id,
+      count: all.length,
+      ids: all.slice(0, MAX_NAMED).map(({ leaf }) => leaf.id),
+    })),
+  };
+}
+
+function unsignedOf(events: ReadonlyMap<string, EventBundle>): EventBundle[] {
+  return [...events.values()]
+    .filter(
+      ({ leaf, envelope }) =>
+        envelope === undefined && leaf.actor_id.startsWith("agent_") && leaf.kind !== SIGNED_WITHIN,
+    )
+    .toSorted((a, b) => a.inclusion_proof.log_index - b.inclusion_proof.log_index);
+}
+
+/** The kinds that agents report and sign. */
+const REPORTED: ReadonlySet<string> = new Set(["backup_failed", "restore_failed", "attestation_failed"]);
+
+/**
+ * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no events, so that alone leaves nothing open;
+ * one that has signed events signs them all.
+ */
+export function checkUnsigned(findings: Findings, { events, signedEvents }: CheckedEntries): string {
+  const since = new Map<string, number>();
+  for (const { agentId, logIndex } of signedEvents)
+    since.set(agentId, Math.min(logIndex, since.get(agentId) ?? Infinity));
+  const unsigned = unsignedOf(events);
+  const [first, ...others] = unsigned.filter(
+    ({ leaf, inclusion_proof }) =>
+      REPORTED.has(leaf.kind) && inclusion_proof.log_index > (since.get(leaf.actor_id) ?? Infinity),
+  );
+  if (first !== undefined)
+    findings.leaveOpen(
+      "events",
+      `${others.length + 1} events are in the names of agents that signed events before, and not signed: the service may have made them up. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
+    );
+  return unsigned.length === 0
+    ? ""
+    : `; ${unsigned.length} of them that an agent is said to have reported are not signed: they are the service's word, which the basis names`;
+}

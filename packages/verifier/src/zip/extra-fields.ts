@@ -1,0 +1,52 @@
+import { fail, number64 } from "./zip-error.ts";
+
+const ZIP64 = 0x0001;
+/** Another name, another content or another way to unpack: whoever unpacks it with another program would see something else. */
+const OTHER_READINGS: ReadonlySet<number> = new Set([0x0017, 0x7075, 0x9901]);
+
+/**
+ * The extra fields of a header (APPNOTE section 4.5): returns the one for ZIP64, or null. Times, owners and whatever else tools note
+ * there are passed over.
+ */
+export function zip64Field(extra: Buffer, path: string): Buffer | null {
+  let found: Buffer | null = null;
+  for (let at = 0; at < extra.length;) {
+    if (at + 4 > extra.length) fail(`${path} has extra fields that are cut short`);
+    const id = extra.readUInt16LE(at);
+    const end = at + 4 + extra.readUInt16LE(at + 2);
+    if (end > extra.length) fail(`${path} has extra fields that are cut short`);
+    if (OTHER_READINGS.has(id)) fail(`${path} has an extra field that gives it another name or content`);
+    if (id === ZIP64 && found !== null) fail(`${path} has two sizes`);
+    if (id === ZIP64) found = extra.subarray(at + 4, end);
+    at = end;
+  }
+  return found;
+}
+
+const LARGEST = 0xffff_ffff;
+
+/**
+ * The values of 32-bit fields, in the order in which the ZIP64 field has them (section 4.5.3). It holds those that have their largest value
+ * in the header; some tools write others too, which then have to be the same.
+ */
+export function wide(values: readonly number[], field: Buffer | null, path: string): number[] {
+  const needed = values.filter((value) => value === LARGEST).length;
+  if (field === null) return needed === 0 ? [...values] : fail(`${path} has no ZIP64 field and needs one`);
+  const isAll = field.length === 8 * values.length || field.length === 8 * values.length + 4;
+  const isNeeded = field.length === 8 * needed || (needed > 0 && field.length === 8 * needed + 4);
+  if (field.length % 8 === 4 && field.readUInt32LE(field.length - 4) !== 0)
+    fail(`${path} is on another disk`);
+  if (isNeeded) {
+    let at = 0;
+    return values.map((value) => (value === LARGEST ? number64(field, 8 * at++) : value));
+  }
+  // Tools leave out what the header has, from the end.
+  const count = Math.floor(field.length / 8);
+  if (!(isAll || field.length % 8 === 0) || count > values.length)
+    fail(`${path} has a malformed ZIP64 field`);
+  return values.map((value, n) => {
+    if (n >= count) return value === LARGEST ? fail(`${path} has a malformed ZIP64 field`) : value;
+    const said = number64(field, 8 * n);
+    return value === LARGEST || value === said ? said : fail(`${path} has two sizes`);
+  });
+}

@@ -1,0 +1,57 @@
+import { LOCAL, type ZipEntry } from "./directory.ts";
+import { nameOf } from "./entry-name.ts";
+import { wide, zip64Field } from "./extra-fields.ts";
+import { fail, number64 } from "./zip-error.ts";
+
+/** The CRC and the sizes stand behind the bytes: in front there are zeros, or the same. */
+const SIZES_BEHIND = 0x0008;
+const MARK = 0x08074b50;
+
+/** All that a local header may have beside its name: extra fields, and the sizes behind the bytes. */
+export const MAX_AROUND = LOCAL + 0xffff + 24;
+
+/**
+ * The packed bytes of an entry, out of all that is its own: the local header (section 4.3.7), which has to say what the directory says (but
+ * for times and owners), the bytes, and the sizes behind them where there are some (section 4.3.9). Throws ZipError.
+ */
+export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
+  const { name, nameLength, compressed, size } = entry;
+  const differs = (): never => fail(`${name} says otherwise around its bytes than in the directory`);
+  if (whole.length < LOCAL + nameLength || whole.readUInt32LE(0) !== 0x04034b50) return differs();
+  const extraAt = LOCAL + nameLength;
+  const from = extraAt + whole.readUInt16LE(28);
+  const to = from + compressed;
+  const isSame =
+    to <= whole.length &&
+    whole.readUInt16LE(26) === nameLength &&
+    nameOf(whole.subarray(LOCAL, extraAt), entry.madeOnWindows) === name &&
+    whole.readUInt16LE(6) === entry.flags &&
+    whole.readUInt16LE(8) === entry.method;
+  if (!isSame) return differs();
+  const behind = (entry.flags & SIZES_BEHIND) !== 0;
+  const sizes = wide(
+    [22, 18].map((at) => whole.readUInt32LE(at)),
+    zip64Field(whole.subarray(extraAt, from), name),
+    name,
+  );
+  const said = [whole.readUInt32LE(14), ...sizes];
+  const isTold = [entry.crc, size, compressed].every(
+    (value, n) => said[n] === value || (behind && said[n] === 0),
+  );
+  if (!isTold) return differs();
+  if (behind ? !isDescriptor(whole.subarray(to), entry) : to !== whole.length) return differs();
+  return whole.subarray(from, to);
+}
+
+/** With its mark or without, and with sizes of 4 bytes or of 8. */
+function isDescriptor(bytes: Buffer, { crc, compressed, size }: ZipEntry): boolean {
+  const isMarked = bytes.length === 16 || bytes.length === 24;
+  if (!isMarked && bytes.length !== 12 && bytes.length !== 20) return false;
+  if (isMarked && bytes.readUInt32LE(0) !== MARK) return false;
+  const rest = isMarked ? bytes.subarray(4) : bytes;
+  const sizes =
+    rest.length === 20
+      ? [number64(rest, 4), number64(rest, 12)]
+      : [rest.readUInt32LE(4), rest.readUInt32LE(8)];
+  return rest.readUInt32LE(0) === crc && sizes[0] === compressed && sizes[1] === size;
+}
