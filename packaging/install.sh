@@ -212,7 +212,8 @@ apt_install() {
 
 install_files() {
   fetch_verified "attestore-linux-$architecture"
-  for file in attestore.service attestore-sandbox.socket attestore-sandbox.service attestore-sandbox.tmpfiles; do
+  for file in attestore.service attestore-sandbox.socket attestore-sandbox.service attestore-sandbox.tmpfiles \
+    attestore-signer.socket attestore-signer.service; do
     fetch_verified "$file"
   done
   fetch_verified attestore-migrate.sh
@@ -223,19 +224,24 @@ install_files() {
       addgroup -S attestore && adduser -S -D -H -h /var/lib/attestore -s /sbin/nologin -G attestore attestore
     fi
   fi
-  if ! getent passwd attestore-sandbox >/dev/null; then
+  for user in attestore-sandbox attestore-signer; do
+    if getent passwd "$user" >/dev/null; then continue; fi
     if has useradd; then
-      useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin attestore-sandbox
+      useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$user"
     else
-      addgroup -S attestore-sandbox && adduser -S -D -H -h /nonexistent -s /sbin/nologin -G attestore-sandbox attestore-sandbox
+      addgroup -S "$user" && adduser -S -D -H -h /nonexistent -s /sbin/nologin -G "$user" "$user"
     fi
-  fi
+  done
   mkdir -p /var/lib/attestore
   chown root:attestore /var/lib/attestore
   # Sticky: the agent makes and replaces what is its own there, and nothing of root's.
   chmod 1770 /var/lib/attestore
+  # An agent of an earlier version, which reads the key itself, must not look for it while it is moved.
+  if [ -d /run/systemd/system ] && [ -e /var/lib/attestore/keys/agent.key ]; then
+    systemctl stop attestore.service 2>/dev/null || true
+  fi
   sh "$work/attestore-migrate.sh"
-  for unit in attestore.service attestore-sandbox.socket; do
+  for unit in attestore.service attestore-sandbox.socket attestore-signer.socket attestore-signer.service; do
     put "$work/$unit" "/etc/systemd/system/$unit" 0644
   done
   put "$work/attestore-sandbox.service" /etc/systemd/system/attestore-sandbox@.service 0644
@@ -319,7 +325,7 @@ start() {
     return 0
   fi
   systemctl daemon-reload
-  systemctl enable --quiet --now attestore-sandbox.socket
+  systemctl enable --quiet --now attestore-sandbox.socket attestore-signer.socket
   systemctl enable --quiet attestore.service
   if ! grep -qs '^agent:' /var/lib/attestore/config.yaml; then return 0; fi
   # Started anew only where there is something new: a run under way is not to be cut off for nothing.

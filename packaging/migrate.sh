@@ -5,7 +5,8 @@
 #   agent.yaml, agent-env                     -> config.yaml, env
 #   attestore-agent.service.d/*.conf          -> attestore.service.d/*.conf
 #
-# Then sees to it that the root and its `env`, which systemd reads as root, are root's.
+# Then sees to it that the root and its `env`, which systemd reads as root, are root's, and that the keys that sign are those of
+# attestore-signer.service.
 #
 # Nothing that exists is ever overwritten: of two files of one name the one that is in its new place wins, and the old one stays
 # where it was and is named. Owners, modes and times are kept. Killed at any line, a second run finishes: a file appears in its
@@ -152,4 +153,49 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && id attestore >/dev/null 2>&1; the
   esac
   # Whose the rest is, the agent looks up by this directory when root calls it.
   present "$state/keys" || runuser -u attestore -- mkdir -m 0700 "$state/keys"
+fi
+
+# --- the keys that sign: copied, then the agent's file says who holds them, and only then the agent's own go.
+
+holder=/var/lib/attestore-signer
+
+as_agent() { runuser -u attestore -- "$@"; }
+
+# The names of the private halves in the agent's directory. It is the agent's: whatever is done there is done as the agent.
+own_halves() {
+  as_agent find "$state/keys" -maxdepth 2 -type f \( -path "$state/keys/agent.key" -o -path "$state/keys/agent.next.key" \
+    -o -path "$state/keys/retired/*.key" \) -printf '%P\n' | LC_ALL=C grep -xE 'agent\.key|agent\.next\.key|retired/[A-Za-z0-9+_-]{43}\.key' || true
+}
+
+# Whether the signer has what the agent has under that name, once this is done.
+copy_half() {
+  part=$(mktemp "$holder/.moving.XXXXXX")
+  timeout 10 runuser -u attestore -- head -c 4096 "$state/keys/$1" >"$part" || { rm -f "$part"; return 1; }
+  if [ -e "$holder/$1" ]; then
+    if cmp -s "$part" "$holder/$1"; then rm -f "$part"; return 0; fi
+    rm -f "$part"
+    say "$state/keys/$1 is not the key in $holder/$1: both stay, see docs/keys.md"
+    return 1
+  fi
+  directory=$(dirname "$holder/$1")
+  # Each has to have been done: what is here is removed there.
+  [ -d "$directory" ] || mkdir -m 0700 "$directory" || return 1
+  chown attestore-signer:attestore-signer "$directory" "$part" && sync "$part" && mv -T "$part" "$holder/$1" &&
+    sync "$directory" "$holder"
+}
+
+# Where there is no systemd the agent signs by itself.
+if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && [ -d /run/systemd/system ] && id attestore-signer >/dev/null 2>&1; then
+  [ -d "$holder" ] || mkdir -m 0700 "$holder"
+  chown attestore-signer:attestore-signer "$holder"
+  sync "$(dirname "$holder")"
+  rm -f "$holder"/.moving.*
+  held=1
+  # The key in use comes last: a directory that has it is complete.
+  for name in $(own_halves | LC_ALL=C sort -r); do copy_half "$name" || held=; done
+  if [ -n "$held" ]; then
+    as_agent sh -c "umask 077; cd \"\$1\" && [ -s agent.signer ] ||
+      { echo /run/attestore/signer.sock >.agent.signer && sync .agent.signer && mv -T .agent.signer agent.signer && sync .; }" sh "$state/keys"
+    for name in $(own_halves); do as_agent rm -f "$state/keys/$name"; done
+  fi
 fi

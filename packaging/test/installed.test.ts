@@ -22,6 +22,13 @@ import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts
 const release = inject("release");
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 const STATE = "/var/lib/attestore";
+const HELD = "/var/lib/attestore-signer";
+/** As earlier versions had it. */
+const READS_ITS_KEY_ITSELF = `
+  install -o attestore -g attestore -m 0600 ${HELD}/agent.key ${STATE}/keys/agent.key
+  rm -r ${STATE}/keys/agent.signer ${HELD}
+  systemctl stop attestore-signer.service
+`;
 
 let server: Server;
 let org: Organisation;
@@ -235,6 +242,27 @@ describe("an upgrade", () => {
   beforeAll(() => copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`)));
   const upgrade = (): Finished => system.run(["dpkg", "-i", `/root/${PACKAGE}`]);
 
+  it("takes the key from an agent that runs and reads it itself, and the agent runs on with it", () => {
+    const before = mustShell(`sha256sum <${HELD}/agent.key`);
+    mustShell(`systemctl stop attestore; ${READS_ITS_KEY_ITSELF} systemctl start attestore`);
+    const pid = property("MainPID");
+    succeeded(upgrade());
+    expect(isActive()).toBe(true);
+    expect(property("MainPID")).not.toBe(pid);
+    expect(mustShell(`sha256sum <${HELD}/agent.key; ls ${STATE}/keys`)).toMatch(
+      new RegExp(`^${before}(?![^]*agent\\.key)`),
+    );
+    expect(JSON.parse(agent("doctor", "--json").stdout)).toMatchObject({
+      findings: expect.arrayContaining([
+        expect.objectContaining({
+          title: "signing key",
+          result: "good",
+          detail: expect.stringContaining("held by") as string,
+        }),
+      ]) as unknown,
+    });
+  });
+
   it("restarts an agent that runs, and keeps everything", () => {
     const [pid, before] = [property("MainPID"), identity()];
     succeeded(upgrade());
@@ -260,7 +288,8 @@ describe("removal", () => {
     expect(mustShell("readlink /proc/[0-9]*/exe || true")).not.toMatch(/\/bin\/attestore/);
     expect(existsSync(inside("/usr/bin/attestore"))).toBe(false);
     expect(identity()).toBe(before);
-    mustShell(`cp -a ${STATE} /root/kept`);
+    expect(existsSync(inside(`${HELD}/agent.key`))).toBe(true);
+    mustShell(`cp -a ${STATE} /root/kept; cp -a ${HELD}/agent.key /root/kept.key`);
   });
 
   it("is undone by an installation", () => {
@@ -272,7 +301,7 @@ describe("removal", () => {
 
   it("purges only when it is told to, and asks nothing", () => {
     mustShell("apt-get purge -y -qq attestore </dev/null");
-    expect(existsSync(inside(STATE))).toBe(false);
+    expect(existsSync(inside(STATE)) || existsSync(inside(HELD))).toBe(false);
     expect(
       mustShell("find /etc /var/lib/systemd /lib/systemd /usr/lib/attestore -name '*attestore*' || true"),
     ).toBe("");
@@ -285,6 +314,8 @@ describe("an installation under the former names", () => {
     mustShell(`
       cp -a /root/kept /etc/attestore
       cd /etc/attestore
+      rm keys/agent.signer
+      install -o attestore -g attestore -m 0600 /root/kept.key keys/agent.key
       mv config.yaml agent.yaml
       mv env agent-env
       dpkg -i /root/former.deb
@@ -297,6 +328,7 @@ describe("an installation under the former names", () => {
     expect(isActive(), mustShell("journalctl -u attestore --no-pager | tail -30")).toBe(true);
     expect(property("UnitFileState")).toBe("enabled");
     expect(identity()).toBe(before);
+    mustShell(`cmp ${HELD}/agent.key /root/kept.key`);
     expect(readFileSync(inside(`${STATE}/env`), "utf8")).toContain("SHOP_URL=");
     expect(existsSync(inside("/etc/attestore"))).toBe(false);
     expect(existsSync(inside("/usr/bin/attestore-agent"))).toBe(false);

@@ -12,8 +12,14 @@ export interface Contents {
   readonly unitDirectory: string;
 }
 
-/** The agent's, and what its restores run in. */
-export const UNITS = ["attestore.service", "attestore-sandbox.socket", "attestore-sandbox@.service"] as const;
+/** The agent's, what its restores run in, and what holds its key. */
+export const UNITS = [
+  "attestore.service",
+  "attestore-sandbox.socket",
+  "attestore-sandbox@.service",
+  "attestore-signer.socket",
+  "attestore-signer.service",
+] as const;
 
 /** Lays out the files that both packages install below a directory. */
 export function layOutTree(root: string, contents: Contents, release: Release): void {

@@ -4,6 +4,7 @@
  */
 import { SQLITE_COMMAND } from "./engines/sqlite/sqlite-command.ts";
 import { SERVE_COMMAND, TREE_COMMAND } from "./sandboxes/isolation/commands.ts";
+import { SIGNER_COMMAND } from "./signer/command.ts";
 
 if (process.argv[2] === SQLITE_COMMAND)
   void import("./engines/sqlite/child.ts").then(({ serveSqlite }) =>
@@ -17,4 +18,6 @@ else if (process.argv[2] === SERVE_COMMAND)
   void import("./sandboxes/isolation/sandbox-main.ts").then(({ runSandbox }) =>
     runSandbox(process.argv.slice(3)),
   );
+else if (process.argv[2] === SIGNER_COMMAND)
+  void import("./signer/signer-main.ts").then(({ runSigner }) => runSigner());
 else void import("./main.ts");

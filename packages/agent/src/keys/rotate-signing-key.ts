@@ -1,11 +1,11 @@
-import { generateKeyPairSync } from "node:crypto";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { formatPublicKeyPem } from "@attestore/proof";
-import { makeDirectory, moveDurably, removeDurably, writeDurably } from "../root/durable-write.ts";
+import { makeDirectory, removeDurably, writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
-import { readSigningKey, readSigningKeyFile, type SigningKey } from "../root/signing-key.ts";
+import { readSigningKey, type SigningKey } from "../root/signing-key.ts";
+import { retiredName } from "../signer/key-directory.ts";
+import { openSigningKeys } from "../signer/signing-keys.ts";
 import { newestSigningRotation } from "./pending-rotation.ts";
 import { keepRotation, signRotation } from "./rotation.ts";
 
@@ -16,13 +16,8 @@ export interface PreparedKey {
 
 /** A new signing key beside the one in use; one that lies there from an earlier call is taken. The caller holds the `work` lock. */
 export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
-  const old = await readSigningKey(layout);
-  const file = nextKeyFile(layout);
-  if (!existsSync(file)) {
-    const { privateKey } = generateKeyPairSync("ed25519");
-    await writeDurably(file, privateKey.export({ type: "pkcs8", format: "pem" }));
-  }
-  return { old, next: await readSigningKeyFile(file) };
+  const keys = await openSigningKeys(layout);
+  return { old: await keys.current(), next: await keys.next() };
 }
 
 export interface SwitchedKey {
@@ -36,8 +31,8 @@ export interface SwitchedKey {
  * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed meanwhile, so that what was signed
  * before the moment that the statement names was signed with the old key, and everything later with the new one.
  *
- * The old key's halves are kept first, because receipts of the past are verified with the one and a rotation that the service refuses
- * is undone with the other. Then the statement. The rename is the one moment at which the key in use changes: a crash before it
+ * The old key's public half is kept first, because receipts of the past are verified with it. Then the statement, and the old private half,
+ * with which a rotation that the service refuses is undone. The rename is the one moment at which the key in use changes: a crash before it
  * leaves a statement about a key that is not in use, which nobody is told of and the next call replaces; a crash after it
  * leaves a rotation that the service has to be told of.
  */
@@ -49,14 +44,12 @@ export async function takeIntoUse(
   const stale = await newestSigningRotation(layout);
   if (stale?.by_new === next.fingerprint) await removeDurably(stale.file);
   await makeDirectory(join(layout.keys, "retired"));
-  const retired = retiredFile(layout, old.fingerprint, "pub");
+  const retired = join(layout.keys, "retired", `${retiredName(old.fingerprint)}.pub`);
   await writeDurably(retired, formatPublicKeyPem(old.publicKey), 0o644);
-  const privateHalf = await readText(layout.signingKey);
-  if (privateHalf !== null) await writeDurably(retiredFile(layout, old.fingerprint, "key"), privateHalf);
   const change = { key: "signing", before: old.publicKey, after: next.publicKey } as const;
   const rotation = await signRotation({ agentId, orgId, at: new Date().toISOString(), change }, old, next);
   const statement = await keepRotation(layout, rotation, "signing");
-  await moveDurably(nextKeyFile(layout), layout.signingKey);
+  await (await openSigningKeys(layout)).takeNext(old, next);
   await repairPublicKey(layout);
   return { statement, retired };
 }
@@ -70,7 +63,7 @@ export async function undoRotation(
   { old }: PreparedKey,
   { statement, retired }: SwitchedKey,
 ): Promise<void> {
-  await moveDurably(retiredFile(layout, old.fingerprint, "key"), layout.signingKey);
+  await (await openSigningKeys(layout)).takeBack(old.fingerprint);
   await repairPublicKey(layout);
   await removeDurably(statement);
   await removeDurably(retired);
@@ -78,19 +71,11 @@ export async function undoRotation(
 
 /** The old private half has no use any more. */
 export async function forgetOldKey(layout: Layout, fingerprint: string): Promise<void> {
-  await removeDurably(retiredFile(layout, fingerprint, "key"));
+  await (await openSigningKeys(layout)).forget(fingerprint);
 }
 
 /** agent.pub as the key in use has it: a crash may have come between the two. */
 export async function repairPublicKey(layout: Layout): Promise<void> {
   const pem = formatPublicKeyPem((await readSigningKey(layout)).publicKey);
   if ((await readText(layout.publicKey)) !== pem) await writeDurably(layout.publicKey, pem, 0o644);
-}
-
-function nextKeyFile(layout: Layout): string {
-  return join(layout.keys, "agent.next.key");
-}
-
-function retiredFile(layout: Layout, fingerprint: string, half: "pub" | "key"): string {
-  return join(layout.keys, "retired", `${fingerprint.replace("SHA256:", "").replaceAll("/", "_")}.${half}`);
 }

@@ -11,6 +11,8 @@ export interface Layout {
   readonly keys: string;
   readonly signingKey: string;
   readonly publicKey: string;
+  /** The socket of the signing process that has the key in place of `signingKey`; not there where nobody but us signs. */
+  readonly signer: string;
   readonly token: string;
   readonly ageIdentity: string;
   readonly ca: string;
@@ -63,6 +65,7 @@ export function layoutOf(root: string): Layout {
     keys,
     signingKey: join(keys, "agent.key"),
     publicKey: join(keys, "agent.pub"),
+    signer: join(keys, "agent.signer"),
     token: join(keys, "token"),
     ageIdentity: join(keys, "age.key"),
     ca: join(keys, "ca.pem"),

@@ -15,6 +15,8 @@ export type UserErrorCode =
   | "already_attached"
   /** A file below keys/ is missing, unreadable or not what it should be. */
   | "key_file"
+  /** The process that holds the signing key does not answer, or does not sign that. */
+  | "signer"
   /** A flag, or its ATTESTORE_* twin, is missing or makes no sense. */
   | "usage"
   | "source_unknown"

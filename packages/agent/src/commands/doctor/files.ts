@@ -5,6 +5,9 @@ import { credentialPath } from "../../root/credential.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
 import { readSigningKey } from "../../root/signing-key.ts";
+import { SYSTEM_ROOT } from "../../root/trusted-root.ts";
+import { SIGNER_SOCKET } from "../../signer/command.ts";
+import { signerSocket } from "../../signer/signing-keys.ts";
 import { systemCode } from "../../root/system-code.ts";
 import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
@@ -23,7 +26,8 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
   const findings: Finding[] = [];
   const identities = config?.identityFiles ?? [];
   const token = config === null || config.standalone === null ? [layout.token] : [];
-  const expected = [layout.keys, layout.signingKey, ...token];
+  const own = (await signerSocket(layout)) === null ? [layout.signingKey] : [];
+  const expected = [layout.keys, ...own, ...token];
   for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
     const mode = await modeOf(path);
     const isIdentity = !expected.includes(path);
@@ -54,14 +58,43 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
 
 /** Which key signs, to be compared with what the service or an auditor has. */
 async function examineSigningKey(layout: Layout): Promise<Finding[]> {
+  const signer = await signerSocket(layout);
   // That it is not there is said above.
-  if (!(await isReadable(layout.signingKey))) return [];
+  if (signer === null && !(await isReadable(layout.signingKey))) return [];
   try {
-    return [good("signing key", (await readSigningKey(layout)).fingerprint)];
+    const { fingerprint } = await readSigningKey(layout);
+    if (signer !== null)
+      return [...(await examineLeftKey(layout)), good("signing key", `${fingerprint}, held by ${signer}`)];
+    const told = `${fingerprint}, in a file that this user reads`;
+    if (layout.root !== SYSTEM_ROOT || (await modeOf(SIGNER_SOCKET)) === null)
+      return [good("signing key", told)];
+    return [
+      warn(
+        "signing key",
+        told,
+        "as root: systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore",
+      ),
+    ];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [bad("signing key", error.message, "bring the file back from a copy, or attach this host anew")];
+    const next =
+      signer === null
+        ? "bring the file back from a copy, or attach this host anew"
+        : "systemctl status attestore-signer";
+    return [bad("signing key", error.message, next)];
   }
+}
+
+/** A key beside the signing process's own: of a move that did not come to its end, or one that was brought back from a copy. */
+async function examineLeftKey({ signingKey }: Layout): Promise<Finding[]> {
+  if ((await modeOf(signingKey)) === null) return [];
+  return [
+    warn(
+      "signing key",
+      `${signingKey} is not in use and can be read by this user`,
+      "as root: /usr/lib/attestore/migrate",
+    ),
+  ];
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {

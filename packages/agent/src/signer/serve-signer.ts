@@ -1,0 +1,133 @@
+import type { Server, Socket } from "node:net";
+import { equalBytes, ProofError, publicKeyFromBytes, type PublicKey } from "@attestore/proof";
+import type { SigningKey } from "../root/signing-key-file.ts";
+import { UserError } from "../root/user-error.ts";
+import type { KeyDirectory } from "./key-directory.ts";
+import { ANSWER, encodeMessage, KEY_SIZE, type Message, MessageReader, OPERATION } from "./protocol.ts";
+import { purposeOf } from "./signable.ts";
+
+const CONNECTIONS = 32;
+const REQUEST_MS = 10_000;
+const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
+/** What is refused, in words for the agent's user. Nothing of a key is in them. */
+class Refused extends Error {}
+
+/** Answers on a socket that only the agent's user may connect to. One request is worked on at a time: some replace keys. */
+export function serveSigner(server: Server, keys: KeyDirectory): void {
+  let last: Promise<unknown> = Promise.resolve();
+  server.maxConnections = CONNECTIONS;
+  server.on("connection", (socket) => {
+    const reader = new MessageReader();
+    socket.setTimeout(REQUEST_MS, () => socket.destroy());
+    socket.on("error", () => undefined);
+    const giveUp = (): void => void socket.destroy();
+    socket.once("end", giveUp);
+    socket.on("data", (bytes: Buffer) => {
+      let request: Message | null;
+      try {
+        request = reader.push(bytes);
+      } catch {
+        socket.destroy();
+        return;
+      }
+      if (request === null) return;
+      const whole = request;
+      socket.off("end", giveUp);
+      // Whatever else comes is for nobody.
+      socket.removeAllListeners("data").resume();
+      last = last.then(() => reply(socket, keys, whole));
+    });
+  });
+}
+
+async function reply(socket: Socket, keys: KeyDirectory, request: Message): Promise<void> {
+  let answer: Buffer;
+  try {
+    answer = encodeMessage(ANSWER.done, await answerTo(keys, request));
+  } catch (error) {
+    const isTold = error instanceof Refused || error instanceof UserError || error instanceof ProofError;
+    if (!isTold)
+      process.stderr.write(`attestore: ${error instanceof Error ? error.message : String(error)}\n`);
+    const why = isTold ? error.message : "something went wrong, see its journal";
+    answer = encodeMessage(ANSWER.refused, Buffer.from(why));
+  }
+  socket.end(answer);
+}
+
+/** @throws Refused, UserError `key_file`, ProofError, and what the file system says */
+export async function answerTo(keys: KeyDirectory, { kind, payload }: Message): Promise<Uint8Array> {
+  switch (kind) {
+    case OPERATION.current:
+      requireSize(payload, 0);
+      return (await keys.current()).publicKey.bytes;
+    case OPERATION.ensure:
+      requireSize(payload, 0);
+      return (await keys.ensure()).publicKey.bytes;
+    case OPERATION.next:
+      requireSize(payload, 0);
+      return (await keys.next()).publicKey.bytes;
+    case OPERATION.sign:
+      return sign(keys, payload);
+    case OPERATION.takeNext:
+      return takeNext(keys, payload);
+    case OPERATION.takeBack:
+      await keys.takeBack(fingerprintIn(payload));
+      return Buffer.alloc(0);
+    case OPERATION.forget:
+      await forget(keys, fingerprintIn(payload));
+      return Buffer.alloc(0);
+    default:
+      throw new Refused("there is no such request");
+  }
+}
+
+async function sign(keys: KeyDirectory, payload: Buffer): Promise<Uint8Array> {
+  if (payload.length <= KEY_SIZE) throw new Refused("there is nothing to sign");
+  const wanted = keyIn(payload.subarray(0, KEY_SIZE));
+  const message = payload.subarray(KEY_SIZE);
+  const [current, next] = [await keys.current(), await keys.preparedNext()];
+  const key = [current, next].find((each) => isKey(each, wanted)) ?? null;
+  if (key === null) throw new Refused("that key is not in use");
+  const purpose = purposeOf(message, wanted, {
+    current: current.publicKey,
+    next: next?.publicKey ?? null,
+  });
+  if (purpose === null) throw new Refused("this is nothing that an agent signs");
+  return key.sign(new Uint8Array(message));
+}
+
+async function takeNext(keys: KeyDirectory, payload: Buffer): Promise<Uint8Array> {
+  requireSize(payload, 2 * KEY_SIZE);
+  const [before, after] = [keyIn(payload.subarray(0, KEY_SIZE)), keyIn(payload.subarray(KEY_SIZE))];
+  const [current, next] = [await keys.current(), await keys.preparedNext()];
+  // Done before, by a request whose answer got lost.
+  if (isKey(current, after)) return Buffer.alloc(0);
+  if (!isKey(current, before) || !isKey(next, after))
+    throw new Refused("these are not the key in use and the next one");
+  await keys.takeNext(current, next as SigningKey);
+  return Buffer.alloc(0);
+}
+
+async function forget(keys: KeyDirectory, fingerprint: string): Promise<void> {
+  if ((await keys.current()).fingerprint === fingerprint) throw new Refused("that key is in use");
+  await keys.forget(fingerprint);
+}
+
+function isKey(key: SigningKey | null, publicKey: PublicKey): boolean {
+  return key !== null && equalBytes(key.publicKey.bytes, publicKey.bytes);
+}
+
+function keyIn(bytes: Buffer): PublicKey {
+  return publicKeyFromBytes(new Uint8Array(bytes));
+}
+
+function fingerprintIn(payload: Buffer): string {
+  const text = payload.toString("latin1");
+  if (!FINGERPRINT.test(text)) throw new Refused("that is no fingerprint");
+  return text;
+}
+
+function requireSize(payload: Buffer, size: number): void {
+  if (payload.length !== size) throw new Refused(`a request of this kind has ${size} bytes`);
+}

@@ -1,0 +1,24 @@
+import { createServer } from "node:net";
+import { KeyDirectory } from "./key-directory.ts";
+import { serveSigner } from "./serve-signer.ts";
+
+/** sd_listen_fds(3): the first descriptor that systemd hands down. */
+const SOCKET_FD = 3;
+
+/** `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the agent's key, and signs what an agent signs. */
+export function runSigner(): void {
+  const directory = process.env["STATE_DIRECTORY"];
+  if (directory === undefined || process.env["LISTEN_FDS"] !== "1") {
+    process.stderr.write(
+      "attestore: this is for attestore-signer.service, which gives it a socket and a directory\n",
+    );
+    process.exit(2);
+  }
+  process.umask(0o077);
+  // Whoever asked may have closed its own half.
+  const server = createServer({ allowHalfOpen: true });
+  serveSigner(server, new KeyDirectory(directory));
+  server.listen({ fd: SOCKET_FD });
+  // What was asked is answered first; systemd keeps the socket.
+  for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => server.close());
+}

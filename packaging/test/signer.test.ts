@@ -1,0 +1,176 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import type { Finished } from "../../tests/e2e/harness/programs.ts";
+import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+
+/** A host on which the agent once read its key itself, upgraded: the key is another user's, and signs as before. */
+
+const release = inject("release");
+const PACKAGE = `attestore_${release.version}_amd64.deb`;
+const STATE = "/var/lib/attestore";
+const HELD = "/var/lib/attestore-signer";
+
+let system: ThrowawaySystem;
+const inside = (path: string): string => join(system.root, path);
+const mustShell = (script: string): string => system.must("sh", "-ec", script);
+const asUser = (user: string, script: string): Finished =>
+  system.run(["runuser", "-u", user, "--", "sh", "-c", script]);
+const signingKeyOfDoctor = (): string => {
+  const { stdout } = system.run(["attestore", "doctor", "--json"]);
+  const { findings } = JSON.parse(stdout) as {
+    findings: { title: string; result: string; detail: string }[];
+  };
+  const { result, detail } = findings.find(({ title }) => title === "signing key") ?? {};
+  return `${result}: ${detail}`;
+};
+/** What an installation of an earlier version has. */
+const FORMER = `
+  systemctl stop attestore-signer.socket attestore-signer.service
+  rm -rf ${HELD} ${STATE}/keys
+  cp -a /root/former-keys ${STATE}/keys
+`;
+const backUp = (): string => mustShell("date >>/srv/papers/one.txt; attestore backup --source papers --json");
+
+beforeAll(async () => {
+  system = await bootThrowawaySystem();
+  copyFileSync(join(release.out, PACKAGE), inside(`/root/${PACKAGE}`));
+  mustShell(`
+    mkdir -p /srv/papers
+    echo one >/srv/papers/one.txt
+    dpkg -i /root/${PACKAGE} >/dev/null
+    rm ${STATE}/keys/agent.signer
+    runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore init --standalone --name host >/dev/null
+    # Of a rotation that the service has not answered.
+    runuser -u attestore -- mkdir -m 0700 ${STATE}/keys/retired
+    cp -a ${STATE}/keys/agent.key ${STATE}/keys/retired/$(printf '%043d' 0).key
+    printf 'sources:\\n  papers: { engine: files, path: /srv/papers }\\n' >>${STATE}/config.yaml
+    cp -a ${STATE}/keys /root/former-keys
+  `);
+});
+afterAll(() => system.stop());
+
+describe("an agent that reads its key itself", () => {
+  it("loses it to whoever gets hold of its user, and doctor says what to do", () => {
+    expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
+    expect(signingKeyOfDoctor()).toMatch(/^warn: SHA256:.*in a file that this user reads$/);
+    backUp();
+  });
+});
+
+describe("its upgrade", () => {
+  it("moves the key, killed before any command too, and never loses it", () => {
+    // Every program that changes something counts its calls, and at the one that is set it kills the script instead.
+    mustShell(`
+      mkdir /root/shims
+      for program in cat head mv rm mkdir chown sync mktemp runuser; do
+        printf '#!/bin/sh\\nn=$(($(cat.real /root/shims/count) + 1))\\necho $n >/root/shims/count\\n[ $n -ne "$KILL_AT" ] || { kill -KILL $PPID; exit 1; }\\nexec %s "$@"\\n' "$(command -v $program)" >/root/shims/$program
+        chmod +x /root/shims/$program
+      done
+      cp /bin/cat /root/shims/cat.real
+    `);
+    const told = mustShell(`
+      wanted=$(sha256sum <${STATE}/keys/agent.key)
+      ${FORMER}
+      at=0 killed=1
+      while [ $killed -eq 1 ]; do
+        at=$((at + 1)) killed=0
+        rm -rf ${HELD} ${STATE}/keys
+        cp -a /root/former-keys ${STATE}/keys
+        echo 0 >/root/shims/count
+        KILL_AT=$at PATH=/root/shims:$PATH /usr/lib/attestore/migrate 2>/dev/null || killed=1
+        # Whoever is to sign now has the key: the agent, or the signer as soon as the agent's file names it.
+        if [ -e ${STATE}/keys/agent.signer ]; then file=${HELD}/agent.key; else file=${STATE}/keys/agent.key; fi
+        [ "$(sha256sum <$file)" = "$wanted" ] || { echo "lost at $at"; exit 1; }
+        /usr/lib/attestore/migrate
+        [ "$(sha256sum <${HELD}/agent.key)" = "$wanted" ] || { echo "lost after $at"; exit 1; }
+        [ ! -e ${STATE}/keys/agent.key ] && [ -s ${STATE}/keys/agent.signer ] || { echo "not moved after $at"; exit 1; }
+        [ -z "$(find ${STATE}/keys/retired -name '*.key')" ] && [ -e ${HELD}/retired/$(printf '%043d' 0).key ]
+        [ -z "$(find ${HELD} -name '.moving*' -o ! -user attestore-signer)" ]
+      done
+      echo $at
+    `);
+    expect(Number(told)).toBeGreaterThan(15);
+  });
+
+  it("is done by the package", () => {
+    mustShell(`${FORMER} dpkg -i /root/${PACKAGE} >/dev/null`);
+    expect(mustShell(`stat -c '%U %a' ${HELD} ${HELD}/agent.key`)).toBe(
+      "attestore-signer 700\nattestore-signer 600\n",
+    );
+    expect(mustShell(`cmp ${HELD}/agent.key /root/former-keys/agent.key; ls ${STATE}/keys`)).not.toContain(
+      "agent.key",
+    );
+    backUp();
+    expect(mustShell("attestore receipts verify")).toContain("2");
+    expect(signingKeyOfDoctor()).toMatch(/^good: SHA256:.*held by \/run\/attestore\/signer\.sock$/);
+  });
+
+  it("keeps both where the signer's key is another one, and says so", () => {
+    const { stderr } = system.run([
+      "sh",
+      "-ec",
+      `cp -a /root/former-keys/agent.key ${STATE}/keys/agent.key
+       echo other >>${STATE}/keys/agent.key
+       /usr/lib/attestore/migrate
+       cmp ${HELD}/agent.key /root/former-keys/agent.key
+       grep -q other ${STATE}/keys/agent.key
+       rm ${STATE}/keys/agent.key`,
+    ]);
+    expect(stderr).toContain("both stay");
+  });
+});
+
+describe("the signer", () => {
+  it("lets the agent's user have receipts signed, and nothing else; and nobody else anything", () => {
+    for (const path of [
+      `${HELD}/agent.key`,
+      HELD,
+      `/proc/$(systemctl show --value -p MainPID attestore-signer)/mem`,
+    ])
+      expect(asUser("attestore", `cat ${path}`).stderr).toMatch(/Permission denied|No such file/);
+    const ask = `python3 -c 'import socket, struct
+s = socket.socket(socket.AF_UNIX)
+s.connect("/run/attestore/signer.sock")
+def ask(kind, payload=b""):
+    s = socket.socket(socket.AF_UNIX); s.connect("/run/attestore/signer.sock")
+    s.sendall(struct.pack(">BI", kind, len(payload)) + payload)
+    answer = b""
+    while piece := s.recv(4096): answer += piece
+    return answer[0], answer[5:]
+key = ask(1)[1]
+print(len(key), ask(3, key + b"anything"))'`;
+    expect(asUser("attestore", ask).stdout).toBe("32 (1, b'this is nothing that an agent signs')\n");
+    for (const user of ["nobody", "attestore-sandbox"])
+      expect(asUser(user, ask).stderr).toContain("PermissionError");
+  });
+
+  it("rotates the key, and survives being killed", () => {
+    const told = JSON.parse(mustShell("attestore keys rotate signing --yes --json")) as { in_use: string };
+    mustShell("systemctl kill -s KILL attestore-signer.service");
+    expect(backUp()).toContain("papers");
+    expect(signingKeyOfDoctor()).toContain(told.in_use);
+    expect(mustShell(`find ${HELD} -maxdepth 1 -name '*.key'; ls ${HELD}/retired`)).toBe(
+      `${HELD}/agent.key\n${"0".repeat(43)}.key\n`,
+    );
+  });
+
+  it("runs with nothing that it does not need, in a unit that systemd understands whole", () => {
+    for (const unit of ["attestore-signer.socket", "attestore-signer.service"]) {
+      const { code, stdout, stderr } = system.run([
+        "systemd-analyze",
+        "verify",
+        "--recursive-errors=yes",
+        `/lib/systemd/system/${unit}`,
+      ]);
+      expect([code, stdout + stderr]).toEqual([0, ""]);
+    }
+    mustShell("systemd-analyze security --offline=true --threshold=15 attestore-signer.service");
+    expect(mustShell("stat -c '%U %a' /run/attestore/signer.sock").trim()).toBe("attestore 600");
+    const pid = mustShell("systemctl show --value -p MainPID attestore-signer").trim();
+    const status = mustShell(`cat /proc/${pid}/status`);
+    for (const line of [/^NoNewPrivs:\s+1$/m, /^Seccomp:\s+2$/m, /^CapBnd:\s+0+$/m])
+      expect(status).toMatch(line);
+    expect(mustShell(`tail -n +3 /proc/${pid}/net/dev | cut -d: -f1`).trim()).toBe("lo");
+  });
+});
