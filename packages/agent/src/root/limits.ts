@@ -6,13 +6,17 @@ export interface Limits {
   readonly bytes: number;
   /** Of a directory's files together, holes included: every one of those bytes is read and hashed. */
   readonly logicalBytes: number;
+  /** Of the directory that is restored to; if it does not say, it follows from the backup's signed size. */
+  readonly restoreDisk?: number;
+  /** Of all processes of a restore together, where no control group holds them. */
+  readonly restoreMemory?: number;
 }
 
 export const DEFAULT_LIMITS: Limits = { time_s: 24 * 3600, bytes: 4 * 2 ** 40, logicalBytes: 8 * 2 ** 40 };
 
 const MAX_TIME_S = 14 * 24 * 3600;
 const MAX_BYTES = 2 ** 50;
-const FIELDS = ["time_s", "bytes", "logical_bytes"];
+const FIELDS = ["time_s", "bytes", "logical_bytes", "restore_disk", "restore_memory"];
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
 /** `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out. `report` gets what is wrong. */
@@ -29,7 +33,12 @@ export function parseLimits(
   const given = value as Record<string, unknown>;
   for (const field of Object.keys(given))
     if (!FIELDS.includes(field)) report(field, `is no limit; there are ${FIELDS.join(", ")}`);
-  const within = (field: string, most: number, what: string, otherwise: number): number => {
+  const within = <Otherwise extends number | undefined>(
+    field: string,
+    most: number,
+    what: string,
+    otherwise: Otherwise,
+  ): number | Otherwise => {
     if (given[field] === undefined || given[field] === null) return otherwise;
     const number = typeof given[field] === "string" ? parseBytes(given[field]) : given[field];
     if (typeof number === "number" && Number.isSafeInteger(number) && number >= 1 && number <= most)
@@ -38,7 +47,11 @@ export function parseLimits(
     return otherwise;
   };
   const bytes = `bytes, such as 500GB or 2TB, up to ${MAX_BYTES}`;
+  const restoreDisk = within("restore_disk", MAX_BYTES, bytes, builtIn.restoreDisk);
+  const restoreMemory = within("restore_memory", MAX_BYTES, bytes, builtIn.restoreMemory);
   return {
+    ...(restoreDisk === undefined ? {} : { restoreDisk }),
+    ...(restoreMemory === undefined ? {} : { restoreMemory }),
     time_s: within("time_s", MAX_TIME_S, `a whole number of seconds from 1 to ${MAX_TIME_S}`, builtIn.time_s),
     bytes: within("bytes", MAX_BYTES, bytes, builtIn.bytes),
     logicalBytes: within("logical_bytes", MAX_BYTES, bytes, builtIn.logicalBytes),

@@ -83,7 +83,11 @@ export async function testRestore(request: TestRestoreRequest): Promise<RestoreT
     }
   };
   const plaintextBytes = plaintextBytesOf(request.backupMetadata);
-  const confinement = new Confinement(plaintextBytes, programsOf(source));
+  const confinement = new Confinement(plaintextBytes, {
+    programs: programsOf(source),
+    restoreDisk: limits.restoreDisk ?? null,
+    restoreMemory: limits.restoreMemory ?? null,
+  });
   const runtimeUsed = (): Runtime => ({
     ...sandbox.runtime,
     ...(confinement.level === null ? {} : { isolation: confinement.level }),

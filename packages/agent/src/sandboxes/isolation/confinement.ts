@@ -1,4 +1,6 @@
+import { totalmem } from "node:os";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { formatBytes } from "../../terminal/amounts.ts";
 import { RestoreTooLarge } from "./restore-too-large.ts";
 
 /**
@@ -16,25 +18,55 @@ const TIMES_PLAINTEXT = 16;
 const LEAST_DISK = 8 * GIB;
 /** For a backup whose receipt does not say how large its plaintext is. */
 const UNKNOWN_DISK = 256 * GIB;
+/** Of what is free when the restore begins. */
+const UNKNOWN_SHARE = 0.5;
+/** As the packaged unit has it. */
+const MEMORY_SHARE = 0.8;
+
+/** `disk`: more than the maker's signed size accounts for. `host`: what is left of the file system. `memory`: of this host. */
+export type ReachedLimit = "disk" | "host" | "memory";
+
+export interface ConfinementOptions {
+  readonly programs?: readonly string[];
+  /** As config.yaml says; null for what follows from the backup's size and the host's. */
+  readonly restoreDisk?: number | null;
+  readonly restoreMemory?: number | null;
+}
 
 /** How one restore is held, and what became of that. */
 export class Confinement {
-  readonly diskBytes: number;
+  /** Of all the processes together, where they are counted. */
+  readonly memoryBytes: number;
   /** Null until a place was opened. */
   level: IsolationLevel | null = null;
-  #reached: "disk" | "host" | null = null;
+  #reached: ReachedLimit | null = null;
+  #diskBytes: number | null;
 
   /** Directories with programs of the customer's, which have to be seen where the restored data are. */
   readonly programs: readonly string[];
 
   /** `plaintextBytes`: of the dump as the maker signed it; null if it does not say. */
-  constructor(plaintextBytes: number | null, programs: readonly string[] = []) {
+  constructor(
+    plaintextBytes: number | null,
+    { programs = [], restoreDisk = null, restoreMemory = null }: ConfinementOptions = {},
+  ) {
     this.programs = programs;
-    this.diskBytes =
-      plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes);
+    this.memoryBytes = restoreMemory ?? Math.floor(MEMORY_SHARE * totalmem());
+    this.#diskBytes =
+      restoreDisk ??
+      (plaintextBytes === null ? null : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
   }
 
-  reach(limit: "disk" | "host"): void {
+  /** `freeBytes`: of the file system that is restored to, as it is when the restore begins. */
+  fitTo(freeBytes: number): void {
+    this.#diskBytes ??= Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
+  }
+
+  get diskBytes(): number {
+    return this.#diskBytes ?? UNKNOWN_DISK;
+  }
+
+  reach(limit: ReachedLimit): void {
     this.#reached ??= limit;
   }
 
@@ -51,6 +83,11 @@ export class Confinement {
       return new CouldNotRun(
         "disk_full",
         "the scratch directory's file system is nearly full, and the restore was stopped: give it more room",
+      );
+    if (this.#reached === "memory")
+      return new CouldNotRun(
+        "sandbox_failed",
+        `the restore took more than ${formatBytes(this.memoryBytes)} of memory and was stopped: give the host more, or say limits.restore_memory`,
       );
     return otherwise;
   }

@@ -7,6 +7,7 @@ import { isSea } from "node:sea";
 import { findProgram } from "../../processes/find-program.ts";
 import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
 import { SERVE_COMMAND } from "./commands.ts";
+import { preferToEnd } from "../process/prefer-to-end.ts";
 import { ownProgramAt, programDirectory } from "./own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
@@ -143,6 +144,7 @@ export async function enterNamespaces({
     },
   );
   const closed = once(child, "close");
+  preferToEnd(child.pid);
   child.stderr.resume();
   child.stdin.on("error", () => undefined);
   const begun = await Promise.race([
@@ -154,6 +156,7 @@ export async function enterNamespaces({
     return null;
   }
   return {
+    ...(child.pid === undefined ? {} : { pid: child.pid }),
     input: child.stdin,
     output: child.stdout,
     close: async () => {

@@ -1,11 +1,12 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { RunContext } from "../../engines/engine.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Place } from "../place.ts";
 import { openProcessPlace } from "../process/process-place.ts";
 import { makeScratchDirectory } from "../process/scratch-directory.ts";
-import { Confinement, type IsolationLevel } from "./confinement.ts";
+import { ProcessWatch } from "../process/process-watch.ts";
+import { Confinement, type IsolationLevel, type ReachedLimit } from "./confinement.ts";
 import type { Limits } from "./frames.ts";
 import { enterNamespaces } from "./namespaces.ts";
 import { openRemotePlace } from "./remote-place.ts";
@@ -13,6 +14,8 @@ import { connectSandboxUnit, hasSandboxUnit } from "./sandbox-unit.ts";
 import { watchDisk } from "./watch-disk.ts";
 
 const PROCESSES = 512;
+/** On whose file system attestore-sandbox@.service restores. */
+const UNIT_CACHE = "/var/cache";
 
 /**
  * A throw-away place of this host for programs that touch a dump: as well held as this host and this process allow. Which it
@@ -26,26 +29,36 @@ export async function openIsolatedPlace(context: RunContext): Promise<Place> {
     confinement.level = level;
     return place;
   };
+  const restoredTo = (await hasSandboxUnit()) ? UNIT_CACHE : scratchDir;
+  confinement.fitTo(await freeBytes(restoredTo));
   const limits: Limits = {
     disk_bytes: confinement.diskBytes,
     file_bytes: confinement.diskBytes,
     processes: PROCESSES,
   };
-  const onLimit = (limit: "disk" | "host"): void => confinement.reach(limit);
+  const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);
   stopIfAborted(signal);
   if (await hasSandboxUnit())
     return opened("unit", await openRemotePlace(await connectSandboxUnit(), limits, onLimit));
-  const place = await openInNamespaces(scratchDir, confinement.programs, limits, onLimit);
+  const place = await openInNamespaces(scratchDir, confinement, limits);
   if (place !== null) return opened("namespaces", place);
-  return opened(process.getuid?.() === 0 ? "user" : "none", await openProcessPlace(scratchDir));
+  const bounds = { ...limits, memory_bytes: confinement.memoryBytes, onLimit };
+  return opened(process.getuid?.() === 0 ? "user" : "none", await openProcessPlace(scratchDir, bounds));
+}
+
+async function freeBytes(directory: string): Promise<number> {
+  await mkdir(directory, { recursive: true, mode: 0o700 }).catch(() => undefined);
+  const { bavail, bsize } = await statfs(directory).catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize;
 }
 
 async function openInNamespaces(
   scratchDir: string,
-  programs: readonly string[],
+  confinement: Confinement,
   limits: Limits,
-  onLimit: (limit: "disk" | "host") => void,
 ): Promise<Place | null> {
+  const { programs } = confinement;
+  const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);
   const directory = await makeScratchDirectory(scratchDir, null);
   // In a directory that only we walk to: nobody here meets a set-user-ID program that was restored.
   const data = join(directory.path, "data");
@@ -61,6 +74,15 @@ async function openInNamespaces(
     onLimit(limit);
     await stream.close();
   });
+  if (stream.pid !== undefined) {
+    const watch = new ProcessWatch(null);
+    watch.add(stream.pid);
+    void watch.exceeds(confinement.memoryBytes, stopWatching.signal).then(async (isTooMuch) => {
+      if (!isTooMuch) return;
+      onLimit("memory");
+      await stream.close();
+    });
+  }
   const close = async (): Promise<void> => {
     stopWatching.abort();
     await stream.close();

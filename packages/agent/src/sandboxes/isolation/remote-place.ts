@@ -10,6 +10,8 @@ import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
 export interface SandboxStream {
   readonly input: Writable;
   readonly output: Readable;
+  /** Its first process, where it is one of this host's. */
+  readonly pid?: number;
   /** Ends it, with everything in it; resolves when it is gone. */
   close(): Promise<void>;
 }

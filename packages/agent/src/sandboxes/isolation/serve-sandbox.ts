@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
@@ -19,6 +18,7 @@ import {
   type StartRequest,
   WINDOW,
 } from "./frames.ts";
+import { hardLimit } from "./hard-limit.ts";
 import { watchDisk } from "./watch-disk.ts";
 
 export interface ServedSandbox extends Ready {
@@ -83,15 +83,6 @@ function readyOf({ home, sockets, self }: ServedSandbox): Ready {
   return { home, sockets, self };
 }
 
-/** Of ours, which no program may exceed (proc(5), /proc/PID/limits). */
-function hardLimit(name: string): number {
-  const line = readFileSync("/proc/self/limits", "latin1")
-    .split("\n")
-    .find((each) => each.startsWith(name));
-  const hard = line?.slice(name.length).trim().split(/\s+/)[1];
-  return hard === undefined || hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
-}
-
 /** A program, or a connection that looks like one. */
 type Carried = EventEmitter & Pick<ChildProcess, "stdin" | "stdout" | "stderr" | "pid">;
 
@@ -107,6 +98,8 @@ class Program {
   readonly #early: (() => void)[] = [];
   #child: Carried | null = null;
   #isKilled = false;
+  #ended: Ended | null = null;
+  #isTold = false;
 
   constructor(
     channel: number,
@@ -195,19 +188,19 @@ class Program {
       });
       child[name]?.on("error", () => undefined);
     }
-    let ended: Ended | null = null;
-    const tell = (): void => {
-      if (ended === null) return;
-      this.#send(jsonFrame(FRAME.exit, this.#channel, ended));
-      ended = null;
-      this.#onEnd();
-    };
     child.once("exit", (code: number | null, signal: NodeJS.Signals | null) => {
-      ended = { code, signal };
-      // What it started may hold its output open; of what was killed nobody waits for more.
-      if (this.#isKilled) setTimeout(tell, 100);
+      this.#ended = { code, signal };
+      if (this.#isKilled) this.#tell();
     });
-    child.once("close", tell);
+    child.once("close", () => this.#tell());
+  }
+
+  /** Once: after all of its output, or of what was killed at once, for what it started may hold its output open for ever. */
+  #tell(): void {
+    if (this.#ended === null || this.#isTold) return;
+    this.#isTold = true;
+    this.#send(jsonFrame(FRAME.exit, this.#channel, this.#ended));
+    this.#onEnd();
   }
 
   /** `bytes` are ours: frames are read into buffers that are used again. */
@@ -242,6 +235,8 @@ class Program {
     } catch (error) {
       if (systemCode(error) !== "ESRCH") throw error;
     }
+    // It ended before, and something else has its output.
+    this.#tell();
   }
 
   taken(name: "stdout" | "stderr", bytes: number): void {

@@ -1,16 +1,39 @@
+import { randomBytes } from "node:crypto";
 import { type Child, startChild } from "../../processes/child.ts";
-import { findProgram } from "../../processes/find-program.ts";
+import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
+import type { ReachedLimit } from "../isolation/confinement.ts";
+import type { Limits } from "../isolation/frames.ts";
+import { hardLimit } from "../isolation/hard-limit.ts";
 import { ownProgram } from "../isolation/own-program.ts";
+import { watchDisk } from "../isolation/watch-disk.ts";
 import type { Place, PlaceProgram } from "../place.ts";
+import { preferToEnd } from "./prefer-to-end.ts";
+import { ProcessWatch, threadsOf } from "./process-watch.ts";
 import { makeScratchDirectory, makeSocketDirectory } from "./scratch-directory.ts";
+
+/** Seen by everyone who may see a process's environment: it names a place, and is no secret. */
+const MARK = "ATTESTORE_PLACE";
+/** Of processor time, for what outlives us. */
+const CPU_S = 12 * 3600;
+
+/** What programs of a place may take of this host. */
+export interface PlaceBounds extends Limits {
+  /** Of all of them together. */
+  readonly memory_bytes: number;
+  /** They have been ended, or are about to be. */
+  readonly onLimit: (limit: ReachedLimit) => void;
+}
 
 /**
  * Two throw-away directories of this host, and programs that run as an unprivileged user. What kill -9 leaves of them
  * goes with the next run.
  * @throws CouldNotRun
  */
-export async function openProcessPlace(scratchDir: string): Promise<Place> {
+export async function openProcessPlace(
+  scratchDir: string,
+  bounds: PlaceBounds | null = null,
+): Promise<Place> {
   const user = await unprivilegedUser();
   const directory = await makeScratchDirectory(scratchDir, user);
   const sockets = await makeSocketDirectory(user).catch(async (error: unknown) => {
@@ -18,22 +41,41 @@ export async function openProcessPlace(scratchDir: string): Promise<Place> {
     throw error;
   });
   const running = new Set<Child>();
+  const mark = randomBytes(16).toString("hex");
+  const watch = new ProcessWatch(`${MARK}=${mark}`);
+  const stopWatching = new AbortController();
+  if (bounds !== null) {
+    const { signal } = stopWatching;
+    const end = (limit: ReachedLimit): Promise<void> => {
+      bounds.onLimit(limit);
+      return watch.killAll();
+    };
+    void watch.exceeds(bounds.memory_bytes, signal).then((isTooMuch) => (isTooMuch ? end("memory") : null));
+    void watchDisk(directory.path, bounds.disk_bytes, signal).then((limit) =>
+      limit === null ? null : end(limit),
+    );
+  }
 
   async function start({ diesWithUs = false, ...program }: PlaceProgram): Promise<Child> {
     // Without it there is still the next run, which finds what is left.
     const setpriv = diesWithUs ? await findProgram("setpriv") : null;
-    const { command, args } = program;
+    const { command, args } = await limited(program, bounds, user?.uid ?? null);
     const child = await startChild({
       cwd: directory.path,
       ...program,
+      command,
+      args,
       ...(setpriv === null
         ? {}
         : {
             command: setpriv,
             args: ["--pdeathsig", (program.stopSignal ?? "SIGTERM").slice(3), "--", command, ...args],
           }),
+      env: { ...program.env, [MARK]: mark },
       ...(user === null ? {} : { user: { uid: user.uid, gid: user.gid } }),
     });
+    watch.add(child.pid);
+    preferToEnd(child.pid);
     running.add(child);
     void child.exited.then(() => running.delete(child));
     return child;
@@ -47,9 +89,36 @@ export async function openProcessPlace(scratchDir: string): Promise<Place> {
     shared: directory.path,
     start,
     close: async () => {
+      stopWatching.abort();
+      watch.note();
       await Promise.all([...running].map((child) => child.stop()));
+      await watch.killAll();
       await sockets.remove();
       await directory.remove();
     },
   };
+}
+
+/** The same by prlimit(1), where it is there. What it starts can raise none of it. */
+async function limited(
+  { command, args }: PlaceProgram,
+  bounds: PlaceBounds | null,
+  uid: number | null,
+): Promise<Pick<PlaceProgram, "command" | "args">> {
+  const [prlimit, path] = [
+    await findProgram("prlimit"),
+    command.includes("/") ? command : await findProgram(command),
+  ];
+  // What is not there says so itself.
+  if (bounds === null || prlimit === null || path === null || !(await isExecutable(path)))
+    return { command, args };
+  // The kernel counts all of a user's processes: as ourselves they come on top of what we have.
+  const processes = bounds.processes + threadsOf(uid ?? process.getuid?.() ?? -1);
+  const limits = [
+    "--core=0",
+    `--cpu=${Math.min(CPU_S, hardLimit("Max cpu time"))}`,
+    `--nproc=${Math.min(processes, hardLimit("Max processes"))}`,
+    `--fsize=${Math.min(bounds.file_bytes, hardLimit("Max file size"))}`,
+  ];
+  return { command: prlimit, args: [...limits, "--", path, ...args] };
 }

@@ -1,0 +1,169 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+const PAGE_BYTES = 4096;
+const LOOK_MS = 200;
+const GONE_MS = 10_000;
+
+interface Seen {
+  readonly pid: number;
+  readonly parent: number;
+  readonly isZombie: boolean;
+  /** In ticks after the boot: with the pid it names a process for good. */
+  readonly started: string;
+  readonly residentBytes: number;
+}
+
+/**
+ * The processes of a place that no control group and no process namespace of ours holds: those that we started, what those started, and whatever has
+ * the place's mark in its environment, which is how one is found whose parent went away between two looks.
+ */
+export class ProcessWatch {
+  readonly #mark: string | null;
+  readonly #members = new Map<number, string>();
+  /** Looked at, and not the place's. */
+  readonly #others = new Map<number, string>();
+
+  /** `mark`: what is in the environment of each of its programs and of nothing else; null where descent tells all. */
+  constructor(mark: string | null) {
+    this.#mark = mark;
+  }
+
+  /** A process that we started ourselves. */
+  add(pid: number): void {
+    const seen = read(pid);
+    if (seen !== null) this.#members.set(pid, seen.started);
+  }
+
+  /** Learns who they are now: once a parent has gone away, its children cannot be told by descent any more. */
+  note(): void {
+    this.#look();
+  }
+
+  /** Waits until they hold more memory than they may together; false once it is told to stop. */
+  async exceeds(maxBytes: number, signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      const began = performance.now();
+      if (this.#residentBytes(maxBytes) > maxBytes) return true;
+      // A host of many processes is not looked at without pause.
+      const pause = Math.max(LOOK_MS, 4 * (performance.now() - began));
+      await delay(pause, undefined, { signal }).catch(() => undefined);
+    }
+    return false;
+  }
+
+  /** Ends them all, those too that went into a session of their own. */
+  async killAll(): Promise<void> {
+    const until = performance.now() + GONE_MS;
+    while (performance.now() < until) {
+      const living = this.#look().filter(({ isZombie }) => !isZombie);
+      if (living.length === 0) return;
+      // First all of them stop: what forks without end is else never complete.
+      for (const { pid } of living) send(pid, "SIGSTOP");
+      const stopped = new Set(living.map(({ pid }) => pid));
+      const isComplete = this.#look().every(({ pid, isZombie }) => isZombie || stopped.has(pid));
+      if (isComplete) for (const { pid } of living) send(pid, "SIGKILL");
+      await delay(isComplete ? 10 : 0);
+    }
+  }
+
+  /** Pages that several share count once, which is looked at closely only where it matters. */
+  #residentBytes(maxBytes: number): number {
+    const members = this.#look();
+    const atMost = members.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+    if (atMost <= maxBytes) return atMost;
+    return members.reduce(
+      (sum, { pid, residentBytes }) => sum + (proportionalBytes(pid) ?? residentBytes),
+      0,
+    );
+  }
+
+  #look(): Seen[] {
+    const all = processes();
+    const isOurs = ({ pid, started, parent }: Seen): boolean => {
+      if (this.#members.get(pid) === started) return true;
+      if (this.#members.has(parent)) return true;
+      if (this.#mark === null || this.#others.get(pid) === started) return false;
+      if (environmentOf(pid).includes(this.#mark)) return true;
+      this.#others.set(pid, started);
+      return false;
+    };
+    for (const [pid, started] of this.#members)
+      if (all.get(pid)?.started !== started) this.#members.delete(pid);
+    for (let before = -1; before !== this.#members.size;) {
+      before = this.#members.size;
+      for (const each of all.values()) if (isOurs(each)) this.#members.set(each.pid, each.started);
+    }
+    for (const pid of this.#others.keys()) if (!all.has(pid)) this.#others.delete(pid);
+    return [...this.#members.keys()].flatMap((pid) => all.get(pid) ?? []);
+  }
+}
+
+/** How many threads a user has, which is what a limit of processes counts. */
+export function threadsOf(uid: number): number {
+  let count = 0;
+  for (const pid of pids()) {
+    const status = readText(`/proc/${pid}/status`);
+    if (Number(/^Uid:\t([0-9]+)/m.exec(status)?.[1] ?? -1) === uid)
+      count += Number(/^Threads:\t([0-9]+)/m.exec(status)?.[1] ?? 0);
+  }
+  return count;
+}
+
+function processes(): Map<number, Seen> {
+  const found = new Map<number, Seen>();
+  for (const pid of pids()) {
+    const seen = read(pid);
+    if (seen !== null) found.set(pid, seen);
+  }
+  return found;
+}
+
+function pids(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    // A system without it.
+    return [];
+  }
+}
+
+/** proc(5), /proc/PID/stat: the program's name, which may hold anything, is in parentheses. */
+function read(pid: number): Seen | null {
+  const text = readText(`/proc/${pid}/stat`);
+  const [state, parent = "", ...rest] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  if (state === undefined || state === "" || rest.length < 20) return null;
+  return {
+    pid,
+    parent: Number(parent),
+    isZombie: state === "Z" || state === "X",
+    started: rest[17] ?? "",
+    residentBytes: Number(rest[19]) * PAGE_BYTES,
+  };
+}
+
+function proportionalBytes(pid: number): number | null {
+  const kilobytes = /^Pss:\s+([0-9]+) kB$/m.exec(readText(`/proc/${pid}/smaps_rollup`))?.[1];
+  return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+}
+
+function environmentOf(pid: number): string {
+  return readText(`/proc/${pid}/environ`);
+}
+
+/** Empty of a process that is gone, or that is not ours to look at. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone meanwhile.
+  }
+}
