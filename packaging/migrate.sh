@@ -161,10 +161,12 @@ holder=/var/lib/attestore-signer
 
 as_agent() { runuser -u attestore -- "$@"; }
 
-# The names of the private halves in the agent's directory. It is the agent's: whatever is done there is done as the agent.
+# The names of the private halves in the agent's directory. It is the agent's: whatever is done there is done as the agent. Fails where nobody can say.
 own_halves() {
-  as_agent find "$state/keys" -maxdepth 2 -type f \( -path "$state/keys/agent.key" -o -path "$state/keys/agent.next.key" \
-    -o -path "$state/keys/retired/*.key" \) -printf '%P\n' | LC_ALL=C grep -xE 'agent\.key|agent\.next\.key|retired/[A-Za-z0-9+_-]{43}\.key' || true
+  found=$(as_agent find "$state/keys" -maxdepth 2 -type f -name '*.key' -printf '%P\n') || return 1
+  # The key in use comes last: a directory that has it is complete.
+  printf '%s\n' "$found" | LC_ALL=C sort -r |
+    { LC_ALL=C grep -xE 'agent\.key|agent\.next\.key|retired/[A-Za-z0-9+_-]{43}\.key' || [ $? -eq 1 ]; }
 }
 
 # Whether the signer has what the agent has under that name, once this is done.
@@ -190,12 +192,14 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && [ -d /run/systemd/system ] && id 
   chown attestore-signer:attestore-signer "$holder"
   sync "$(dirname "$holder")"
   rm -f "$holder"/.moving.*
+  halves=$(own_halves)
   held=1
-  # The key in use comes last: a directory that has it is complete.
-  for name in $(own_halves | LC_ALL=C sort -r); do copy_half "$name" || held=; done
+  for name in $halves; do copy_half "$name" || held=; done
+  # Whatever was said above: while the agent has a key in use, it goes on with that one, or the signer has it.
+  if [ -e "$state/keys/agent.key" ] && ! [ -s "$holder/agent.key" ]; then held=; fi
   if [ -n "$held" ]; then
     as_agent sh -c "umask 077; cd \"\$1\" && [ -s agent.signer ] ||
       { echo /run/attestore/signer.sock >.agent.signer && sync .agent.signer && mv -T .agent.signer agent.signer && sync .; }" sh "$state/keys"
-    for name in $(own_halves); do as_agent rm -f "$state/keys/$name"; done
+    for name in $halves; do as_agent rm -f "$state/keys/$name"; done
   fi
 fi
