@@ -255,9 +255,9 @@ describe("an upgrade", () => {
     expect(JSON.parse(agent("doctor", "--json").stdout)).toMatchObject({
       findings: expect.arrayContaining([
         expect.objectContaining({
-          title: "signing key",
+          title: "signer",
           result: "good",
-          detail: expect.stringContaining("held by") as string,
+          detail: expect.stringContaining("a process of its own") as string,
         }),
       ]) as unknown,
     });

@@ -63,18 +63,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   if (signer === null && !(await isReadable(layout.signingKey))) return [];
   try {
     const { fingerprint } = await readSigningKey(layout);
-    if (signer !== null)
-      return [...(await examineLeftKey(layout)), good("signing key", `${fingerprint}, held by ${signer}`)];
-    const told = `${fingerprint}, in a file that this user reads`;
-    if (layout.root !== SYSTEM_ROOT || (await modeOf(SIGNER_SOCKET)) === null)
-      return [good("signing key", told)];
-    return [
-      warn(
-        "signing key",
-        told,
-        "as root: systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore",
-      ),
-    ];
+    return [good("signing key", fingerprint), await examineSigner(layout, signer)];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const next =
@@ -85,16 +74,18 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   }
 }
 
-/** A key beside the signing process's own: of a move that did not come to its end, or one that was brought back from a copy. */
-async function examineLeftKey({ signingKey }: Layout): Promise<Finding[]> {
-  if ((await modeOf(signingKey)) === null) return [];
-  return [
-    warn(
-      "signing key",
-      `${signingKey} is not in use and can be read by this user`,
-      "as root: /usr/lib/attestore/migrate",
-    ),
-  ];
+/** Who has the key: a process of its own, or whoever this user is. */
+async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
+  const migrate = "systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore";
+  const isThere = (await modeOf(signingKey)) !== null;
+  // Of a move that did not come to its end, or one that was brought back from a copy.
+  if (signer !== null && isThere)
+    return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${migrate}`);
+  if (signer !== null) return good("signer", `a process of its own holds the key and signs, at ${signer}`);
+  const told = "the agent signs by itself: this user can read the key";
+  return root === SYSTEM_ROOT && (await modeOf(SIGNER_SOCKET)) !== null
+    ? warn("signer", told, `as root: ${migrate}`)
+    : good("signer", told);
 }
 
 async function examineDisk(layout: Layout): Promise<Finding> {

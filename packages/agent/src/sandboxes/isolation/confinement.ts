@@ -35,12 +35,14 @@ export interface ConfinementOptions {
 
 /** How one restore is held, and what became of that. */
 export class Confinement {
+  diskBytes: number;
   /** Of all the processes together, where they are counted. */
   readonly memoryBytes: number;
   /** Null until a place was opened. */
   level: IsolationLevel | null = null;
   #reached: ReachedLimit | null = null;
-  #diskBytes: number | null;
+  /** Nobody said how large it may become. */
+  readonly #followsFromFree: boolean;
 
   /** Directories with programs of the customer's, which have to be seen where the restored data are. */
   readonly programs: readonly string[];
@@ -52,18 +54,15 @@ export class Confinement {
   ) {
     this.programs = programs;
     this.memoryBytes = restoreMemory ?? Math.floor(MEMORY_SHARE * totalmem());
-    this.#diskBytes =
+    this.#followsFromFree = restoreDisk === null && plaintextBytes === null;
+    this.diskBytes =
       restoreDisk ??
-      (plaintextBytes === null ? null : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
+      (plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
   }
 
   /** `freeBytes`: of the file system that is restored to, as it is when the restore begins. */
   fitTo(freeBytes: number): void {
-    this.#diskBytes ??= Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
-  }
-
-  get diskBytes(): number {
-    return this.#diskBytes ?? UNKNOWN_DISK;
+    if (this.#followsFromFree) this.diskBytes = Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
   }
 
   reach(limit: ReachedLimit): void {
