@@ -166,10 +166,14 @@ test("a backup whose maker did not sign its size may take a share of what is fre
   const unknown = new Confinement(null);
   unknown.fitTo(10 * 1024 * MIB);
   expect(unknown.diskBytes).toBe(5 * 1024 * MIB);
+  unknown.reach("disk");
+  expect(unknown.whatEnded(null)).toMatchObject({ code: "disk_full" });
   const signed = new Confinement(1024 * MIB);
   signed.fitTo(10 * 1024 * MIB);
   expect(signed.diskBytes).toBe(16 * 1024 * MIB);
   const said = new Confinement(null, { restoreDisk: 3 * MIB });
   said.fitTo(10 * 1024 * MIB);
   expect(said.diskBytes).toBe(3 * MIB);
+  said.reach("disk");
+  expect(said.whatEnded(null)).toMatchObject({ code: "restore_too_large" });
 });

@@ -77,6 +77,12 @@ export class Confinement {
 
   /** Why it broke: what its programs say of their end is of no use if a limit ended them. */
   whatEnded(otherwise: unknown): unknown {
+    // What is free is the host's doing, and says nothing of the backup.
+    if (this.#reached === "disk" && this.#followsFromFree)
+      return new CouldNotRun(
+        "disk_full",
+        `the restore took more than ${formatBytes(this.diskBytes)}, half of what was free, and was stopped: give it more room, or say limits.restore_disk`,
+      );
     if (this.#reached === "disk") return new RestoreTooLarge(this.diskBytes);
     if (this.#reached === "host")
       return new CouldNotRun(
