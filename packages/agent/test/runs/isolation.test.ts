@@ -69,8 +69,8 @@ test("without it, as it was, all of this succeeds", async () => {
   try {
     expect(await says(place, `cat ${dir.dir}/keys/agent.key`)).toBe("a secret");
     expect(await says(place, connects())).toBe("reached");
-    expect(await says(place, `setsid sleep 0.77${process.pid} >/dev/null 2>&1 & echo left`)).toBe("left");
-    expect(isRunning(`sleep\u00000.77${process.pid}`)).toBe(true);
+    expect(await says(place, `setsid sleep 77.1${process.pid} >/dev/null 2>&1 & echo left`)).toBe("left");
+    await expect.poll(() => isRunning(`sleep\u000077.1${process.pid}`)).toBe(true);
   } finally {
     await place.close();
   }
