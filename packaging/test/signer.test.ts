@@ -148,7 +148,7 @@ print(len(key), ask(3, key + b"anything"))'`;
 
   it("rotates the key, and survives being killed", () => {
     const told = JSON.parse(mustShell("attestore keys rotate signing --yes --json")) as { in_use: string };
-    mustShell("systemctl kill -s KILL attestore-signer.service");
+    mustShell("systemctl kill --kill-who=main -s KILL attestore-signer.service");
     expect(backUp()).toContain("papers");
     expect(toldByDoctor("signing key")).toContain(told.in_use);
     expect(mustShell(`find ${HELD} -maxdepth 1 -name '*.key'; ls ${HELD}/retired`)).toBe(
