@@ -33,5 +33,7 @@ export const MAX_SOURCE_METADATA_VALUES = 20_000;
 /** The same of an event's `detail`. Two checkpoints that contradict each other have room. */
 export const MAX_EVENT_DETAIL_BYTES = 40 * 1024;
 export const MAX_EVENT_DETAIL_VALUES = 1000;
+/** How long an invitation waits to be accepted. */
+export const INVITATION_S = 7 * 24 * 3600;
 /** Bytes of JSON after which a page of a list ends, however few records it has. */
 export const MAX_PAGE_BYTES = 1024 * 1024;

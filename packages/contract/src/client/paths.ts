@@ -574,9 +574,13 @@ export interface Schemas {
     tree_size: number;
     hashes: string[];
   };
+  InvitationDeclined: {
+    status: "declined";
+  };
   InvitationRecord: {
     id: string;
     created_at: string;
+    expires_at: string;
     org_id: string;
     org_name: string;
     role: "owner" | "admin" | "auditor";
@@ -641,6 +645,7 @@ export interface Schemas {
       name?: string;
       role: "owner" | "admin" | "auditor" | "operator" | "reader";
       status: "active" | "pending";
+      invitation_expires_at?: string;
     };
     org: Schemas["OrgRecord"] | null;
     impersonated_by: Schemas["UserRecord"] | null;
@@ -924,6 +929,9 @@ export interface Schemas {
     org_name: string;
     attempt?: string;
   };
+  SignupState: {
+    open: boolean;
+  };
   SignupVerifyRequest: {
     email: string;
     code: string;
@@ -1042,6 +1050,7 @@ export interface Schemas {
     name?: string;
     role: "owner" | "admin" | "auditor" | "operator";
     status: "active" | "pending";
+    invitation_expires_at?: string;
   };
   VerifyRequest: {
     email: string;
@@ -1062,6 +1071,12 @@ export interface Schemas {
 /** By path and method: what a call takes, and the body of each answer by status. */
 export interface Paths {
   "/api/auth/signup": {
+    get: {
+      path: undefined;
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["SignupState"] };
+    };
     post: {
       path: undefined;
       query: undefined;
@@ -1264,6 +1279,14 @@ export interface Paths {
       query: undefined;
       body: undefined;
       answers: { 200: Schemas["UserRecord"] };
+    };
+  };
+  "/api/auth/invitations/{userID}/decline": {
+    post: {
+      path: { userID: string };
+      query: undefined;
+      body: undefined;
+      answers: { 200: Schemas["InvitationDeclined"] };
     };
   };
   "/api/auth/switch": {

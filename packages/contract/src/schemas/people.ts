@@ -53,10 +53,15 @@ export const UserRecord = Type.Object(
     name: Type.Optional(Type.String()),
     role: Type.Union([OrgRole, Type.Literal("operator")]),
     status: Type.Union([Type.Literal("active"), Type.Literal("pending")]),
+    /** Of one who is `pending`: the invitation ends then, if it has not, and they can be invited anew. */
+    invitation_expires_at: Type.Optional(Timestamp),
   },
   strict,
 );
 export type UserRecord = Static<typeof UserRecord>;
+
+/** 200 of `GET /api/auth/signup`: whether anybody may sign up now. */
+export const SignupState = Type.Object({ open: Type.Boolean() }, strict);
 
 /** Body of `POST /api/auth/signup`. */
 export const SignupRequest = Type.Object(
@@ -130,10 +135,20 @@ export const SignedOut = Type.Object({ status: Type.Literal("signed_out") }, str
 
 /** An invitation that waits, as the person who was invited sees it; its id is that of the membership. */
 export const InvitationRecord = Type.Object(
-  { id: Id("user"), created_at: Timestamp, org_id: Id("org"), org_name: Type.String(), role: OrgRole },
+  {
+    id: Id("user"),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    org_id: Id("org"),
+    org_name: Type.String(),
+    role: OrgRole,
+  },
   strict,
 );
 export type InvitationRecord = Static<typeof InvitationRecord>;
+
+/** 200 of `POST /api/auth/invitations/{userID}/decline`. */
+export const InvitationDeclined = Type.Object({ status: Type.Literal("declined") }, strict);
 
 /** Body of `POST /api/auth/switch`. */
 export const SwitchRequest = Type.Object({ org_id: Id("org") }, strict);

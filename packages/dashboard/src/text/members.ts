@@ -9,11 +9,12 @@ export const members = {
     role: "Role",
     send: "Send the invitation",
     explanation:
-      "They are mailed how to sign in: with this address and a code, without a password. They are no member until they accept, by signing in or, where they belong to another organisation, in its settings.",
+      "They are mailed how to sign in: with this address and a code, without a password. They are no member until they accept, by signing in or, where they belong to another organisation, in its settings, where they can decline, too. The invitation ends after 7 days.",
   },
   column: { person: "Person", email: "E-mail", role: "Role", since: "Since", action: "Action" },
   you: "you",
   pending: "invited, has not accepted",
+  expired: "invitation expired: withdraw it, or invite them again",
   roles: {
     owner: "Owner",
     admin: "Admin",

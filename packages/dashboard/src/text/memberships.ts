@@ -6,6 +6,9 @@ export const memberships = {
   several: (count: number) =>
     `You belong to ${count} organisations. Choose another one at the top of the page.`,
   invited: (org: string, role: string) => `You are invited to ${org} as ${role}.`,
+  until: "The invitation ends",
+  decline: "Decline",
+  declineOf: (org: string) => `Decline the invitation to ${org}`,
   accept: "Accept",
   acceptOf: (org: string) => `Accept the invitation to ${org}`,
   leave: {

@@ -28,6 +28,9 @@ export const strings = {
     sent: (email: string) => `A code is on its way to ${email}.`,
     explanation: "We send you a code. With it you become the owner of a new organisation.",
     verify: "Create the organisation",
+    closedTitle: "Nobody can sign up here",
+    closed:
+      "Ask the owner of your organisation to invite you, or the operator of this service to make an organisation for you. Then sign in with the address that was invited.",
     haveAccount: "Have an account already?",
     login: "Sign in",
   },

@@ -1,5 +1,5 @@
-import { Button, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { Alert, Button, Stack, Text, TextInput } from "@mantine/core";
+import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
@@ -8,6 +8,12 @@ import { strings } from "../../text/strings.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
 import { newAttempt } from "./new-attempt.ts";
+
+/** Whether there is a form to fill in at all. Where that cannot be asked, submitting it says so. */
+const signupQuery = queryOptions({
+  queryKey: ["signup"],
+  queryFn: async () => (await api.call("get", "/api/auth/signup")).body,
+});
 
 export function SignupPage() {
   const [email, setEmail] = useState("");
@@ -18,13 +24,21 @@ export function SignupPage() {
     mutationFn: () =>
       api.call("post", "/api/auth/signup", { body: { email, org_name: organisation, attempt } }),
   });
+  const state = useQuery(signupQuery);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     send.mutate();
   };
   return (
     <Entrance title={strings.signup.title}>
-      {send.isSuccess ? (
+      {state.data?.open === false ? (
+        <Stack>
+          <Alert title={strings.signup.closedTitle}>{strings.signup.closed}</Alert>
+          <Text size="sm">
+            {strings.signup.haveAccount} <Link to="/login">{strings.signup.login}</Link>
+          </Text>
+        </Stack>
+      ) : send.isSuccess ? (
         <CodeForm
           sent={strings.signup.sent(email)}
           action={strings.signup.verify}

@@ -24,11 +24,12 @@ export function MembersPage() {
           const columns: Column<Member>[] = [
             {
               header: text.column.person,
-              cell: ({ id, name, email, status }) => (
+              cell: ({ id, name, email, status, invitation_expires_at: until }) => (
                 <span>
                   {name ?? email}
                   {id === me.id && ` (${text.you})`}
-                  {status === "pending" && ` (${text.pending})`}
+                  {status === "pending" &&
+                    ` (${until !== undefined && Date.parse(until) <= Date.now() ? text.expired : text.pending})`}
                 </span>
               ),
             },

@@ -8,6 +8,7 @@ import { useMyInvitations, useMyOrgs } from "../../api/memberships.ts";
 import { useMe } from "../../api/session.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
+import { Moment } from "../../parts/moment.tsx";
 import { Section } from "../../parts/section.tsx";
 import { memberships as text } from "../../text/memberships.ts";
 
@@ -28,16 +29,27 @@ export function OwnMemberships({ org }: { org: Schemas["OrgRecord"] }) {
   );
 }
 
-function Invited({ invitation: { id, org_name, role } }: { invitation: Schemas["InvitationRecord"] }) {
+function Invited({
+  invitation: { id, org_name, role, expires_at },
+}: {
+  invitation: Schemas["InvitationRecord"];
+}) {
   const client = useQueryClient();
+  const onSettled = () => client.invalidateQueries({ queryKey: ["orgs"] });
   const accept = useMutation({
     mutationFn: () => api.call("post", "/api/auth/invitations/{userID}/accept", { path: { userID: id } }),
-    onSettled: () => client.invalidateQueries({ queryKey: ["orgs"] }),
+    onSettled,
+  });
+  const decline = useMutation({
+    mutationFn: () => api.call("post", "/api/auth/invitations/{userID}/decline", { path: { userID: id } }),
+    onSettled,
   });
   return (
     <>
       <Group>
-        <Text size="sm">{text.invited(org_name, role)}</Text>
+        <Text size="sm">
+          {text.invited(org_name, role)} {text.until} <Moment at={expires_at} />
+        </Text>
         <Button
           size="xs"
           aria-label={text.acceptOf(org_name)}
@@ -46,8 +58,18 @@ function Invited({ invitation: { id, org_name, role } }: { invitation: Schemas["
         >
           {text.accept}
         </Button>
+        <Button
+          size="xs"
+          variant="default"
+          aria-label={text.declineOf(org_name)}
+          loading={decline.isPending}
+          onClick={() => decline.mutate()}
+        >
+          {text.decline}
+        </Button>
       </Group>
       {accept.isError && <FailurePanel error={accept.error} />}
+      {decline.isError && <FailurePanel error={decline.error} />}
     </>
   );
 }

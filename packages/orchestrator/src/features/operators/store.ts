@@ -31,9 +31,9 @@ export async function insertOperator(
 }
 
 /** Whether anybody runs the service for others. */
-export async function hasOperator(tx: DatabaseTransaction): Promise<boolean> {
+export async function hasOperator(db: Database): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`select exists (
-    select from users where role = 'operator' and removed_at is null) as found`.execute(tx);
+    select from users where role = 'operator' and removed_at is null) as found`.execute(db);
   return rows[0]?.found === true;
 }
 

@@ -3,12 +3,13 @@ import {
   CodeSent,
   SessionStarted,
   SignupRequest,
+  SignupState,
   SignupVerifyRequest,
 } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
-import { type Route, writeRoute } from "../../platform/http/route.ts";
+import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/codes.ts";
@@ -34,6 +35,19 @@ export function signupRoutes(
   db: Database,
   { sealer, logHost, publicUrl, signup: mode }: SignupDeps,
 ): Route[] {
+  const state = readRoute({
+    method: "GET",
+    path: "/api/auth/signup",
+    summary: "Whether anybody may sign up",
+    action: "session.start",
+    credential: "anonymous",
+    answers: { 200: SignupState },
+    rateLimits: [],
+    async handle() {
+      return { status: 200, body: { open: await isOpen(db, mode) } };
+    },
+  });
+
   const signup = writeRoute({
     method: "POST",
     path: "/api/auth/signup",
@@ -103,7 +117,7 @@ export function signupRoutes(
     },
   });
 
-  return [signup, verify];
+  return [state, signup, verify];
 }
 
 /** An invitation that waits is no account: whoever invites strangers would keep them from signing up. */
@@ -111,8 +125,12 @@ async function knownAccount(tx: DatabaseTransaction, email: string): Promise<Use
   return (await accountsOf(tx, email)).find(({ status }) => status === "active");
 }
 
+async function isOpen(db: Database, mode: SignupMode): Promise<boolean> {
+  return mode === "open" || (mode === "until-operator" && !(await hasOperator(db)));
+}
+
 async function assertOpen(tx: DatabaseTransaction, mode: SignupMode): Promise<void> {
-  if (mode === "open" || (mode === "until-operator" && !(await hasOperator(tx)))) return;
+  if (await isOpen(tx, mode)) return;
   throw new ApiError(
     "forbidden",
     "Nobody can sign up here. Ask the owner of your organisation to invite you, or the operator of this service to make one.",

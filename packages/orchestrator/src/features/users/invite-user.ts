@@ -1,11 +1,9 @@
-import { newId, type OrgRole } from "@attestore/contract";
+import { INVITATION_S, newId, type OrgRole } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
-import { insertUser, type User } from "./store.ts";
-
-const INVITE_OF_USE_S = 7 * 24 * 3600;
+import { insertUser, removeExpiredInvitation, type User } from "./store.ts";
 
 export interface InviteDeps {
   sealer: Sealer;
@@ -44,11 +42,11 @@ The organisation's id is ${org.id}. To accept, sign in with this address:
     ${publicUrl}/login
 
 You will be mailed a code to type there. There is no password.
-If you belong to another organisation already, you are asked first.
-If you expect no invitation, do nothing.
+If you belong to another organisation already, you are asked first, and can decline.
+If you expect no invitation, do nothing: it ends in 7 days.
 `,
     },
-    new Date(Date.now() + INVITE_OF_USE_S * 1000),
+    new Date(Date.now() + INVITATION_S * 1000),
   );
   return user;
 }
@@ -60,6 +58,7 @@ export async function addUser(
 ): Promise<User> {
   const now = new Date();
   const { orgId: org_id, ...rest } = user;
+  await removeExpiredInvitation(tx, org_id, user.email);
   const added = await insertUser(tx, { id: newId("user", now.getTime()), org_id, created_at: now, ...rest });
   if (added === null)
     throw new ApiError(

@@ -1,5 +1,6 @@
 import {
   Id,
+  InvitationDeclined,
   InvitationRecord,
   LeftOrg,
   SessionStarted,
@@ -14,8 +15,8 @@ import { requireOrg } from "../orgs/require-org.ts";
 import { continueSession } from "../sessions/continue-session.ts";
 import { sessionAnswer } from "../sessions/session-answer.ts";
 import { leaveOrg } from "./change-user.ts";
-import { acceptInvitation, invitationsOf, siblingIn } from "./memberships.ts";
-import { presentUser } from "./present.ts";
+import { acceptInvitation, declineInvitation, invitationsOf, siblingIn } from "./memberships.ts";
+import { invitationEnd, presentUser } from "./present.ts";
 
 /** What people do with their own memberships: accept one, change between them, end one. */
 export function membershipRoutes(db: Database): Route[] {
@@ -32,7 +33,14 @@ export function membershipRoutes(db: Database): Route[] {
       for (const { id, org_id, role, created_at } of await invitationsOf(db, principal)) {
         if (org_id === null || role === "operator") continue;
         const { name } = await requireOrg(db, org_id);
-        items.push({ id, created_at: created_at.toISOString(), org_id, org_name: name, role });
+        items.push({
+          id,
+          created_at: created_at.toISOString(),
+          expires_at: invitationEnd(created_at).toISOString(),
+          org_id,
+          org_name: name,
+          role,
+        });
       }
       return { status: 200, body: { items } };
     },
@@ -51,6 +59,23 @@ export function membershipRoutes(db: Database): Route[] {
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       return { status: 200, body: presentUser(await acceptInvitation(tx, principal, params.userID)) };
+    },
+  });
+
+  const decline = writeRoute({
+    method: "POST",
+    path: "/api/auth/invitations/:userID/decline",
+    summary: "Decline an invitation to one's own address",
+    action: "membership.change",
+    beyondOrg: true,
+    credential: "user",
+    params: Type.Object({ userID: Id("user") }),
+    answers: { 200: InvitationDeclined },
+    errors: ["not_found"],
+    rateLimits: ["default"],
+    async handle({ params, principal }, tx) {
+      await declineInvitation(tx, principal, params.userID);
+      return { status: 200, body: { status: "declined" } };
     },
   });
 
@@ -89,5 +114,5 @@ export function membershipRoutes(db: Database): Route[] {
     },
   });
 
-  return [invitations, accept, change, leave];
+  return [invitations, accept, decline, change, leave];
 }

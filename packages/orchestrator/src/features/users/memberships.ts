@@ -2,7 +2,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { notFound } from "../../platform/http/errors.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { accountsOf, memberByEmail } from "./find-user.ts";
-import { listByEmail, setAccepted, type User } from "./store.ts";
+import { listByEmail, setAccepted, setDeclined, type User } from "./store.ts";
 
 /**
  * As whom somebody signs in who has proven that an address is theirs: the operator that they are, or the membership that they used last.
@@ -23,6 +23,15 @@ export async function acceptInvitation(
   const accepted = await setAccepted(tx, { id, email: principal.email.toLowerCase() });
   if (accepted === null) throw notFound("invitation");
   return accepted;
+}
+
+/** Declines an invitation to somebody's own address, as if it had never been. Throws `not_found` for every other one. */
+export async function declineInvitation(
+  tx: DatabaseTransaction,
+  principal: UserPrincipal,
+  id: string,
+): Promise<void> {
+  if (!(await setDeclined(tx, { id, email: principal.email.toLowerCase() }))) throw notFound("invitation");
 }
 
 /** Invitations to somebody's address that wait. An operator who acts as somebody sees that one's organisation, and nothing else of theirs. */

@@ -1,4 +1,4 @@
-import type { UserRecord } from "@attestore/contract";
+import { INVITATION_S, type UserRecord } from "@attestore/contract";
 import type { User } from "./store.ts";
 
 /** The record of a user as calls answer it. */
@@ -11,5 +11,12 @@ export function presentUser(user: User): UserRecord {
     ...(user.name === null ? {} : { name: user.name }),
     role: user.role,
     status: user.status,
+    ...(user.status === "pending"
+      ? { invitation_expires_at: invitationEnd(user.created_at).toISOString() }
+      : {}),
   };
+}
+
+export function invitationEnd(invitedAt: Date): Date {
+  return new Date(invitedAt.getTime() + INVITATION_S * 1000);
 }

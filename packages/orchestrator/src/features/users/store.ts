@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { OrgRole } from "@attestore/contract";
+import { INVITATION_S, type OrgRole } from "@attestore/contract";
 import type { Database, DatabaseTransaction, UsersTable } from "../../platform/database/schema.ts";
 import type { Page } from "../../platform/http/listing.ts";
 
@@ -12,6 +12,9 @@ export interface User {
   status: "active" | "pending";
   created_at: Date;
 }
+
+/** A membership, or an invitation that has not expired. */
+const STANDS = sql<boolean>`(status = 'active' or created_at > now() - make_interval(secs => ${INVITATION_S}::int))`;
 
 const COLUMNS = ["id", "org_id", "email", "name", "role", "status", "created_at"] as const;
 
@@ -44,6 +47,7 @@ export async function listByEmail(db: Database, email: string): Promise<User[]> 
     .select(COLUMNS)
     .where(sql`lower(email)`, "=", email)
     .where("removed_at", "is", null)
+    .where(STANDS)
     .orderBy(sql`status = 'active'`, "desc")
     .orderBy(sql`role = 'operator'`, "desc")
     .orderBy(
@@ -79,9 +83,42 @@ export async function setAccepted(
     .where(sql`lower(email)`, "=", invitation.email)
     .where("status", "=", "pending")
     .where("removed_at", "is", null)
+    .where(STANDS)
     .returning(COLUMNS)
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** False where it is no invitation of this address (in lower case) that waits. */
+export async function setDeclined(
+  tx: DatabaseTransaction,
+  invitation: { id: string; email: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ removed_at: sql<Date>`now()` })
+    .where("id", "=", invitation.id)
+    .where(sql`lower(email)`, "=", invitation.email)
+    .where("status", "=", "pending")
+    .where("removed_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+/** Of this address (in any case) in that organisation: one that expired makes room for another. */
+export async function removeExpiredInvitation(
+  tx: DatabaseTransaction,
+  orgId: string,
+  email: string,
+): Promise<void> {
+  await tx
+    .updateTable("users")
+    .set({ removed_at: sql<Date>`now()` })
+    .where("org_id", "=", orgId)
+    .where(sql`lower(email)`, "=", email.toLowerCase())
+    .where("removed_at", "is", null)
+    .where(sql<boolean>`not ${STANDS}`)
+    .execute();
 }
 
 /** Operators too; nobody who was removed. */

@@ -23,6 +23,15 @@ async function signIn(email: string): Promise<Answer> {
   return service.call({ method: "POST", path: "/api/auth/verify", json });
 }
 
+const inDays = (from: unknown, days: number): string =>
+  new Date(Date.parse(String(from)) + days * 86_400_000).toISOString();
+/** As if it had been sent so long ago. */
+const backdate = (id: unknown, days: number): Promise<unknown> =>
+  service.pool.query("update users set created_at = created_at - make_interval(days => $2) where id = $1", [
+    id,
+    days,
+  ]);
+
 const errorOf = ({ status, json }: Answer): unknown[] => [status, json["error"]];
 
 describe("an invitation", () => {
@@ -38,6 +47,7 @@ describe("an invitation", () => {
       name: "Grace",
       role: "auditor",
       status: "pending",
+      invitation_expires_at: inDays(answer.json["created_at"], 7),
     });
     const [mail] = await service.mails(email);
     expect(mail?.text).toContain(`${service.url}/login`);
@@ -51,8 +61,12 @@ describe("an invitation", () => {
     });
     const json = { email: typed, code: await service.codeFor(email) };
     const signedIn = await service.call({ method: "POST", path: "/api/auth/verify", json });
-    expect(signedIn.json["user"]).toEqual({ ...answer.json, status: "active" });
-    expect((await owner.get(users())).json["items"]).toContainEqual({ ...answer.json, status: "active" });
+    const { invitation_expires_at: _, ...member } = { ...answer.json, status: "active" } as Record<
+      string,
+      unknown
+    >;
+    expect(signedIn.json["user"]).toEqual(member);
+    expect((await owner.get(users())).json["items"]).toContainEqual(member);
   });
 
   test("tells nothing of whether the address has an account elsewhere: same answer, same mail", async () => {
@@ -61,7 +75,7 @@ describe("an invitation", () => {
     const seen = [];
     for (const email of [elsewhere.email, operator.email, "unknown@example.org"]) {
       const { status, json } = await owner.post(users(), { email, role: "admin" });
-      const { id, created_at, email: _, ...rest } = json;
+      const { id, created_at, invitation_expires_at: _at, email: _, ...rest } = json;
       expect([typeof id, typeof created_at]).toEqual(["string", "string"]);
       const mails = (await service.mails(email)).map(({ subject, text }) => [subject, text]);
       seen.push(JSON.stringify([status, rest, mails]));
@@ -101,6 +115,7 @@ describe("an invitation", () => {
       {
         id,
         created_at: invited.json["created_at"],
+        expires_at: inDays(invited.json["created_at"], 7),
         org_id: org.id,
         org_name: expect.any(String),
         role: "owner",
@@ -115,6 +130,39 @@ describe("an invitation", () => {
     expect((await person.get("/api/auth/invitations")).json["items"]).toEqual([]);
     expect(new Set(await orgsOf())).toEqual(new Set([theirs.id, org.id]));
     expect((await owner.post(channels, channel)).status).toBe(201);
+  });
+
+  test("that is older than 7 days lets nobody in, shows as ended, and another may be sent", async () => {
+    const person = await service.signIn(await service.addOrg());
+    const invite = (email: string) => owner.post(users(), { email, role: "auditor" });
+    const [elsewhere, nowhere] = [await invite(person.email), await invite("expired@example.org")];
+    for (const { json } of [elsewhere, nowhere]) await backdate(json["id"], 8);
+    expect((await person.get("/api/auth/invitations")).json["items"]).toEqual([]);
+    const accept = `/api/auth/invitations/${String(elsewhere.json["id"])}/accept`;
+    expect(errorOf(await person.post(accept))).toEqual([404, "not_found"]);
+    expect((await service.mails("expired@example.org"))[0]?.text).toContain("7 days");
+    await expect(signIn("expired@example.org")).rejects.toThrow("no code");
+    const shown = (await owner.get(users())).json["items"] as { id: string; invitation_expires_at: string }[];
+    const ended = shown.find(({ id }) => id === elsewhere.json["id"]);
+    expect(Date.parse(ended?.invitation_expires_at ?? "")).toBeLessThan(Date.now());
+    const again = await invite(person.email.toUpperCase());
+    expect(again.status).toBe(201);
+    expect((await person.post(`/api/auth/invitations/${String(again.json["id"])}/accept`)).status).toBe(200);
+    await backdate(again.json["id"], 8);
+    expect((await person.post("/api/auth/switch", { org_id: org.id })).status).toBe(200);
+  });
+
+  test("can be declined by the person alone, and then is gone", async () => {
+    const person = await service.signIn(await service.addOrg());
+    const { json } = await owner.post(users(), { email: person.email, role: "auditor" });
+    const decline = `/api/auth/invitations/${String(json["id"])}/decline`;
+    expect(errorOf(await owner.post(decline))).toEqual([404, "not_found"]);
+    expect((await person.post(decline)).json).toEqual({ status: "declined" });
+    expect(errorOf(await person.post(decline))).toEqual([404, "not_found"]);
+    expect(errorOf(await person.post(decline.replace("decline", "accept")))).toEqual([404, "not_found"]);
+    expect((await person.get("/api/auth/invitations")).json["items"]).toEqual([]);
+    const { id } = (await person.get("/api/auth/me")).json["user"] as { id: string };
+    expect(errorOf(await person.post(`/api/auth/invitations/${id}/decline`))).toEqual([404, "not_found"]);
   });
 
   test("that was withdrawn lets nobody in", async () => {
