@@ -9,6 +9,7 @@ import { commandCommand } from "./cli/command.ts";
 import { configCommand } from "./cli/config.ts";
 import { doctorCommand } from "./cli/doctor.ts";
 import { fsckCommand } from "./cli/fsck.ts";
+import { keysCommand } from "./cli/keys.ts";
 import { migrateCommand } from "./cli/migrate.ts";
 import { databaseCommand } from "./cli/database.ts";
 import { objectsCommand } from "./cli/objects.ts";
@@ -20,8 +21,12 @@ import { serveCommand } from "./cli/serve.ts";
 import { asDatabaseUnavailable } from "./platform/database/unavailable.ts";
 import { UserError } from "./platform/errors/user-error.ts";
 
-/** Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data directory, a wrong call). */
+/**
+ * Exit codes: 0 done, 1 refused or a defect of ours, 2 could not begin (settings, database, data directory, a wrong call), 3 the key token refused
+ * the PIN: starting again would only have it lock itself.
+ */
 const CANNOT_BEGIN = 2;
+const PIN_REFUSED = 3;
 
 const program = new Command("attestore-server")
   .description("The orchestrator of Attestore, which proves that backups restore.")
@@ -43,6 +48,7 @@ for (const command of [
   operatorCommand(),
   passkeyCommand(),
   objectsCommand(),
+  keysCommand(),
   databaseCommand(),
 ]) {
   program.addCommand(command);
@@ -59,5 +65,6 @@ try {
   const expected = error instanceof UserError ? error : asDatabaseUnavailable(error);
   if (expected === null) throw error;
   process.stderr.write(`attestore-server: ${expected.message}\n`);
-  process.exitCode = CANNOT_BEGIN;
+  process.exitCode =
+    expected instanceof UserError && expected.code === "key_token_pin" ? PIN_REFUSED : CANNOT_BEGIN;
 }

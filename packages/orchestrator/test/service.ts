@@ -54,6 +54,7 @@ import { listQueuedMail } from "../src/platform/mail/outbox.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
 import type { ConnectionSettings } from "../src/platform/postgres/connection-settings.ts";
+import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import { send, type Answer, type Call } from "./client.ts";
 import { RecordingLogger } from "./recording-logger.ts";
@@ -171,8 +172,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const sealingKey = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" }).d ?? "";
   const sealer = createSealer(Buffer.from(sealingKey, "base64url"));
   const signer = new HeadSigner(LOG_HOST, {
-    note: generateKeyPairSync("ed25519").privateKey,
-    time: generateKeyPairSync("ed25519").privateKey,
+    note: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
+    time: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
   });
 
   const listen = async (

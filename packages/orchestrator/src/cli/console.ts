@@ -10,9 +10,9 @@ import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
 import { errorCode } from "../platform/errors/errno.ts";
 import { notFound } from "../platform/http/errors.ts";
-import { createSealer, type Sealer } from "../platform/http/sealer.ts";
+import type { Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
-import { loadServiceKeys } from "../platform/keys/service-keys.ts";
+import { openServiceKeys, type ServiceKeys } from "../platform/keys/service-keys.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import type { ObjectStore } from "../platform/objects/object-store.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
@@ -68,14 +68,16 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
     connections: 2,
     way: "console",
   });
+  let keys: ServiceKeys | null = null;
   const close = async (): Promise<void> => {
+    await keys?.close();
     await access.close();
     await opened.close();
   };
   try {
     await migrate(opened.connection, silentLogger, undefined, opened);
     const before = await readIdentity(access.pool);
-    const keys = await loadServiceKeys(join(config.data, "keys"), before === null ? "create" : "refuse");
+    keys = await openServiceKeys(config, before === null ? "create" : "refuse");
     const identity = await requireIdentity(access.pool, keys, config);
     const db = access.database;
     return {
@@ -83,7 +85,7 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
       pool: access.pool,
       config,
       objects: objectStore(config, keys.objectUrls, silentLogger),
-      sealer: createSealer(keys.sealing),
+      sealer: keys.sealing.sealer,
       logHost: identity.log_host,
       publicUrl: config.publicUrl,
       caPem: config.tlsCertificate === undefined ? await ownCa(config.data) : null,

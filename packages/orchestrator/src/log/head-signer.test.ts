@@ -1,13 +1,14 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { openCheckpoint } from "@attestore/proof";
 import { expect, test } from "vitest";
+import { heldSigningKey } from "../platform/keys/signing-key.ts";
 import { HeadSigner } from "./head-signer.ts";
 import { LogDefect } from "./log-defect.ts";
 import { logOrigin, logVerifier, timeVerifier } from "./log-keys.ts";
 
 const keys = {
-  note: generateKeyPairSync("ed25519").privateKey,
-  time: generateKeyPairSync("ed25519").privateKey,
+  note: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
+  time: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
 };
 const HOST = "log.example.test";
 const origin = logOrigin(HOST, "org_01h455vb4pex5vsknk084sn02q");

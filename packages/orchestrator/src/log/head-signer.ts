@@ -1,4 +1,3 @@
-import { sign, type KeyObject } from "node:crypto";
 import {
   cosignatureLine,
   cosignatureMessage,
@@ -127,7 +126,7 @@ export class HeadSigner {
   async signWithTime(head: Head, time_s: number): Promise<string> {
     const note = await this.sign(head);
     const message = cosignatureMessage(time_s, formatCheckpoint(head));
-    const signature = await signInPool(this.#keys.time, message);
+    const signature = await this.#keys.time.sign(message);
     return note + cosignatureLine(this.#timeVerifier, time_s, signature);
   }
 
@@ -137,14 +136,14 @@ export class HeadSigner {
    */
   async signText(origin: string, text: string): Promise<string> {
     if (text.startsWith(`${origin}\n`)) throw new TypeError("heads are signed by sign() alone");
-    const signature = await signInPool(this.#keys.note, utf8(text));
+    const signature = await this.#keys.note.sign(utf8(text));
     return formatNote(text, [noteSignatureLine(this.#verifierOf(origin), signature)]);
   }
 
   async #sign(head: Head): Promise<string> {
     const text = formatCheckpoint(head);
     const [signature] = await Promise.all([
-      signInPool(this.#keys.note, utf8(text)),
+      this.#keys.note.sign(utf8(text)),
       this.#memory?.signed.record(head),
     ]);
     return `${text}\n${noteSignatureLine(this.#verifierOf(head.origin), signature)}`;
@@ -173,13 +172,4 @@ function setBack({ origin, size }: Pick<Head, "origin" | "size">, newest: Signed
     "head_regressed",
     `${origin} has ${size} leaves, and not the head of ${newest.size} that was signed: was the database set back?`,
   );
-}
-
-function signInPool(key: KeyObject, message: Uint8Array): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    sign(null, message, key, (error, signature) => {
-      if (error) reject(error);
-      else resolve(signature);
-    });
-  });
 }

@@ -1,10 +1,10 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
 import { noteVerifier, type NoteVerifier } from "@attestore/proof";
+import type { SigningKey } from "../platform/keys/signing-key.ts";
 
-/** The service's two Ed25519 private keys: one signs heads, the other says when it saw them. */
+/** The service's two keys: one signs heads, the other says when it saw them. */
 export interface LogKeys {
-  note: KeyObject;
-  time: KeyObject;
+  note: SigningKey;
+  time: SigningKey;
 }
 
 /** What the service's logs are called and whose signatures they carry. Public. */
@@ -17,7 +17,7 @@ export interface LogIdentity {
 }
 
 export function logIdentity(host: string, keys: LogKeys): LogIdentity {
-  return { host, notePublicKey: rawPublicKey(keys.note), timePublicKey: rawPublicKey(keys.time) };
+  return { host, notePublicKey: keys.note.publicKey, timePublicKey: keys.time.publicKey };
 }
 
 /** The log's name in its checkpoints, and the name of its key: `<log host>/<org_id>`. */
@@ -33,10 +33,4 @@ export function logVerifier(identity: LogIdentity, origin: string): NoteVerifier
 /** Who vouches for the time of the hourly heads: `<log host>/time`, which no organisation's id can be. */
 export function timeVerifier(identity: LogIdentity): NoteVerifier {
   return noteVerifier(`${identity.host}/time`, "cosignature/v1", identity.timePublicKey);
-}
-
-function rawPublicKey(key: KeyObject): Uint8Array {
-  const { crv, x } = createPublicKey(key).export({ format: "jwk" });
-  if (crv !== "Ed25519" || x === undefined) throw new TypeError("a log's key has to be an Ed25519 key");
-  return new Uint8Array(Buffer.from(x, "base64url"));
 }

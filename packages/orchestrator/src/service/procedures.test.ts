@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -39,15 +39,19 @@ async function follow(name: string, postgres: Record<string, string> = OLD): Pro
   const page = await readFile(PAGE, "utf8");
   const block = new RegExp(`<!-- runs: ${name} -->\n\`\`\`sh\n([^]*?)\`\`\``).exec(page)?.[1];
   if (block === undefined) throw new Error(`docs/operate.md has no commands called ${name}`);
-  const child = spawn("bash", ["-euo", "pipefail", "-c", block.replaceAll("/var/lib", root)], {
-    cwd: join(root, "work"),
-    env: {
-      ATTESTORE_DATA: server.data,
-      ...postgres,
-      PATH: `${join(root, "bin")}:/usr/lib/postgresql/15/bin:${process.env["PATH"]}`,
+  const child = spawn(
+    "bash",
+    ["-euo", "pipefail", "-c", block.replaceAll("/var/lib", root).replaceAll("/etc/attestore-server", root)],
+    {
+      cwd: join(root, "work"),
+      env: {
+        ATTESTORE_DATA: server.data,
+        ...postgres,
+        PATH: `${join(root, "bin")}:/usr/lib/postgresql/15/bin:${process.env["PATH"]}`,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  );
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += String(text)));
   const [code] = (await once(child, "close")) as [number];
@@ -60,8 +64,8 @@ async function stop(running: Running): Promise<void> {
   expect((await running.finished).exitCode).toBe(0);
 }
 
-async function json(...args: string[]): Promise<Record<string, unknown>> {
-  const { stdout, stderr } = await server.run([...args, "--json"], OLD).finished;
+async function json(args: string[], environment: Record<string, string>): Promise<Record<string, unknown>> {
+  const { stdout, stderr } = await server.run([...args, "--json"], environment).finished;
   expect(stdout, stderr).not.toBe("");
   return JSON.parse(stdout) as Record<string, unknown>;
 }
@@ -92,8 +96,8 @@ async function look(environment: Record<string, string> = OLD): Promise<Looked> 
   };
 }
 
-async function attach(): Promise<{ id: string; token: string }> {
-  const authKey = (await json("auth-key", "create", "--org", org))["auth_key"] as string;
+async function attach(environment: Record<string, string> = OLD): Promise<{ id: string; token: string }> {
+  const authKey = (await json(["auth-key", "create", "--org", org], environment))["auth_key"] as string;
   const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
   const text = JSON.stringify({
     name: "host-1",
@@ -153,7 +157,7 @@ test(
   "backing up, restoring, and a new major version of PostgreSQL, as docs/operate.md has them, lose no object and set no log back",
   async () => {
     const first = await server.serve(OLD);
-    org = (await json("org", "add", "Procedures"))["id"] as string;
+    org = (await json(["org", "add", "Procedures"], OLD))["id"] as string;
     keys = await addBackups((await attach()).id, 15);
     await follow("running-backup");
     await stop(first);
@@ -189,6 +193,35 @@ test(
       warnings: ["logs_set_back"],
       sweep: { objects: 15, quarantined: 0, removed: 0 },
     });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "keys move into a token as docs/operate.md has it, and the service goes on with them",
+  async () => {
+    await stop(await server.serve(OLD));
+    const before = await readFile(join(server.data, "keys", "log-signing.pem"), "utf8");
+    await follow("key-token");
+    expect((await readdir(join(server.data, "keys"))).toSorted()).toEqual(["object-urls.key"]);
+    const environment = {
+      ...OLD,
+      ATTESTORE_CONFIG: join(root, "config"),
+      SOFTHSM2_CONF: join(root, "attestore-token", "softhsm2.conf"),
+    };
+    const running = await server.serve(environment);
+    // The log of before is read-only.
+    org = (await json(["org", "add", "Token"], environment))["id"] as string;
+    await attach(environment);
+    await stop(running);
+    // Nor is it in the token's files as it was in ours.
+    const { d = "" } = createPrivateKey(before).export({ format: "jwk" });
+    const tokens = join(root, "attestore-token", "tokens");
+    for (const entry of await readdir(tokens, { recursive: true, withFileTypes: true }))
+      if (entry.isFile())
+        expect(await readFile(join(entry.parentPath, entry.name), "latin1")).not.toContain(
+          Buffer.from(d, "base64url").toString("latin1"),
+        );
   },
   TIMEOUT_MS,
 );

@@ -41,9 +41,9 @@ import { buildApp } from "../platform/http/app.ts";
 import { startHousekeeping } from "../platform/http/housekeeping.ts";
 import { runJobs } from "../platform/jobs/run-jobs.ts";
 import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
-import { createSealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
-import { loadServiceKeys } from "../platform/keys/service-keys.ts";
+import { openServiceKeys } from "../platform/keys/service-keys.ts";
+import { keySlots, leftFiles } from "../platform/keys/key-slots.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { deliverMail } from "../platform/mail/deliver-mail.ts";
 import { openMailTransport } from "../platform/mail/open-transport.ts";
@@ -104,16 +104,18 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(() => byClock.close());
 
   const keysDirectory = join(config.data, "keys");
-  const keys = await loadServiceKeys(
-    keysDirectory,
-    (await readIdentity(pool)) === null ? "create" : "refuse",
-  );
+  const keys = await openServiceKeys(config, (await readIdentity(pool)) === null ? "create" : "refuse");
+  cleanup.add(() => keys.close());
   const identity = await requireIdentity(byClock.pool, keys, config);
+  const left = await leftFiles(keySlots(config));
+  if (left.length > 0)
+    log.warn({ files: left }, "keys that the token has lie in files, too; see attestore-server keys move");
   const tlsSettings = {
     directory: join(config.data, "tls"),
     hostnames: [...config.hostnames, new URL(config.publicUrl).hostname, config.listen.host],
     certificateFile: config.tlsCertificate,
     keyFile: config.tlsKey,
+    authority: keys.authority,
   };
   const tls = await loadServerTls(tlsSettings, log);
   // The directory's only service is this one, so what looks unfinished is.
@@ -146,7 +148,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
-  const sealer = createSealer(keys.sealing);
+  const { sealer } = keys.sealing;
   const webhookReach = { networks: config.webhookNetworks, http: config.webhookHttp };
   const rateLimits = {
     ...RATE_LIMITS,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Pool } from "pg";
 import type { Config } from "../../platform/config/read-config.ts";
 import { requireIdentity } from "../../platform/keys/service-identity.ts";
-import { loadServiceKeys } from "../../platform/keys/service-keys.ts";
+import { openServiceKeys } from "../../platform/keys/service-keys.ts";
 import { failed, type Finding, ok } from "./finding.ts";
 import { errorMessage } from "../../platform/errors/errno.ts";
 
@@ -10,9 +10,17 @@ import { errorMessage } from "../../platform/errors/errno.ts";
 export async function examineKeys(config: Config, pool: Pool): Promise<Finding> {
   const directory = join(config.data, "keys");
   try {
-    const keys = await loadServiceKeys(directory, "refuse");
-    const { log_host } = await requireIdentity(pool, keys, config);
-    return ok("keys", `Those in ${directory} are the ones that the logs of ${log_host} were written with.`);
+    const keys = await openServiceKeys(config, "refuse");
+    try {
+      const { log_host } = await requireIdentity(pool, keys, config);
+      const token = config.pkcs11Module === undefined ? "" : " and in the token";
+      return ok(
+        "keys",
+        `Those in ${directory}${token} are the ones that the logs of ${log_host} were written with.`,
+      );
+    } finally {
+      await keys.close();
+    }
   } catch (error) {
     return failed(
       "keys",

@@ -25,7 +25,7 @@ export async function pollBootstrap(
   for (;;) {
     const bootstrap = await findByPollToken(db, hash);
     if (bootstrap === null) throw notFound("attach");
-    const answer = answerOf(deps, bootstrap);
+    const answer = await answerOf(deps, bootstrap);
     if (answer !== null) return answer;
     const left_ms = Math.min(until - performance.now(), bootstrap.expires_at.getTime() - Date.now());
     if (signal.aborted || performance.now() >= until) return { status: 202, body: { status: "pending" } };
@@ -34,7 +34,7 @@ export async function pollBootstrap(
 }
 
 /** Null while it is to be decided. */
-function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Answer | null {
+async function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Promise<Answer | null> {
   switch (bootstrap.status) {
     case "denied":
       throw new ApiError("attach_denied", "The attach was denied.");
@@ -42,7 +42,7 @@ function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Answer | null {
       const { id, sealed_token, agent_id, org_id } = bootstrap;
       if (sealed_token === null || agent_id === null || org_id === null)
         throw expired("The agent of this attach has its token already.");
-      const apiToken = deps.sealer.open(sealed_token, tokenPurpose(id)).toString();
+      const apiToken = (await deps.sealer.open(sealed_token, tokenPurpose(id))).toString();
       return { status: 200, body: attached(deps, { agentId: agent_id, orgId: org_id, apiToken }) };
     }
     case "pending":

@@ -57,7 +57,7 @@ export async function approveBootstrap(
     decided_by: decidedBy,
     org_id: orgId,
     agent_id: agentId,
-    sealed_token: sealer.seal(Buffer.from(apiToken), tokenPurpose(pending.id)),
+    sealed_token: await sealer.seal(Buffer.from(apiToken), tokenPurpose(pending.id)),
   });
   return { bootstrap, agentId };
 }

@@ -31,7 +31,7 @@ export async function addChannel(
     created_by: createdBy,
     created_at: now,
   };
-  const secret = request.kind === "webhook" ? newSecret(sealer, id) : null;
+  const secret = request.kind === "webhook" ? await newSecret(sealer, id) : null;
   const isNew = await insertChannel(
     tx,
     request.kind === "webhook"

@@ -53,7 +53,7 @@ export async function renewSecret(
 ): Promise<string> {
   if (channel.kind !== "webhook")
     throw invalidRequest("Only webhooks have a secret.", [{ path: "", message: "is of a channel of mail" }]);
-  const { secret, sealed } = newSecret(sealer, channel.id);
+  const { secret, sealed } = await newSecret(sealer, channel.id);
   await tx
     .updateTable("notification_channels")
     .set((row) => ({

@@ -86,7 +86,7 @@ async function send(deps: DeliveringDeps, due: Due, receiver: Receiver): Promise
   }
 }
 
-function post(
+async function post(
   { sealer, webhooks }: DeliveringDeps,
   { channelId, message }: Due,
   { url, sealedSecrets }: Extract<Receiver, { kind: "webhook" }>,
@@ -94,7 +94,7 @@ function post(
   const { id } = message;
   const timestamp = Math.floor(Date.now() / 1000);
   const body = webhookBody(message);
-  const signature = signatureHeader(sealer, channelId, sealedSecrets, { id, timestamp, body });
+  const signature = await signatureHeader(sealer, channelId, sealedSecrets, { id, timestamp, body });
   return sendWebhook({ url, id, timestamp, signature, body }, webhooks);
 }
 

@@ -4,9 +4,15 @@ import type { Sealer } from "../../platform/http/sealer.ts";
 const PREFIX = "whsec_";
 
 /** The secret of a webhook, as Standard Webhooks writes it, and sealed for the database. It is shown once and is nowhere else. */
-export function newSecret(sealer: Sealer, channelId: string): { secret: string; sealed: Buffer } {
+export async function newSecret(
+  sealer: Sealer,
+  channelId: string,
+): Promise<{ secret: string; sealed: Buffer }> {
   const key = randomBytes(32);
-  return { secret: `${PREFIX}${key.toString("base64")}`, sealed: sealer.seal(key, purpose(channelId)) };
+  return {
+    secret: `${PREFIX}${key.toString("base64")}`,
+    sealed: await sealer.seal(key, secretPurpose(channelId)),
+  };
 }
 
 export interface SignedMessage {
@@ -20,18 +26,18 @@ export interface SignedMessage {
  * `webhook-signature` (Standard Webhooks 1.0.0, "signature scheme"): a `v1` HMAC-SHA256 over id, timestamp and body for each of the
  * secrets, so that a receiver may change from one to the other.
  */
-export function signatureHeader(
+export async function signatureHeader(
   sealer: Sealer,
   channelId: string,
   sealedSecrets: readonly Buffer[],
   { id, timestamp, body }: SignedMessage,
-): string {
-  return sealedSecrets
-    .map((sealed) => {
-      const key = sealer.open(sealed, purpose(channelId));
-      return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
-    })
-    .join(" ");
+): Promise<string> {
+  const signatures = sealedSecrets.map(async (sealed) => {
+    const key = await sealer.open(sealed, secretPurpose(channelId));
+    return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
+  });
+  return (await Promise.all(signatures)).join(" ");
 }
 
-const purpose = (channelId: string): string => `webhook secret of ${channelId}`;
+/** Binds a sealed secret to its channel. */
+export const secretPurpose = (channelId: string): string => `webhook secret of ${channelId}`;

@@ -6,6 +6,7 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
 import { HeadSigner, type SignedHeadStore } from "../head-signer.ts";
 import { createLog } from "../locked-log.ts";
+import { heldSigningKey, type SigningKey } from "../../platform/keys/signing-key.ts";
 import type { LogKeys } from "../log-keys.ts";
 import { committedHeads } from "../missing-heads.ts";
 import { openSequencerPool } from "../sequencer-pool.ts";
@@ -159,6 +160,6 @@ export async function openLogWorld(): Promise<LogWorld> {
   return { ...database, keys, addOrg, addAgent, addBackup, addReplica, close };
 }
 
-function ed25519(): KeyObject {
-  return generateKeyPairSync("ed25519").privateKey;
+function ed25519(): SigningKey {
+  return heldSigningKey(generateKeyPairSync("ed25519").privateKey);
 }

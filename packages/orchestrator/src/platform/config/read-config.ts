@@ -176,6 +176,13 @@ function contradictions(settings: Settings): string[] {
       "ATTESTORE_S3_BUCKET, ATTESTORE_S3_ACCESS_KEY_ID and ATTESTORE_S3_SECRET_ACCESS_KEY go together: set all three or none.",
     );
   }
+  const { pkcs11Module, pkcs11Pin, logKey, timeKey, caKey, sealingKey } = settings;
+  const inToken = [logKey, timeKey, caKey, sealingKey].some((uri) => uri !== undefined);
+  if (inToken && (pkcs11Module === undefined || pkcs11Pin === undefined)) {
+    problems.push(
+      "Keys that a pkcs11: URI names need ATTESTORE_PKCS11_MODULE and ATTESTORE_PKCS11_PIN; the PIN may be file:PATH.",
+    );
+  }
   return problems;
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { parsePkcs11Uri } from "../keys/token/pkcs11-uri.ts";
 
 /** Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "… has to be". */
 export type ReadValue<T> = (text: string) => T;
@@ -171,4 +172,13 @@ export const rateLimit: ReadValue<RateLimitSetting> = (value) => {
   const [limit, window_s] = [Number(match?.[1]), Number(match?.[2])];
   if (limit >= 1 && window_s >= 1) return { limit, window_s };
   throw new InvalidValue("calls/seconds, such as 600/60");
+};
+
+/** A key in a token (RFC 7512), kept as it was written. */
+export const pkcs11Uri: ReadValue<string> = (value) => {
+  try {
+    return parsePkcs11Uri(value).text;
+  } catch (error) {
+    throw new InvalidValue(error instanceof TypeError ? error.message : String(error));
+  }
 };

@@ -55,6 +55,37 @@ export const SETTINGS = {
     read: type.host,
     description: "First part of the origin of every log, fixed by the first start; the public URL's host.",
   }),
+  pkcs11Module: define({
+    variable: "ATTESTORE_PKCS11_MODULE",
+    read: type.path,
+    description: "PKCS#11 module of the token that keys are in, such as /usr/lib/softhsm/libsofthsm2.so.",
+  }),
+  pkcs11Pin: define({
+    variable: "ATTESTORE_PKCS11_PIN",
+    read: type.text,
+    secret: true,
+    description: "The user PIN of that token.",
+  }),
+  logKey: define({
+    variable: "ATTESTORE_LOG_KEY",
+    read: type.pkcs11Uri,
+    description: "Key in the token that signs logs, such as pkcs11:token=attestore;object=log.",
+  }),
+  timeKey: define({
+    variable: "ATTESTORE_TIME_KEY",
+    read: type.pkcs11Uri,
+    description: "Key in the token that signs the hourly heads' times.",
+  }),
+  caKey: define({
+    variable: "ATTESTORE_CA_KEY",
+    read: type.pkcs11Uri,
+    description: "Key in the token of the service's own certificate authority.",
+  }),
+  sealingKey: define({
+    variable: "ATTESTORE_SEALING_KEY",
+    read: type.pkcs11Uri,
+    description: "Key in the token that seals secrets in the database.",
+  }),
   databaseUrl: define({
     variable: "DATABASE_URL",
     read: type.postgresUrl,

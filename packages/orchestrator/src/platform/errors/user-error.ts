@@ -6,6 +6,9 @@ export type UserErrorCode =
   | "postgres_missing"
   | "postgres_version"
   | "key_file"
+  | "key_token"
+  /** The token refused the PIN. Trying it again and again would lock the token. */
+  | "key_token_pin"
   | "certificate"
   | "listen_failed"
   | "invalid_argument";

@@ -7,7 +7,7 @@ import type { Sealer } from "./sealer.ts";
 
 type Remembered = NonNullable<SubmissionRecord["idempotency"]>;
 
-const PURPOSE = "idempotency";
+export const ANSWER_PURPOSE = "idempotency";
 
 /**
  * Claims the key until the transaction ends and gives the answer that an earlier request with it got, or null if this is the
@@ -41,7 +41,7 @@ async function findAnswer(
   if (!row.fingerprint.equals(key.fingerprint)) throw keyReused();
   // A replica logged this very submission meanwhile. Its answer follows from the log; the next try gets it there.
   if (row.body === null) throw keyInProgress();
-  const body = row.sealed ? sealer.open(row.body, PURPOSE) : row.body;
+  const body = row.sealed ? await sealer.open(row.body, ANSWER_PURPOSE) : row.body;
   return { status: row.status, body, replayed: true };
 }
 
@@ -55,7 +55,7 @@ export async function rememberAnswer(
   const row = {
     fingerprint: key.fingerprint,
     status: answer.status,
-    body: sealer === null ? answer.body : sealer.seal(answer.body, PURPOSE),
+    body: sealer === null ? answer.body : await sealer.seal(answer.body, ANSWER_PURPOSE),
     log_index: null,
     tree_size: null,
     sealed: sealer !== null,

@@ -6,22 +6,22 @@ const TAG_BYTES = 16;
 
 /** Encrypts what the service has to keep and nobody may read out of the database. `purpose` binds a box to its place. */
 export interface Sealer {
-  seal(plaintext: Uint8Array, purpose: string): Buffer;
-  /** Throws where the key, the purpose or the bytes are not the ones that were sealed. */
-  open(sealed: Uint8Array, purpose: string): Buffer;
+  seal(plaintext: Uint8Array, purpose: string): Promise<Buffer>;
+  /** Rejects where the key, the purpose or the bytes are not the ones that were sealed. */
+  open(sealed: Uint8Array, purpose: string): Promise<Buffer>;
 }
 
 /** AES-256-GCM under the service's key (32 bytes): version byte, nonce, ciphertext, tag. */
 export function createSealer(key: Uint8Array): Sealer {
   if (key.length !== 32) throw new RangeError("the sealing key has to have 32 bytes");
   return {
-    seal(plaintext, purpose) {
+    async seal(plaintext, purpose) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose));
       const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()]);
       return Buffer.concat([Buffer.of(VERSION), nonce, ciphertext, cipher.getAuthTag()]);
     },
-    open(sealed, purpose) {
+    async open(sealed, purpose) {
       if (sealed.length < 1 + NONCE_BYTES + TAG_BYTES || sealed[0] !== VERSION)
         throw new Error("not a sealed box of this version");
       const nonce = sealed.subarray(1, 1 + NONCE_BYTES);

@@ -1,9 +1,7 @@
-import { createPublicKey } from "node:crypto";
-import type { KeyObject } from "node:crypto";
 import type { Pool } from "pg";
 import { UserError } from "../errors/user-error.ts";
-import { sealingKeyCheck } from "./service-keys.ts";
 import type { ServiceKeys } from "./service-keys.ts";
+import type { SigningKey } from "./signing-key.ts";
 
 /**
  * What every log of a service is tied to from its first start on: agents and auditors hold the key and the origin, and a log that
@@ -36,15 +34,15 @@ export async function readIdentity(pool: Pool): Promise<ServiceIdentity | null> 
  */
 export async function requireIdentity(
   pool: Pool,
-  keys: ServiceKeys,
+  keys: Pick<ServiceKeys, "log" | "sealing">,
   hosts: { logHost: string | undefined; defaultLogHost: string },
 ): Promise<ServiceIdentity> {
   const before = await readIdentity(pool);
   const wanted: ServiceIdentity = {
     log_host: hosts.logHost ?? before?.log_host ?? hosts.defaultLogHost,
-    log_key: rawPublicKey(keys.log.note),
-    cosigner_key: rawPublicKey(keys.log.time),
-    sealing_key_check: sealingKeyCheck(keys.sealing),
+    log_key: base64(keys.log.note),
+    cosigner_key: base64(keys.log.time),
+    sealing_key_check: keys.sealing.check,
   };
   await pool.query(
     "insert into service_settings (name, value) values ($1, $2) on conflict (name) do nothing",
@@ -58,23 +56,18 @@ export async function requireIdentity(
       `ATTESTORE_LOG_HOST is ${wanted.log_host}, and the logs of this database were begun as ${kept.log_host}. It names them for ever: set it to ${kept.log_host}, or unset it.`,
     );
   }
-  requireSame("log-signing.pem", kept.log_key, wanted.log_key);
-  requireSame("log-cosigning.pem", kept.cosigner_key, wanted.cosigner_key);
-  requireSame("sealing.key", kept.sealing_key_check, wanted.sealing_key_check);
+  requireSame("log-signing.pem", "ATTESTORE_LOG_KEY", kept.log_key, wanted.log_key);
+  requireSame("log-cosigning.pem", "ATTESTORE_TIME_KEY", kept.cosigner_key, wanted.cosigner_key);
+  requireSame("sealing.key", "ATTESTORE_SEALING_KEY", kept.sealing_key_check, wanted.sealing_key_check);
   return kept;
 }
 
-function requireSame(file: string, kept: string, found: string): void {
+function requireSame(file: string, setting: string, kept: string, found: string): void {
   if (kept === found) return;
   throw new UserError(
     "key_file",
-    `keys/${file} is not the key that this database was written with. Restore keys/ from the backup that the database is from. Nothing was changed.`,
+    `keys/${file}, or what ${setting} names, is not the key that this database was written with. Restore keys/ from the backup that the database is from; where the key is to be in a token from now on: attestore-server keys move. Nothing was changed.`,
   );
 }
 
-/** The 32 bytes of an Ed25519 public key (RFC 8032), in base64. */
-export function rawPublicKey(privateKey: KeyObject): string {
-  const { x } = createPublicKey(privateKey).export({ format: "jwk" });
-  if (x === undefined) throw new TypeError("not an Ed25519 key");
-  return Buffer.from(x, "base64url").toString("base64");
-}
+const base64 = ({ publicKey }: SigningKey): string => Buffer.from(publicKey).toString("base64");

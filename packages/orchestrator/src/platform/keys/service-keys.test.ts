@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { openTestDatabase } from "../database/test-database.ts";
 import type { TestDatabase } from "../database/test-database.ts";
-import { rawPublicKey, readIdentity, requireIdentity } from "./service-identity.ts";
+import { readIdentity, requireIdentity } from "./service-identity.ts";
 import { loadServiceKeys } from "./service-keys.ts";
 
 let server: TestDatabase;
@@ -33,17 +33,17 @@ test("the first start makes the keys, for the owner alone; later starts use them
     expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   const again = await loadServiceKeys(directory, "refuse");
-  expect(rawPublicKey(again.log.note)).toBe(rawPublicKey(first.log.note));
-  expect(rawPublicKey(again.log.time)).toBe(rawPublicKey(first.log.time));
-  expect(rawPublicKey(again.log.note)).not.toBe(rawPublicKey(again.log.time));
-  expect(again.sealing).toEqual(first.sealing);
+  expect(again.log.note.publicKey).toEqual(first.log.note.publicKey);
+  expect(again.log.time.publicKey).toEqual(first.log.time.publicKey);
+  expect(again.log.note.publicKey).not.toEqual(again.log.time.publicKey);
+  expect(again.sealing.check).toBe(first.sealing.check);
   expect(again.objectUrls).toEqual(first.objectUrls);
 });
 
 test("processes that start at once agree on the keys", async () => {
   const all = await Promise.all(Array.from({ length: 8 }, () => loadServiceKeys(directory, "create")));
-  expect(new Set(all.map((keys) => rawPublicKey(keys.log.note))).size).toBe(1);
-  expect(new Set(all.map((keys) => keys.sealing.toString("hex"))).size).toBe(1);
+  expect(new Set(all.map((keys) => keys.log.note.publicKey.join())).size).toBe(1);
+  expect(new Set(all.map((keys) => keys.sealing.check)).size).toBe(1);
 });
 
 test("refuses a missing key where one was in use, a damaged one, and one that others may read", async () => {

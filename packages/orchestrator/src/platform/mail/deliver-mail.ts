@@ -48,7 +48,7 @@ export async function deliverDue(deps: DeliveryDeps): Promise<number> {
 async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMail): Promise<void> {
   const { id, attempts, expired } = queued;
   try {
-    const mail = queued.open();
+    const mail = await queued.open();
     if (mail !== null && !expired) await sendInTime(transport, mail, `mail-${id}`);
     if (mail !== null && expired)
       logger.error({ mail: id, attempts }, "a mail could not be sent and is given up");

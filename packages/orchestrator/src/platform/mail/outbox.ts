@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import type { Sealer } from "../http/sealer.ts";
 import type { Mail } from "./mail.ts";
 
-const PURPOSE = "mail";
+export const MAIL_PURPOSE = "mail";
 
 /**
  * Queues a mail in the transaction of what it tells of: it is sent if, and only if, that commits. It may arrive twice, after a crash
@@ -19,14 +19,14 @@ export async function queueMail(
     ...attachment,
     content: attachment.content.toString("base64"),
   }));
-  const sealed = sealer.seal(Buffer.from(JSON.stringify({ ...mail, attachments })), PURPOSE);
+  const sealed = await sealer.seal(Buffer.from(JSON.stringify({ ...mail, attachments })), MAIL_PURPOSE);
   await tx.insertInto("mail_outbox").values({ sealed, expires_at: expiresAt }).execute();
 }
 
 export interface QueuedMail {
   id: number;
-  /** Null for one that nobody gets. Throws where it was sealed with another key. */
-  open(): Mail | null;
+  /** Null for one that nobody gets. Rejects where it was sealed with another key. */
+  open(): Promise<Mail | null>;
   /** How often it was tried, this time included. */
   attempts: number;
   expired: boolean;
@@ -67,7 +67,8 @@ export async function postponeMail(db: Database, id: number, by_s: number): Prom
 /** What waits, oldest first. */
 export async function listQueuedMail(db: Database, sealer: Sealer): Promise<Mail[]> {
   const rows = await db.selectFrom("mail_outbox").select("sealed").orderBy("id").execute();
-  return rows.flatMap(({ sealed }) => openMail(sealer, sealed) ?? []);
+  const mails = await Promise.all(rows.map(({ sealed }) => openMail(sealer, sealed)));
+  return mails.filter((mail) => mail !== null);
 }
 
 interface Sealed {
@@ -77,10 +78,11 @@ interface Sealed {
   attachments: { filename: string; contentType: string; content: string }[];
 }
 
-function openMail(sealer: Sealer, sealed: Buffer): Mail | null {
+async function openMail(sealer: Sealer, sealed: Buffer): Promise<Mail | null> {
   // What this service sealed has the form that it gave it.
-  const { to, attachments, ...mail } = JSON.parse(sealer.open(sealed, PURPOSE).toString()) as Sealed;
+  const opened = await sealer.open(sealed, MAIL_PURPOSE);
+  const { to, attachments, ...mail } = JSON.parse(opened.toString()) as Sealed;
   if (to === null) return null;
-  const opened = attachments.map((one) => ({ ...one, content: Buffer.from(one.content, "base64") }));
-  return { to, ...mail, ...(opened.length === 0 ? {} : { attachments: opened }) };
+  const files = attachments.map((one) => ({ ...one, content: Buffer.from(one.content, "base64") }));
+  return { to, ...mail, ...(files.length === 0 ? {} : { attachments: files }) };
 }

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { errorCode } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import { createFile, makeDirectory, replaceFile } from "../files/durable-write.ts";
-import { generateKeyPem, issueLeaf, selfSign } from "./local-ca.ts";
+import { generateKeyPem, heldAuthorityKey, issueLeaf, selfSign } from "./local-ca.ts";
 import type { CertificateAuthority } from "./local-ca.ts";
+import type { AuthorityKey } from "../keys/authority-key.ts";
 import type { ServerNames } from "./names.ts";
 
 const LEAF_DAYS = 397;
@@ -28,11 +29,20 @@ export async function ensureLocalCertificate(
   directory: string,
   names: ServerNames,
   now: Date,
-  { leafFile = join(directory, "server.pem"), days = LEAF_DAYS }: { leafFile?: string; days?: number } = {},
+  {
+    leafFile = join(directory, "server.pem"),
+    days = LEAF_DAYS,
+    authority = null,
+  }: {
+    leafFile?: string;
+    days?: number;
+    /** The authority's key, where it is not the file `ca.key`. */
+    authority?: AuthorityKey | null;
+  } = {},
 ): Promise<LocalCertificate> {
   await makeDirectory(directory, 0o755);
   const caFile = join(directory, "ca.pem");
-  const ca = await ensureAuthority(directory, caFile, now);
+  const ca = await ensureAuthority(directory, caFile, authority, now);
   const before = await readOptional(leafFile);
   if (before !== null && isUsable(before, ca, names, now)) return { pem: before, caFile, renewed: false };
   const pem = await issueLeaf(ca, names, now, days);
@@ -45,7 +55,26 @@ export async function ensureLocalCertificate(
  * The key is written first. A crash between the two leaves a key without a certificate, which the next start signs; the
  * other order could leave a certificate that agents pin and nobody has the key of.
  */
-async function ensureAuthority(directory: string, caFile: string, now: Date): Promise<CertificateAuthority> {
+async function ensureAuthority(
+  directory: string,
+  caFile: string,
+  authority: AuthorityKey | null,
+  now: Date,
+): Promise<CertificateAuthority> {
+  const key = authority ?? (await fileKey(directory, caFile));
+  if ((await readOptional(caFile)) === null)
+    await createFile(caFile, `${await selfSign(key, now)}\n`, { mode: 0o644 });
+  const certificatePem = await readFile(caFile, "utf8");
+  const { publicKey } = new X509Certificate(certificatePem);
+  if (!publicKey.export({ format: "der", type: "spki" }).equals(key.spki))
+    throw new UserError(
+      "certificate",
+      `${caFile} is not the certificate of the authority's key. Restore the key, or, where ATTESTORE_CA_KEY names the token's, move the one of ${join(directory, "ca.key")} there: attestore-server keys move.`,
+    );
+  return { key, certificatePem };
+}
+
+async function fileKey(directory: string, caFile: string): Promise<AuthorityKey> {
   const keyFile = join(directory, "ca.key");
   if ((await readOptional(keyFile)) === null) {
     if ((await readOptional(caFile)) !== null) {
@@ -56,10 +85,7 @@ async function ensureAuthority(directory: string, caFile: string, now: Date): Pr
     }
     await createFile(keyFile, await generateKeyPem());
   }
-  const keyPem = await readFile(keyFile, "utf8");
-  if ((await readOptional(caFile)) === null)
-    await createFile(caFile, `${await selfSign(keyPem, now)}\n`, { mode: 0o644 });
-  return { keyPem, certificatePem: await readFile(caFile, "utf8") };
+  return heldAuthorityKey(await readFile(keyFile, "utf8"));
 }
 
 function isUsable(pem: string, ca: CertificateAuthority, names: ServerNames, now: Date): boolean {

@@ -1,7 +1,8 @@
 // @peculiar/x509 needs the metadata API before it loads.
 import "reflect-metadata";
 import * as x509 from "@peculiar/x509";
-import { randomBytes, webcrypto } from "node:crypto";
+import { createPrivateKey, createPublicKey, randomBytes, sign, webcrypto } from "node:crypto";
+import type { AuthorityKey } from "../keys/authority-key.ts";
 import type { ServerNames } from "./names.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
@@ -12,7 +13,7 @@ const BACKDATED_MS = 60 * 60 * 1000;
 
 export interface CertificateAuthority {
   certificatePem: string;
-  keyPem: string;
+  key: AuthorityKey;
 }
 
 x509.cryptoProvider.set(webcrypto as Crypto);
@@ -27,19 +28,20 @@ export async function generateKeyPem(): Promise<string> {
  * A certificate for an authority of this installation alone: it may sign leaves and no further authority. Not
  * constrained to names: agents pin it, and it must outlive a change of the host's name.
  */
-export async function selfSign(keyPem: string, now: Date): Promise<string> {
-  const keys = await importKeys(keyPem);
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+export async function selfSign(key: AuthorityKey, now: Date): Promise<string> {
+  const publicKey = await importPublicKey(key.spki);
+  const name = `CN=Attestore local CA ${randomBytes(4).toString("hex")}`;
+  const certificate = await signedBy(key, {
     serialNumber: serialNumber(),
-    name: `CN=Attestore local CA ${randomBytes(4).toString("hex")}`,
+    subject: name,
+    issuer: name,
     notBefore: new Date(now.getTime() - BACKDATED_MS),
     notAfter: new Date(now.getTime() + CA_DAYS * DAY_MS),
-    signingAlgorithm: ALGORITHM,
-    keys,
+    publicKey,
     extensions: [
       new x509.BasicConstraintsExtension(true, 0, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ],
   });
   return certificate.toString("pem");
@@ -56,19 +58,16 @@ export async function issueLeaf(
   days: number,
 ): Promise<string> {
   const keyPem = await generateKeyPem();
-  const keys = await importKeys(keyPem);
+  const publicKey = await importPublicKey(heldAuthorityKey(keyPem).spki);
   const issuer = new x509.X509Certificate(ca.certificatePem);
-  const issuerKeys = await importKeys(ca.keyPem);
   const end = Math.min(now.getTime() + days * DAY_MS, issuer.notAfter.getTime());
-  const certificate = await x509.X509CertificateGenerator.create({
+  const certificate = await signedBy(ca.key, {
     serialNumber: serialNumber(),
     issuer: issuer.subject,
     subject: `CN=Attestore server`,
     notBefore: new Date(now.getTime() - BACKDATED_MS),
     notAfter: new Date(end),
-    signingAlgorithm: ALGORITHM,
-    signingKey: issuerKeys.privateKey,
-    publicKey: keys.publicKey,
+    publicKey,
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -77,7 +76,7 @@ export async function issueLeaf(
         ...names.dns.map((value) => ({ type: "dns" as const, value })),
         ...names.ip.map((value) => ({ type: "ip" as const, value })),
       ]),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(issuer, false),
     ],
   });
@@ -91,12 +90,46 @@ function serialNumber(): string {
   return bytes.toString("hex");
 }
 
-async function importKeys(keyPem: string): Promise<CryptoKeyPair> {
-  const [der] = x509.PemConverter.decode(keyPem);
-  if (der === undefined) throw new TypeError("no PEM block in the key");
-  const privateKey = await webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, true, ["sign"]);
-  const { kty, crv, x, y } = await webcrypto.subtle.exportKey("jwk", privateKey);
-  const jwk = { kty, crv, x, y } as JsonWebKey;
-  const publicKey = await webcrypto.subtle.importKey("jwk", jwk, ALGORITHM, true, ["verify"]);
-  return { privateKey, publicKey } as CryptoKeyPair;
+type Contents = Omit<x509.X509CertificateCreateWithKeyParams, "signingKey" | "signingAlgorithm">;
+
+/** What is signed is taken from a first certificate with an empty signature: the key may be where no library reaches it. */
+async function signedBy(key: AuthorityKey, contents: Contents): Promise<x509.X509Certificate> {
+  const withSignature = (signature: Uint8Array): Promise<x509.X509Certificate> =>
+    x509.X509CertificateGenerator.create({
+      ...contents,
+      signingAlgorithm: ALGORITHM,
+      signature: new Uint8Array(signature),
+    });
+  const unsigned = await withSignature(new Uint8Array(64).fill(1));
+  return withSignature(await key.sign(signedPart(unsigned)));
+}
+
+/** TBSCertificate, as it is signed: the first thing in the outer sequence (RFC 5280, section 4.1). */
+function signedPart({ rawData }: x509.X509Certificate): Uint8Array {
+  const der = new Uint8Array(rawData);
+  const start = contentOf(der, 0).start;
+  return der.subarray(start, contentOf(der, start).end);
+}
+
+/** Where the content of a DER element is that begins at `at`. */
+function contentOf(der: Uint8Array, at: number): { start: number; end: number } {
+  const first = der[at + 1] ?? 0;
+  const more = first < 0x80 ? 0 : first & 0x7f;
+  const start = at + 2 + more;
+  const length =
+    more === 0 ? first : Number.parseInt(Buffer.from(der.subarray(at + 2, start)).toString("hex"), 16);
+  return { start, end: start + length };
+}
+
+async function importPublicKey(spki: Uint8Array): Promise<CryptoKey> {
+  return (await webcrypto.subtle.importKey("spki", spki, ALGORITHM, true, ["verify"])) as CryptoKey;
+}
+
+/** A key that this process holds, PKCS #8 in PEM. */
+export function heldAuthorityKey(keyPem: string): AuthorityKey {
+  const key = createPrivateKey(keyPem);
+  return {
+    spki: createPublicKey(key).export({ format: "der", type: "spki" }),
+    sign: async (message) => sign("sha256", message, { key, dsaEncoding: "ieee-p1363" }),
+  };
 }

@@ -4,6 +4,7 @@ import type { SecureContextOptions } from "node:tls";
 import { errorMessage } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
+import type { AuthorityKey } from "../keys/authority-key.ts";
 import { ensureLocalCertificate } from "./certificate-files.ts";
 import { serverNames } from "./names.ts";
 
@@ -18,6 +19,8 @@ export interface TlsSettings {
   /** A certificate of the user's own (PEM, with its chain) and its key. */
   certificateFile?: string | undefined;
   keyFile?: string | undefined;
+  /** The local authority's key, where it is not the file `ca.key`. */
+  authority?: AuthorityKey | null;
 }
 
 export interface ServerTls {
@@ -36,7 +39,9 @@ export async function loadServerTls(
     const { certificate, key } = await loadOwn(settings.certificateFile, settings.keyFile, log, now);
     return { options: serverTlsOptions(certificate, key), caFile: null };
   }
-  const local = await ensureLocalCertificate(settings.directory, serverNames(settings.hostnames), now);
+  const local = await ensureLocalCertificate(settings.directory, serverNames(settings.hostnames), now, {
+    authority: settings.authority ?? null,
+  });
   if (local.renewed) {
     const leaf = new X509Certificate(local.pem);
     log.info(

@@ -1,0 +1,184 @@
+import { X509Certificate } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Command } from "commander";
+import { type Config, readConfig } from "../platform/config/read-config.ts";
+import { connectDatabase } from "../platform/database/database.ts";
+import { migrate } from "../platform/database/migrate.ts";
+import { errorCode } from "../platform/errors/errno.ts";
+import { UserError } from "../platform/errors/user-error.ts";
+import { syncDirectory } from "../platform/files/durable-write.ts";
+import { configuredToken } from "../platform/keys/key-places.ts";
+import { type KeySlot, keySlots, leftFiles } from "../platform/keys/key-slots.ts";
+import { readIdentity } from "../platform/keys/service-identity.ts";
+import type { Token } from "../platform/keys/token/token.ts";
+import { silentLogger } from "../platform/logging/logger.ts";
+import { openDatabase } from "../platform/postgres/open-database.ts";
+import { commandGroup, consoleCommand } from "./console-command.ts";
+import { type MovedKey, moveSigningKey } from "./keys/move-key.ts";
+import { moveSealingKey } from "./keys/move-sealing-key.ts";
+import { listing, printOutcome } from "./outcome.ts";
+
+/** `attestore-server keys list|move` */
+export function keysCommand(): Command {
+  const list = consoleCommand("list", "Show where each of the service's keys is").action(
+    async (options: { json?: boolean }) => {
+      const config = readConfig(process.env);
+      const token = configuredToken(config);
+      try {
+        const rows = [];
+        for (const slot of keySlots(config)) rows.push(await look(slot, token));
+        printOutcome(
+          {
+            json: rows,
+            ...listing(
+              ["KEY", "PLACE", "IS THERE", "PUBLIC HALF"],
+              rows.map(({ key, place, is_there, public_key }) => [
+                key,
+                place,
+                is_there ? "yes" : "no",
+                public_key ?? "-",
+              ]),
+              "",
+            ),
+          },
+          options.json === true,
+        );
+      } finally {
+        await token?.close();
+      }
+    },
+  );
+
+  const move = consoleCommand(
+    "move",
+    "Have the token hold the keys that the settings name, while no service runs",
+  )
+    .option("--remove-files", "remove the files of keys that the token has")
+    .action(async (options: { json?: boolean; removeFiles?: boolean }) => {
+      const config = readConfig(process.env);
+      const token = configuredToken(config);
+      const slots = keySlots(config);
+      if (token === null || slots.every(({ uri }) => uri === undefined))
+        throw new UserError(
+          "invalid_setting",
+          "The settings name no key of a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
+        );
+      try {
+        const moved = await moveAll(config, token, slots);
+        const left = await leftFiles(slots);
+        if (options.removeFiles === true) await removeFiles(left);
+        printOutcome(
+          {
+            json: { keys: moved, files_left: options.removeFiles === true ? [] : left },
+            talk: moved.map(({ key, uri, is, resealed }) =>
+              resealed === undefined
+                ? `${key}: ${is}, ${uri}`
+                : `${key}: ${is}, ${uri}; ${resealed} sealed anew`,
+            ),
+            result: told(left, options.removeFiles === true),
+            ...(left.length === 0 || options.removeFiles === true
+              ? {}
+              : { next: "attestore-server keys move --remove-files" }),
+          },
+          options.json === true,
+        );
+      } finally {
+        await token.close();
+      }
+    });
+
+  return commandGroup("keys", "The service's own keys, and a PKCS#11 token for them", [list, move]);
+}
+
+interface Moved {
+  key: string;
+  uri: string;
+  is: MovedKey;
+  resealed?: number;
+}
+
+/** The data directory is this command's alone meanwhile, as a service's would be. */
+async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]): Promise<Moved[]> {
+  const opened = await openDatabase({
+    dataDirectory: config.data,
+    databaseUrl: config.databaseUrl,
+    migrationsUrl: config.migrationsUrl,
+    binaries: config.postgres,
+    user: config.postgresUser,
+    role: "serve",
+    log: silentLogger,
+  });
+  // As the tables' owner: the service's role may not lock them.
+  const access = connectDatabase({ connection: opened.connection, log: silentLogger, connections: 1 });
+  try {
+    await migrate(opened.connection, silentLogger, undefined, opened);
+    const identity = await readIdentity(access.pool);
+    const pinned = async (name: KeySlot["name"]): Promise<Uint8Array | null> => {
+      if (name === "ca") return certifiedKey(join(config.data, "tls", "ca.pem"));
+      const text = name === "log" ? identity?.log_key : identity?.cosigner_key;
+      return text === undefined ? null : Buffer.from(text, "base64");
+    };
+    const moved: Moved[] = [];
+    for (const { uri, kind, ...slot } of slots) {
+      if (uri === undefined) continue;
+      if (kind === "aes256") {
+        const sealing = { ...slot, kind, uri };
+        const check = identity?.sealing_key_check ?? null;
+        moved.push({
+          key: slot.name,
+          uri,
+          ...(await moveSealingKey({ token, db: access.database }, sealing, check)),
+        });
+      } else {
+        const is = await moveSigningKey(token, { ...slot, kind, uri }, await pinned(slot.name));
+        moved.push({ key: slot.name, uri, is });
+      }
+    }
+    return moved;
+  } finally {
+    await access.close();
+    await opened.close();
+  }
+}
+
+/** The public half in the authority's certificate, an uncompressed point; null where there is none yet. */
+async function certifiedKey(file: string): Promise<Uint8Array | null> {
+  try {
+    const { publicKey } = new X509Certificate(await readFile(file));
+    return publicKey.export({ format: "der", type: "spki" }).subarray(-65);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** The name is gone after it; what the disk and its backups have of the content is not. */
+async function removeFiles(files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await rm(file);
+    await syncDirectory(dirname(file));
+  }
+}
+
+async function look({ name, kind, file, uri }: KeySlot, token: Token | null) {
+  if (uri === undefined || token === null) {
+    const isThere = await readFile(file).then(
+      () => true,
+      () => false,
+    );
+    return { key: name, place: file, is_there: isThere, public_key: null };
+  }
+  const found = await token.find(uri, kind);
+  const publicKey =
+    found === null || kind === "aes256" ? null : Buffer.from(found.publicKey).toString("base64");
+  return { key: name, place: uri, is_there: found !== null, public_key: publicKey };
+}
+
+function told(left: readonly string[], removed: boolean): string {
+  if (left.length === 0) return "The token has the keys, and no file does.";
+  const files = left.map((file) => `  ${file}`).join("\n");
+  return removed
+    ? `The token has the keys. Removed:\n${files}`
+    : `The token has the keys, and so do these files:\n${files}\nCopy them to where you keep what must never be lost, off this machine, and remove them here.`;
+}

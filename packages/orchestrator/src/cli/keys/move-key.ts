@@ -1,0 +1,63 @@
+import { createPrivateKey, createPublicKey } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { errorCode } from "../../platform/errors/errno.ts";
+import { UserError } from "../../platform/errors/user-error.ts";
+import type { PrivateMaterial } from "../../platform/keys/token/token-calls.ts";
+import { tokenAuthorityKey, tokenSigningKey } from "../../platform/keys/token/token-keys.ts";
+import type { Token } from "../../platform/keys/token/token.ts";
+import type { KeySlot } from "../../platform/keys/key-slots.ts";
+
+export type MovedKey = "there already" | "moved" | "made";
+
+/**
+ * Has the token hold a signing key: the one of the file, or a new one where there is no file and nothing was signed yet. What is in the token
+ * then has signed something that its public half verifies. The file stays.
+ *
+ * @param inUse the public half that others pin: 32 bytes, or 65; null while nobody does
+ * @throws UserError `key_file` where the file, the token and what is in use are not the same key, KeyTokenError
+ */
+export async function moveSigningKey(
+  token: Token,
+  slot: KeySlot & { kind: "ed25519" | "p256"; uri: string },
+  inUse: Uint8Array | null,
+): Promise<MovedKey> {
+  const { uri, kind, file } = slot;
+  const held = await readMaterial(file, kind);
+  const wanted = held?.publicKey ?? inUse;
+  if (held !== null && inUse !== null && !Buffer.from(held.publicKey).equals(inUse))
+    throw new UserError("key_file", `${file} is not the key that is in use. Nothing was moved.`);
+  const before = await token.find(uri, kind);
+  if (before === null && held === null && inUse !== null)
+    throw new UserError(
+      "key_file",
+      `The key that is in use is neither in ${file} nor in the token as ${uri}. Restore one of them from its backup.`,
+    );
+  if (before === null && held === null) await token.generate(uri, kind);
+  if (before === null && held !== null) await token.import(uri, kind, held);
+  const after = await token.find(uri, kind);
+  if (wanted !== null && !Buffer.from(after?.publicKey ?? []).equals(wanted))
+    throw new UserError(
+      "key_file",
+      `The token's ${uri} is another key than the one in use. Give ${slot.setting} another object, under which there is none yet.`,
+    );
+  if (kind === "ed25519") await tokenSigningKey(token, uri);
+  else await (await tokenAuthorityKey(token, uri)).sign(Buffer.from("attestore key check"));
+  return before !== null ? "there already" : held === null ? "made" : "moved";
+}
+
+/** Null where there is no such file. */
+async function readMaterial(file: string, kind: "ed25519" | "p256"): Promise<PrivateMaterial | null> {
+  let pem: string;
+  try {
+    pem = await readFile(file, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+  const key = createPrivateKey(pem);
+  const { d = "", crv } = key.export({ format: "jwk" });
+  if (crv !== (kind === "ed25519" ? "Ed25519" : "P-256"))
+    throw new UserError("key_file", `${file} does not hold a key of ${kind}.`);
+  const spki = createPublicKey(key).export({ format: "der", type: "spki" });
+  return { secret: Buffer.from(d, "base64url"), publicKey: spki.subarray(kind === "ed25519" ? -32 : -65) };
+}
