@@ -271,7 +271,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
   });
   await listen(app, config.listen);
-  startEmission({ pool: lookBack, signer, logger: log, signal: shutdown.signal });
+  startEmission({ pool: sequencerPool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
     db: byClock.database,
