@@ -14,22 +14,31 @@ let system: ThrowawaySystem;
 const inside = (path: string): string => join(system.root, path);
 const mustShell = (script: string): string => system.must("sh", "-ec", script);
 
+/** A database without anything hostile in it: its dump is loaded by a role that could start nothing. */
+const DATABASE = "create table victims (n integer); insert into victims values (1);\n";
+
 /**
- * A database whose dump starts programs on the host that restores it, as soon as a row is in its table: in pg_dump's own format, which is restored by
- * a superuser. What they print, its table `told` holds.
+ * What an attacker runs who got around that, as the user and in the place of a restore's programs: a check's command. It prints how much of each it
+ * could do.
  */
-const HOSTILE = `create table told (what text);
-create function attack() returns boolean language plpgsql as $$ begin
-  if current_database() = 'hostile' then return true; end if;
-  copy public.told from program 'echo ran; id -un; cat ${STATE}/keys/agent.key 2>&1 || true';
-  copy public.told from program 'python3 -c "import socket; print(socket.create_connection((chr(49) + \\"27.0.0.1\\", 54331), 5).recv(9).decode())" 2>&1 || true';
-  copy public.told from program 'ls /run/dbus 2>&1 || true; touch /var/tmp/left /tmp/left /dev/shm/left 2>&1 || true';
-  copy public.told from program '( i=0; while [ $i -lt 700 ]; do sleep 61 >/dev/null 2>&1 & i=$((i + 1)); done; echo all ) 2>/dev/null; exec pkill -KILL -x sleep';
-  copy public.told from program 'setsid setsid sleep 4242 >/dev/null 2>&1 & echo left';
-  return true;
-end $$;
-create table victims (n integer check (public.attack()));
-insert into victims values (1);
+const ATTACK = `#!/bin/sh
+case $1 in
+  ran) n=1 ;;
+  other-user) [ "$(id -un)" = attestore ] && n=1 || n=0 ;;
+  no-key) cat ${STATE}/keys/agent.key 2>/dev/null | grep -q 'PRIVATE KEY' && n=1 || n=0 ;;
+  no-network) python3 -c 'import socket; print(socket.create_connection(("127.0.0.1", 54331), 5).recv(9).decode())' 2>&1 | grep -q reached && n=1 || n=0 ;;
+  no-bus) [ -e /run/dbus/system_bus_socket ] && n=1 || n=0 ;;
+  few-processes)
+    all=$( (i=0; while [ $i -lt 700 ]; do sleep 61 >/dev/null 2>&1 & i=$((i + 1)); done; echo all) 2>/dev/null)
+    [ "$all" = all ] && n=1 || n=0
+    printf '{"n":%s}\\n' "$n"
+    exec pkill -KILL -x sleep ;;
+  leaves)
+    touch /var/tmp/left /tmp/left /dev/shm/left 2>/dev/null
+    setsid setsid sleep 4242 >/dev/null 2>&1 </dev/null &
+    n=1 ;;
+esac
+printf '{"n":%s}\\n' "$n"
 `;
 
 const CONFIG = `
@@ -39,12 +48,13 @@ sources:
     path: /srv/dumps
     pattern: "*.dump"
     checks:
-      - { id: ran, query: "select count(*) as n from told where what = 'ran'", expect: "n = 1" }
-      - { id: other-user, query: "select count(*) as n from told where what = 'attestore'", expect: "n = 0" }
-      - { id: no-key, query: "select count(*) as n from told where what like '%PRIVATE KEY%'", expect: "n = 0" }
-      - { id: no-network, query: "select count(*) as n from told where what = 'reached'", expect: "n = 0" }
-      - { id: few-processes, query: "select count(*) as n from told where what = 'all'", expect: "n = 0" }
-      - { id: no-bus, query: "select count(*) as n from told where what = 'system_bus_socket'", expect: "n = 0" }
+      - { id: ran, command: [/usr/local/bin/attack, ran], expect: "n = 1" }
+      - { id: other-user, command: [/usr/local/bin/attack, other-user], expect: "n = 0" }
+      - { id: no-key, command: [/usr/local/bin/attack, no-key], expect: "n = 0" }
+      - { id: no-network, command: [/usr/local/bin/attack, no-network], expect: "n = 0" }
+      - { id: few-processes, command: [/usr/local/bin/attack, few-processes], expect: "n = 0" }
+      - { id: no-bus, command: [/usr/local/bin/attack, no-bus], expect: "n = 0" }
+      - { id: leaves, command: [/usr/local/bin/attack, leaves], expect: "n = 1" }
 `;
 
 interface Tested {
@@ -96,7 +106,8 @@ beforeAll(async () => {
     runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore init --standalone --name host >/dev/null
     mkdir -p /srv/dumps
   `);
-  writeFileSync(inside("/srv/hostile.sql"), HOSTILE);
+  writeFileSync(inside("/srv/hostile.sql"), DATABASE);
+  writeFileSync(inside("/usr/local/bin/attack"), ATTACK, { mode: 0o755 });
   mustShell(`
     pg_createcluster 15 hostile_test --port 54328 --start >/dev/null
     cd /
@@ -121,7 +132,7 @@ while True:
 });
 afterAll(() => system.stop());
 
-describe("a dump that starts programs", () => {
+describe("an attacker who starts programs where a restore runs", () => {
   it("takes the key, reaches the network and leaves files where no sandbox is", () => {
     system.must("systemctl", "stop", "attestore-sandbox.socket");
     const { failed, isolation, output } = restoreTest();
