@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { api, ownAddress } from "../../tests/e2e/harness/https.ts";
 import { ed25519 } from "../../tests/e2e/harness/keys.ts";
+import { addPasskey } from "../../tests/e2e/harness/operator-passkey.ts";
 import { attachBody } from "../../tests/e2e/harness/organisation.ts";
 import type { Server } from "../../tests/e2e/harness/server.ts";
 import { until } from "../../tests/e2e/harness/wait.ts";
@@ -96,6 +97,7 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
   };
   await server.cliJson("operator", "add", "operator@service.example");
   const operator = await sessionOf(server, "operator@service.example");
+  await addPasskey(server, operator);
   const newcomer = await sessionOf(server, "new@quay.example", { org_name: "Quay" });
   const empty = (name: string, path: string): Shot => ({ name: `empty-${name}`, path, token: newcomer });
   const sharedPath = new URL(link.url).pathname + new URL(link.url).hash;
@@ -174,6 +176,7 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
       page.getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click(),
     ),
     of("settings", "/settings"),
+    of("passkeys", "/passkeys"),
     of("failed", "/receipts", async (page) => {
       await page.route("**/api/orgs/*/receipts*", (route) => route.abort());
       await page.reload();

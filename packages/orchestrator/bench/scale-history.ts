@@ -133,7 +133,7 @@ async function addOwner(pool: Pool, orgId: string): Promise<string> {
 export async function addSession(pool: Pool, userId: string): Promise<string> {
   const token = `atss_${randomBytes(32).toString("base64url")}`;
   await pool.query(
-    "insert into sessions (token_sha256, user_id, expires_at) values ($1, $2, now() + interval '1 day')",
+    "insert into sessions (token_sha256, user_id, expires_at, signed_in_with) values ($1, $2, now() + interval '1 day', 'passkey')",
     [createHash("sha256").update(token).digest(), userId],
   );
   return token;

@@ -18,6 +18,7 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { api, ownAddress } from "../harness/https.ts";
 import { createAuthKey, type Organisation } from "../harness/organisation.ts";
+import { addPasskey } from "../harness/operator-passkey.ts";
 import type { Environment } from "../harness/programs.ts";
 import { startServer, type Server } from "../harness/server.ts";
 import { until } from "../harness/wait.ts";
@@ -49,7 +50,7 @@ export interface Dashboard {
   server: Server;
   browser: Browser;
   addOrg(name?: string): Promise<DashboardOrg>;
-  /** Invites somebody, who then signs in; with `null` an operator of the service. */
+  /** Invites somebody, who then signs in; with `null` an operator of the service, who then has a passkey. */
   addPerson(org: DashboardOrg | null, role: Role): Promise<Person>;
   /** Signs somebody in once more: a session of its own. */
   signIn(email: string): Promise<string>;
@@ -118,6 +119,7 @@ export async function openDashboard(settings: Environment = {}): Promise<Dashboa
       if (org === null) await server.cliJson("operator", "add", email);
       else await exchange(`/api/orgs/${org.id}/users`, { email, role }, org.owner.token);
       const { session_token: token, user } = await verified(email, "login", {});
+      if (org === null) await addPasskey(server, token);
       return { id: user.id, email, role, token };
     },
     open: async (person, path = "/") => {

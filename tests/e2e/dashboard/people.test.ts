@@ -250,7 +250,7 @@ describe("operators", () => {
     const page = await dashboard.open(operator);
     await heading(page, "Organisations");
     const links = await page.getByRole("navigation").getByRole("link").allTextContents();
-    expect(links).toEqual(["Organisations", "Attach an agent"]);
+    expect(links).toEqual(["Organisations", "Attach an agent", "Passkeys"]);
   });
 });
 

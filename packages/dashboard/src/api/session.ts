@@ -1,5 +1,5 @@
 import { CallRefused, type Schemas } from "@attestore/contract/client";
-import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { api } from "./client.ts";
 
 export type Me = Schemas["Me"];
@@ -17,6 +17,12 @@ export const meQuery = queryOptions({
     }
   },
 });
+
+/** After a sign-in: what was read before, that nobody is signed in among it, counts no more. */
+export async function readSessionAnew(client: QueryClient): Promise<void> {
+  client.clear();
+  await client.fetchQuery(meQuery);
+}
 
 /** Who is signed in, on pages that nobody else reaches. */
 export function useMe(): Me {

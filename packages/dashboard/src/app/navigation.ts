@@ -3,6 +3,7 @@ import { backups } from "../text/backups.ts";
 import { eventText, logText } from "../text/log.ts";
 import { apiLogText } from "../text/api-logs.ts";
 import { commandText } from "../text/commands.ts";
+import { passkeys } from "../text/passkeys.ts";
 import { people } from "../text/people.ts";
 import { receipts } from "../text/receipts.ts";
 import { sourceText } from "../text/sources.ts";
@@ -11,6 +12,8 @@ import { strings } from "../text/strings.ts";
 /** Who sees a page in the navigation; members of the organisation unless told. */
 const MEMBERS: readonly Role[] = ["owner", "admin", "auditor"];
 const MANAGERS: readonly Role[] = ["owner", "admin"];
+/** Who has an account of their own. */
+const PEOPLE: readonly Role[] = [...MEMBERS, "operator"];
 const OPERATORS: readonly Role[] = ["operator"];
 /** Whoever opened an auditor's link, too. */
 export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
@@ -35,6 +38,7 @@ export const NAVIGATION = [
   { to: "/operator", label: people.navigation.operator, for: OPERATORS },
   // Members reach it from the agents.
   { to: "/attach", label: people.navigation.attach, for: OPERATORS },
+  { to: "/passkeys", label: passkeys.title, for: PEOPLE },
 ] as const;
 
 export type Destination = (typeof NAVIGATION)[number];

@@ -47,6 +47,11 @@ export const peopleRoutes = [
   }),
   createRoute({
     ...under,
+    path: "/passkeys",
+    component: lazyRouteComponent(() => import("../pages/passkeys/passkeys-page.tsx"), "PasskeysPage"),
+  }),
+  createRoute({
+    ...under,
     path: "/notifications",
     component: lazyRouteComponent(
       () => import("../pages/notifications/notifications-page.tsx"),

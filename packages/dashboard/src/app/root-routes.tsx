@@ -19,6 +19,8 @@ export const signedInRoute = createRoute({
     const me = await context.queryClient.ensureQueryData(meQuery);
     if (me === null)
       throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
+    // Nothing else answers them before.
+    if (me.passkey_required && location.pathname !== "/passkeys") throw redirect({ to: "/passkeys" });
   },
   component: Shell,
 });

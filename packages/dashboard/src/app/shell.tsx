@@ -22,7 +22,7 @@ export function Shell() {
   const me = useMe();
   const { user, org } = me;
   // Operators have no organisation, and only pages of their own.
-  const isForbidden = org === null && !path.startsWith("/operator");
+  const isForbidden = org === null && !path.startsWith("/operator") && path !== "/passkeys";
   useLive();
   return (
     <AppShell

@@ -1,6 +1,8 @@
 import { CallRefused } from "@attestore/contract/client";
 import { Alert, Button, Code, Stack, Text, Title } from "@mantine/core";
+import { NoPasskey } from "../api/passkeys.ts";
 import { NoOrganisation } from "../api/session.ts";
+import { passkeys } from "../text/passkeys.ts";
 import { strings } from "../text/strings.ts";
 
 interface FailureProps {
@@ -42,6 +44,7 @@ export function FailurePanel({ error, onRetry, isPage = false }: FailureProps) {
 }
 
 function titleOf(error: unknown): string {
+  if (error instanceof CallRefused && error.code === "sign_in_again") return passkeys.again.title;
   return error instanceof NoOrganisation || (error instanceof CallRefused && error.status === 403)
     ? strings.failure.forbiddenTitle
     : strings.failure.title;
@@ -51,6 +54,7 @@ function titleOf(error: unknown): string {
 export function messageOf(error: unknown): string {
   if (error instanceof CallRefused) return error.message;
   if (error instanceof NoOrganisation) return strings.failure.noOrganisation;
+  if (error instanceof NoPasskey) return error.isThere ? passkeys.failure.there : passkeys.failure.none;
   // What fetch throws where no answer came.
   if (error instanceof TypeError) return strings.failure.offline;
   return strings.failure.defect;

@@ -1,6 +1,8 @@
 import type { Command } from "commander";
 import { addOperator } from "../features/operators/add-operator.ts";
 import { listOperators, type Operator } from "../features/operators/store.ts";
+import { relyingParty } from "../features/passkeys/relying-party.ts";
+import { ApiError } from "../platform/http/errors.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { listing } from "./outcome.ts";
 
@@ -17,9 +19,13 @@ export function operatorCommand(): Command {
         }));
         return {
           json: operatorJson(operator),
-          talk: [`${operator.email} is an operator of this service now.`],
+          talk: [
+            `${operator.email} is an operator of this service now.`,
+            "They sign in with a code by mail and add a passkey; until then they can do nothing else.",
+            ...passkeyTrouble(console.publicUrl),
+          ],
           result: operator.id,
-          next: "attestore-server operator list",
+          next: `${new URL("/login", console.publicUrl).href}`,
         };
       }),
     );
@@ -45,6 +51,17 @@ export function operatorCommand(): Command {
   );
 
   return commandGroup("operator", "Users of the service itself", [add, list]);
+}
+
+/** An operator who cannot add a passkey can do nothing. */
+function passkeyTrouble(publicUrl: string): string[] {
+  try {
+    relyingParty(publicUrl);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return [error.message];
+  }
 }
 
 function operatorJson({ id, email, name, created_at }: Operator): object {

@@ -1,16 +1,18 @@
+import { CallRefused } from "@attestore/contract/client";
 import { Button, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
-import { meQuery } from "../../api/session.ts";
+import { readSessionAnew } from "../../api/session.ts";
+import { passkeys } from "../../text/passkeys.ts";
 import { strings } from "../../text/strings.ts";
 
 interface CodeFormProps {
   /** Where the code went. */
   sent: string;
   action: string;
-  /** Exchanges the code for a session, which the browser then has as a cookie. */
-  verify: (code: string) => Promise<unknown>;
+  /** Exchanges the code for a session, which the browser then has as a cookie. Who has a passkey is asked for a recovery code, too. */
+  verify: (code: string, recoveryCode?: string) => Promise<unknown>;
   onSignedIn: () => Promise<void>;
   onStartOver: () => void;
 }
@@ -18,12 +20,16 @@ interface CodeFormProps {
 /** The code that was mailed, typed in. */
 export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
   const [code, setCode] = useState("");
+  const [recoveryCode, setRecoveryCode] = useState<string | null>(null);
   const client = useQueryClient();
   const signIn = useMutation({
-    mutationFn: () => verify(code),
+    mutationFn: () => verify(code, recoveryCode ?? undefined),
     onSuccess: async () => {
-      await client.invalidateQueries(meQuery);
+      await readSessionAnew(client);
       await onSignedIn();
+    },
+    onError: (error) => {
+      if (isAsked(error)) setRecoveryCode("");
     },
   });
   const submit = (event: SubmitEvent) => {
@@ -47,7 +53,20 @@ export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: Code
             input: { fontFamily: "var(--mantine-font-family-monospace)", textTransform: "uppercase" },
           }}
         />
-        {signIn.isError && <FailurePanel error={signIn.error} />}
+        {recoveryCode !== null && (
+          <TextInput
+            label={passkeys.signIn.recoveryCode}
+            description={passkeys.signIn.recoveryHint}
+            autoComplete="off"
+            autoFocus
+            required
+            maxLength={64}
+            value={recoveryCode}
+            onChange={(event) => setRecoveryCode(event.currentTarget.value)}
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          />
+        )}
+        {signIn.isError && !isAsked(signIn.error) && <FailurePanel error={signIn.error} />}
         <Button type="submit" loading={signIn.isPending}>
           {action}
         </Button>
@@ -57,4 +76,8 @@ export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: Code
       </Stack>
     </form>
   );
+}
+
+function isAsked(error: unknown): boolean {
+  return error instanceof CallRefused && error.code === "recovery_code_required";
 }

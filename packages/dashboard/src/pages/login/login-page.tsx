@@ -9,6 +9,7 @@ import { verify } from "../../text/verify.ts";
 import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
 import { newAttempt } from "./new-attempt.ts";
+import { PasskeyButton } from "./passkey-button.tsx";
 
 const route = getRouteApi("/login");
 
@@ -20,6 +21,7 @@ export function LoginPage() {
   const send = useMutation({
     mutationFn: () => api.call("post", "/api/auth/login", { body: { email, attempt } }),
   });
+  const onSignedIn = () => router.navigate({ href: next ?? "/" });
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     send.mutate();
@@ -30,13 +32,18 @@ export function LoginPage() {
         <CodeForm
           sent={strings.login.sent(email)}
           action={strings.login.verify}
-          verify={(code) => api.call("post", "/api/auth/verify", { body: { email, code, attempt } })}
-          onSignedIn={() => router.navigate({ href: next ?? "/" })}
+          verify={(code, recovery_code) =>
+            api.call("post", "/api/auth/verify", {
+              body: { email, code, attempt, ...(recovery_code === undefined ? {} : { recovery_code }) },
+            })
+          }
+          onSignedIn={onSignedIn}
           onStartOver={() => send.reset()}
         />
       ) : (
         <form onSubmit={submit}>
           <Stack>
+            <PasskeyButton attempt={attempt} onSignedIn={onSignedIn} />
             <Text size="sm" c="dimmed">
               {strings.login.explanation}
             </Text>
@@ -45,12 +52,11 @@ export function LoginPage() {
               type="email"
               autoComplete="email"
               required
-              autoFocus
               value={email}
               onChange={(event) => setEmail(event.currentTarget.value)}
             />
             {send.isError && <FailurePanel error={send.error} />}
-            <Button type="submit" loading={send.isPending}>
+            <Button type="submit" variant="default" loading={send.isPending}>
               {strings.login.sendCode}
             </Button>
             <Text size="sm">

@@ -432,3 +432,77 @@ describe("a session", () => {
       expect(errorOf(await service.call({ ...call, token }))).toEqual([403, "forbidden"]);
   });
 });
+
+describe("an operator", () => {
+  const mailed = async (email: string): Promise<string> => {
+    const attempt = newAttempt();
+    const code = await mailedCode(attempt, email);
+    const answer = await post("/api/auth/verify", { email, attempt, code });
+    expect(answer.status).toBe(200);
+    return answer.json["session_token"] as string;
+  };
+  const passkeyRequired = async (token: string): Promise<unknown> =>
+    (await service.call({ method: "GET", path: "/api/auth/me", token })).json["passkey_required"];
+
+  test("whom a code by mail signed in can do nothing but add a passkey, which lets them go on", async () => {
+    const { email } = await service.signIn(null);
+    const token = await mailed(email);
+    const calls: Call[] = [
+      { method: "GET", path: "/api/orgs" },
+      { method: "POST", path: "/api/orgs", json: { name: "Theirs" } },
+      { method: "GET", path: `/api/orgs/${org.id}/users` },
+      { method: "GET", path: "/api/auth/invitations" },
+      { method: "POST", path: "/api/auth/impersonate", json: { user_id: user.id, reason: "support" } },
+    ];
+    for (const call of calls) {
+      const refused = await service.call({ ...call, token });
+      expect(errorOf(refused)).toEqual([403, "passkey_required"]);
+      expect(refused.json["message"]).toContain("Add one first");
+    }
+    expect(await passkeyRequired(token)).toBe(true);
+    const authenticator = newAuthenticator();
+    const asked = await post("/api/auth/passkeys/options", undefined, { token });
+    const credential = authenticator.create(asked.json as unknown as CreationAsked);
+    const added = await post("/api/auth/passkeys", { name: "Operator's", credential }, { token });
+    expect(added.status).toBe(201);
+    expect(await passkeyRequired(token)).toBe(false);
+    expect((await service.call({ method: "GET", path: "/api/orgs", token })).status).toBe(200);
+    const again = await signInWith(authenticator);
+    const session = { token: again.json["session_token"] as string };
+    const acting = await post("/api/auth/impersonate", { user_id: user.id, reason: "support" }, session);
+    expect(acting.status).toBe(200);
+    const ended = await post("/api/auth/end-impersonate", undefined, {
+      token: acting.json["session_token"] as string,
+    });
+    expect(await passkeyRequired(ended.json["session_token"] as string)).toBe(false);
+    const { id } = added.json["passkey"] as { id: string };
+    const last = await service.call({ method: "DELETE", path: `/api/auth/passkeys/${id}`, ...session });
+    expect(errorOf(last)).toEqual([409, "conflict"]);
+  });
+
+  test("whom a recovery code signed in is held back too, until there is a new passkey", async () => {
+    const operator = await service.signIn(null);
+    const { codes } = await withPasskey(operator);
+    const attempt = newAttempt();
+    const code = await mailedCode(attempt, operator.email);
+    const body = { email: operator.email, attempt, code, recovery_code: codes[0] };
+    const token = (await post("/api/auth/verify", body)).json["session_token"] as string;
+    const refused = await service.call({ method: "GET", path: "/api/orgs", token });
+    expect(errorOf(refused)).toEqual([403, "passkey_required"]);
+    const asked = await post("/api/auth/passkeys/options", undefined, { token });
+    const credential = newAuthenticator().create(asked.json as unknown as CreationAsked);
+    await post("/api/auth/passkeys", { name: "New", credential }, { token });
+    expect((await service.call({ method: "GET", path: "/api/orgs", token })).status).toBe(200);
+  });
+
+  test("acts as nobody in a session from before there were passkeys", async () => {
+    const operator = await service.signIn(null);
+    const acting = await operator.post("/api/auth/impersonate", { user_id: user.id, reason: "support" });
+    const token = acting.json["session_token"] as string;
+    await service.pool.query("update sessions set signed_in_with = 'email_code' where user_id = any ($1)", [
+      [operator.id, user.id],
+    ]);
+    const read = await service.call({ method: "GET", path: `/api/orgs/${org.id}/users`, token });
+    expect(errorOf(read)).toEqual([403, "passkey_required"]);
+  });
+});

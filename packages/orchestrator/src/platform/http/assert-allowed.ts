@@ -4,13 +4,18 @@ import type { Principal } from "./principal.ts";
 import type { Route } from "./route.ts";
 
 /**
- * Throws `forbidden` where the policy does not let somebody do this, the call is none for auditors' links, or an operator who acts as
+ * Throws `passkey_required` where an operator's session was begun without one, and `forbidden` where the policy does not let somebody do this, the call is none for auditors' links, or an operator who acts as
  * somebody would change something: then nothing that a credential comes of can be made in a customer's name.
  */
 export function assertAllowed(
   principal: Principal,
   { action, forAuditorLinks, mode }: Pick<Route, "action" | "forAuditorLinks" | "mode">,
 ): void {
+  if (needsPasskey(principal) && !WITHOUT_PASSKEY.has(action))
+    throw new ApiError(
+      "passkey_required",
+      "An operator signs in with a passkey to do this. Add one first (the dashboard's page Passkeys, or POST /api/auth/passkeys/options); if you have one, sign out and sign in with it.",
+    );
   if (principal.kind === "user" && principal.impersonator !== null && changes(mode) && !ENDINGS.has(action))
     throw new ApiError(
       "forbidden",
@@ -20,6 +25,14 @@ export function assertAllowed(
   if (principal.kind === "user" && principal.role === "reader" && forAuditorLinks !== true)
     throw notAllowed(principal);
 }
+
+/** What an operator may do before: have a passkey, see who they are, and leave. Whoever reads their mail gets no further. */
+const WITHOUT_PASSKEY: ReadonlySet<Action> = new Set([
+  "passkeys.read",
+  "passkeys.manage",
+  "session.read",
+  "session.end",
+] as const);
 
 /** What an operator who acts as somebody may do besides reading: be themselves again, or leave. */
 const ENDINGS: ReadonlySet<Action> = new Set(["impersonation.end", "session.end"] as const);

@@ -1,0 +1,121 @@
+/** Passkeys and recovery codes in the browser, with the browser's own virtual authenticator. */
+import type { CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type Dashboard,
+  type DashboardOrg,
+  expectAccessible,
+  openDashboard,
+  screenshotsOf,
+} from "./open-dashboard.ts";
+
+let dashboard: Dashboard;
+let org: DashboardOrg;
+beforeAll(async () => {
+  dashboard = await openDashboard();
+  org = await dashboard.addOrg("Harbour Records");
+});
+afterAll(() => dashboard.close());
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+const link = (page: Page, name: string) => page.getByRole("navigation").getByRole("link", { name });
+
+/** A platform authenticator whose owner always confirms, for as long as the page is open. */
+async function withAuthenticator(page: Page): Promise<{ cdp: CDPSession; authenticatorId: string }> {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("WebAuthn.enable");
+  const { authenticatorId } = await cdp.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return { cdp, authenticatorId };
+}
+
+async function addPasskey(page: Page, name: string): Promise<void> {
+  await page.getByLabel("Name of the passkey").fill(name);
+  await page.getByRole("button", { name: "Add a passkey" }).click();
+  await page.getByRole("row", { name: new RegExp(name) }).waitFor();
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole("banner").getByRole("button", { name: "Sign out" }).click();
+  await heading(page, "Sign in");
+}
+
+describe("somebody", () => {
+  test("adds a passkey, is shown recovery codes once, and signs in with the passkey", async () => {
+    const person = await dashboard.addPerson(org, "admin");
+    const page = await dashboard.open(person);
+    await withAuthenticator(page);
+    await link(page, "Passkeys").click();
+    await heading(page, "Passkeys");
+    await page.getByText("You have no passkey.").waitFor();
+    await expectAccessible(page);
+    await addPasskey(page, "Laptop");
+    const shown = page.getByLabel("The codes", { exact: true });
+    await expect.poll(() => shown.evaluate((element) => element === document.activeElement)).toBe(true);
+    const codes = ((await shown.textContent()) ?? "").split("\n");
+    expect(codes).toHaveLength(10);
+    await expectAccessible(page);
+    await screenshotsOf(page, "passkeys-first");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download the codes" }).click();
+    expect((await downloading).suggestedFilename()).toBe("attestore-recovery-codes.txt");
+    await page.getByRole("button", { name: "I have kept them" }).click();
+    await shown.waitFor({ state: "detached" });
+    await expect
+      .poll(() => dashboard.server.talk())
+      .toContain("A passkey was added to your Attestore account");
+
+    await signOut(page);
+    await expectAccessible(page);
+    await screenshotsOf(page, "login");
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await heading(page, "Home");
+    await page.getByRole("banner").getByText(person.email).waitFor();
+  });
+
+  test("who cancels in the browser is told so, and can try again", async () => {
+    const page = await dashboard.open(await dashboard.addPerson(org, "auditor"), "/passkeys");
+    const { cdp, authenticatorId } = await withAuthenticator(page);
+    await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
+    await page.getByLabel("Name of the passkey").fill("Laptop");
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    await page.getByRole("alert").getByText("Your browser used no passkey").waitFor();
+    await expectAccessible(page);
+    await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
+    await addPasskey(page, "Laptop");
+  });
+});
+
+describe("an operator", () => {
+  test("is held back on the page of passkeys until they have one", async () => {
+    const email = "new-operator@example.org";
+    await dashboard.server.cliJson("operator", "add", email);
+    const token = await dashboard.signIn(email);
+    const page = await dashboard.open({ id: "", email, role: "operator", token }, "/operator");
+    await withAuthenticator(page);
+    await heading(page, "Passkeys");
+    await page.getByText("Operators need a passkey").waitFor();
+    await link(page, "Organisations").click();
+    await heading(page, "Passkeys");
+    await expectAccessible(page);
+    await screenshotsOf(page, "passkeys-operator");
+    await addPasskey(page, "Operator's laptop");
+    await page.getByRole("button", { name: "I have kept them" }).click();
+    await page.getByText("Operators need a passkey").waitFor({ state: "detached" });
+    const remove = page.getByRole("button", { name: "Remove Operator's laptop" });
+    await expect.poll(() => remove.getAttribute("aria-disabled")).toBe("true");
+    await link(page, "Organisations").click();
+    await heading(page, "Organisations");
+    await signOut(page);
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await heading(page, "Organisations");
+  });
+});
