@@ -34,6 +34,7 @@ const UNSCOPED: Readonly<Record<string, string>> = {
   "GET /api/auth/invitations":
     "invitations come from other organisations; it reads by the caller's own address",
   "POST /api/auth/invitations/:userID/accept": "the membership is of another organisation",
+  "POST /api/auth/invitations/:userID/decline": "the same",
   "POST /api/auth/switch": "the session is of another organisation; it reads by the caller's own address",
   "GET /api/auth/passkeys":
     "passkeys are a person's, of no organisation; it reads by the caller's own address",
