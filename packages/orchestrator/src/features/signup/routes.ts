@@ -42,7 +42,7 @@ export function signupRoutes(
     action: "session.start",
     credential: "anonymous",
     answers: { 200: SignupState },
-    rateLimits: [],
+    rateLimits: ["signup_state"],
     async handle() {
       return { status: 200, body: { open: await isOpen(db, mode) } };
     },

@@ -19,6 +19,7 @@ export interface RateLimit {
 export type RateLimitName =
   | "signup_address"
   | "signup_email"
+  | "signup_state"
   | "login_address"
   | "login_email"
   | "login_mailbox"
@@ -42,6 +43,7 @@ export type RateLimitTable = Readonly<Record<RateLimitName, RateLimit>>;
 export const RATE_LIMITS: RateLimitTable = {
   signup_address: { limit: 10, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   signup_email: { limit: 3, window_s: 3600, per: "email", counts: "calls", kept: "counted" },
+  signup_state: { limit: 120, window_s: 60, per: "address", counts: "calls", kept: "reserved" },
   login_address: { limit: 30, window_s: 3600, per: "address", counts: "calls", kept: "counted" },
   login_email: { limit: 10, window_s: 3600, per: "email_at_address", counts: "calls", kept: "counted" },
   // So many mails an hour are a nuisance, and no reason to let strangers keep somebody out: it takes ten networks to use them up.
