@@ -391,6 +391,7 @@ it("finds what is wrong with an installation", async () => {
     "config.yaml",
     "keys",
     "signing key",
+    "signer",
     "disk",
     "sandboxes",
     "recovery kit",

@@ -100,6 +100,7 @@ async function changingNothingOfTheirs(run: () => Promise<void>): Promise<void> 
 const OTHERWISE: Readonly<Record<string, string>> = {
   "POST /api/auth/end-impersonate": "409 conflict",
   "POST /api/auth/invitations/:userID/accept": "404 not_found",
+  "POST /api/auth/invitations/:userID/decline": "404 not_found",
   "POST /api/auth/passkeys": "401 passkey_invalid",
   "PATCH /api/auth/passkeys/:passkeyID": "404 not_found",
   "DELETE /api/auth/passkeys/:passkeyID": "404 not_found",

@@ -65,7 +65,8 @@ export async function extractTree(
     }
     const exit = await child.exited;
     stopIfAborted(signal);
-    if (exit.code !== 0 && FULL.test(exit.stderr)) throw full();
+    // The bound of a file's size is at most what the file system had room for.
+    if (exit.signal === "SIGXFSZ" || (exit.code !== 0 && FULL.test(exit.stderr))) throw full();
     if (exit.signal !== null) throw new CouldNotRun("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);
     return { place, tree };

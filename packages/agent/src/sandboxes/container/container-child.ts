@@ -47,12 +47,16 @@ export function containerChild(
     // Nobody reads what would still be written: whoever waits for that is told so.
     socket.destroy();
   };
-  socket.on("data", take);
-  socket.once("end", end);
-  socket.once("close", end);
   socket.on("error", () => undefined);
-  if (rest.length > 0) take(rest);
-  socket.resume();
+  // Whoever starts it listens first: its first words may have come with the answer that it started.
+  setImmediate(() => {
+    socket.on("data", take);
+    socket.once("end", end);
+    socket.once("close", end);
+    if (rest.length > 0) take(rest);
+    if (socket.destroyed) end();
+    else socket.resume();
+  });
 
   let letGo: NodeJS.Timeout | undefined;
   const terminate = (): void => {

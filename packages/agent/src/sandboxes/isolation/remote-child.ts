@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Child, Exit } from "../../processes/child.ts";
 import {
   countFrame,
@@ -36,6 +37,7 @@ export class RemoteChild {
   readonly #request: RemoteRequest;
   readonly #waiting: { bytes: Buffer; done: (error?: Error | null) => void }[] = [];
   #room = WINDOW;
+  readonly #decoder = new StringDecoder("utf8");
   #errors = "";
   #isOver = false;
   #grace: NodeJS.Timeout | undefined;
@@ -64,9 +66,6 @@ export class RemoteChild {
     this.#stdin.on("error", () => undefined);
     this.#stdout.on("error", () => undefined);
     this.#stderr.setEncoding("utf8");
-    this.#stderr.on("data", (text: string) => {
-      this.#errors = (this.#errors + text).slice(0, STDERR_BYTES);
-    });
     const { command, args, env, cwd, socket } = request;
     this.#send(jsonFrame(FRAME.start, channel, { command, args, env, cwd, socket }));
     request.signal.addEventListener("abort", this.#terminate, { once: true });
@@ -89,13 +88,17 @@ export class RemoteChild {
   }
 
   take({ type, payload }: Frame): void {
-    if (type === FRAME.started) this.#begin(null);
-    else if (type === FRAME.notStarted) {
+    if (type === FRAME.started) {
+      this.#begin(null);
+      this.#flowSoon();
+    } else if (type === FRAME.notStarted) {
       this.#begin(payload.toString("latin1"));
       this.#end({ code: null, signal: "SIGKILL" });
     } else if (type === FRAME.stdout) this.#hand(this.#stdout, FRAME.outputTaken, payload);
-    else if (type === FRAME.stderr) this.#hand(this.#stderr, FRAME.errorsTaken, payload);
-    else if (type === FRAME.stdinTaken) {
+    else if (type === FRAME.stderr) {
+      this.#errors = (this.#errors + this.#decoder.write(payload)).slice(0, STDERR_BYTES);
+      this.#hand(this.#stderr, FRAME.errorsTaken, payload);
+    } else if (type === FRAME.stdinTaken) {
       this.#room += payload.readUInt32BE();
       this.#flush();
     } else if (type === FRAME.exit) this.#end(JSON.parse(payload.toString()) as Ended);
@@ -105,6 +108,11 @@ export class RemoteChild {
   lose(): void {
     this.#begin("EPIPE");
     this.#end({ code: null, signal: "SIGKILL" });
+  }
+
+  /** Whoever started it listens first: its first words may have come in the same piece as the word that it started. */
+  #flowSoon(): void {
+    setImmediate(() => this.#stderr.resume());
   }
 
   #hand(stream: PassThrough, taken: FrameType, payload: Buffer): void {
@@ -148,6 +156,7 @@ export class RemoteChild {
     this.#flush();
     this.#stdout.end();
     this.#stderr.end();
+    this.#flowSoon();
     const settle = (): void => this.#settle({ code, signal, stderr: this.#errors });
     if (this.#stderr.readableEnded) settle();
     else this.#stderr.once("end", settle);

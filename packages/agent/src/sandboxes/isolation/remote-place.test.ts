@@ -1,0 +1,38 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import { FRAME, frame, FrameDecoder, jsonFrame } from "./frames.ts";
+import { openRemotePlace } from "./remote-place.ts";
+
+const LIMITS = { processes: 10, file_bytes: 1, disk_bytes: 1 };
+
+test("what a program says in the same moment in which it starts is heard by whoever started it", async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const decoder = new FrameDecoder();
+  input.on("data", (bytes: Buffer) => {
+    for (const { type, channel } of decoder.push(bytes))
+      if (type === FRAME.start) {
+        const all = [
+          frame(FRAME.started, channel),
+          frame(FRAME.stderr, channel, Buffer.from("ready\n")),
+          frame(FRAME.stdout, channel, Buffer.from("out\n")),
+          jsonFrame(FRAME.exit, channel, { code: 0, signal: null }),
+        ];
+        setImmediate(() => output.write(Buffer.concat(all)));
+      }
+  });
+  output.write(jsonFrame(FRAME.ready, 0, { home: "/h", sockets: "/s", self: null }));
+  const close = (): Promise<void> => Promise.resolve();
+  const place = await openRemotePlace({ input, output, close }, LIMITS, () => undefined);
+
+  const heard: string[] = [];
+  const child = await place.start({ command: "true", args: [], signal: new AbortController().signal });
+  child.stderr.on("data", (text: string) => heard.push(text));
+  const [out] = (await once(child.stdout, "data")) as [Buffer];
+  expect(await child.exited).toEqual({ code: 0, signal: null, stderr: "ready\n" });
+  expect([heard.join(""), out.toString()]).toEqual(["ready\n", "out\n"]);
+
+  // Nobody has to listen.
+  const other = await place.start({ command: "true", args: [], signal: new AbortController().signal });
+  expect((await other.exited).stderr).toBe("ready\n");
+});
