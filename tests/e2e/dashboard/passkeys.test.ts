@@ -17,7 +17,9 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+/** A page that loads beside other tests takes its time. */
+const heading = (page: Page, name: string) =>
+  page.getByRole("heading", { name, level: 1 }).waitFor({ timeout: 60_000 });
 const link = (page: Page, name: string) => page.getByRole("navigation").getByRole("link", { name });
 
 /** A platform authenticator whose owner always confirms, for as long as the page is open. */
@@ -48,11 +50,21 @@ async function signOut(page: Page): Promise<void> {
   await heading(page, "Sign in");
 }
 
+/** The code that is mailed for what the page asks for now. */
+async function typeMailedCode(page: Page, email: string): Promise<void> {
+  const before = await dashboard.codeFor(email);
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByRole("button", { name: "Send me a code" }).click();
+  await page.getByRole("textbox", { name: "Code", exact: true }).waitFor();
+  await expect.poll(() => dashboard.codeFor(email), { timeout: 30_000 }).not.toBe(before);
+  await page.getByRole("textbox", { name: "Code", exact: true }).fill(await dashboard.codeFor(email));
+}
+
 describe("somebody", () => {
-  test("adds a passkey, is shown recovery codes once, and signs in with the passkey", async () => {
+  test("adds a passkey, signs in with it, by a recovery code where it is gone, and removes it", async () => {
     const person = await dashboard.addPerson(org, "admin");
     const page = await dashboard.open(person);
-    await withAuthenticator(page);
+    const { cdp, authenticatorId } = await withAuthenticator(page);
     await link(page, "Passkeys").click();
     await heading(page, "Passkeys");
     await page.getByText("You have no passkey.").waitFor();
@@ -79,6 +91,48 @@ describe("somebody", () => {
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
     await heading(page, "Home");
     await page.getByRole("banner").getByText(person.email).waitFor();
+
+    // The authenticator is lost: the code from the mailbox alone is not enough any more.
+    await signOut(page);
+    await cdp.send("WebAuthn.clearCredentials", { authenticatorId });
+    await typeMailedCode(page, person.email);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByLabel("Recovery code").fill("AAAA-BBBB-CCCC-DDDD");
+    await expectAccessible(page);
+    await screenshotsOf(page, "login-recovery");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByRole("alert").getByText("This recovery code is not valid").waitFor();
+    await page.getByLabel("Recovery code").fill(codes[4] ?? "");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await heading(page, "Home");
+
+    await link(page, "Passkeys").click();
+    await page.getByText("9 codes are left").waitFor();
+    await page.getByRole("button", { name: "Rename Laptop" }).click();
+    await page.getByRole("dialog").getByLabel("Name of the passkey").fill("Lost laptop");
+    await page.getByRole("button", { name: "Save the name" }).click();
+    await page.getByRole("row", { name: /Lost laptop/ }).waitFor();
+    await addPasskey(page, "Key ring");
+    await screenshotsOf(page, "passkeys");
+    await page.getByRole("button", { name: "Make new recovery codes" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Make new recovery codes" }).click();
+    await expect.poll(async () => (await shown.textContent())?.includes(codes[0] ?? "")).toBe(false);
+    await page.getByRole("button", { name: "Remove Lost laptop" }).click();
+    await page.getByText("Your other sessions end.").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("dialog").getByRole("button", { name: "Remove Lost laptop" }).click();
+    await page.getByRole("row", { name: /Lost laptop/ }).waitFor({ state: "detached" });
+    // The page itself stays: the new codes are still to be read.
+    await page.getByRole("row", { name: /Key ring/ }).waitFor();
+    await shown.waitFor();
+    await page.getByRole("button", { name: "Remove Key ring" }).click();
+    await page.getByText("whoever reads your mail can sign in as you").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove Key ring" }).click();
+    await page.getByText("You have no passkey.").waitFor();
+    await signOut(page);
+    // It is still in the authenticator, and opens nothing.
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });
 
   test("who cancels in the browser is told so, and can try again", async () => {

@@ -51,7 +51,7 @@ function RemovePasskey({
   const isOperator = useMe().user.role === "operator";
   const removal = useMutation({
     mutationFn: () => api.call("delete", "/api/auth/passkeys/{passkeyID}", { path: { passkeyID: id } }),
-    onSuccess: onChanged,
+    onSuccess: () => onChanged(),
   });
   return (
     <RemovalButton
