@@ -136,10 +136,7 @@ describe("an attacker who starts programs where a restore runs", () => {
   it("takes the identity, reaches the network and leaves files where no sandbox is", () => {
     system.must("systemctl", "stop", "attestore-sandbox.socket");
     const { failed, isolation, output } = restoreTest();
-    expect([failed, isolation], output).toEqual([
-      ["other-user", "no-key", "no-network", "no-bus"],
-      "none",
-    ]);
+    expect([failed, isolation], output).toEqual([["other-user", "no-key", "no-network", "no-bus"], "none"]);
     expect(left()).not.toBe("");
     mustShell("pkill -KILL -x sleep || true; rm -f /var/tmp/left /dev/shm/left");
   });
