@@ -207,7 +207,7 @@ it("survives kills at random moments, one after the other", async () => {
     if ((await child.ended) === "SIGKILL") killed++;
   }
   await expectNothingLost();
-}, 180_000);
+}, 600_000);
 
 it("lets two processes work in one root at once without losing or doubling anything", async () => {
   const ends = await Promise.all([deliver(5), deliver(5), deliver(5)].map(({ ended }) => ended));
