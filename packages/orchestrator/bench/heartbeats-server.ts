@@ -9,6 +9,7 @@ import { withSession } from "../src/log/sql-session.ts";
 import { openLogWorld } from "../src/log/testing/log-world.ts";
 import { createWitness } from "../src/log/witness.ts";
 import { systemClock } from "../src/platform/clock.ts";
+import { connectDatabase } from "../src/platform/database/database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { createSealer } from "../src/platform/http/sealer.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
@@ -30,18 +31,19 @@ export interface Beating {
 const [directory = "", agents = "1", organisations = "1"] = process.argv.slice(2);
 const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
 const world = await openLogWorld();
+const access = connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
 const { signer } = world.addReplica();
 const app = buildApp({
-  db: world.database,
+  db: access.database,
   sealer: createSealer(randomBytes(32)),
   logger: silentLogger,
   tls: tls.options,
   routes: heartbeatRoutes({
-    db: world.database,
+    db: access.database,
     signer,
     heartbeatInterval_s: 60,
     clock: systemClock,
-    acceptWitness: createWitness({ pool: world.pool, signer, logger: silentLogger }),
+    acceptWitness: createWitness({ pool: access.pool, signer, logger: silentLogger }),
   }),
   shutdown: new AbortController().signal,
   publicUrl: "https://localhost",
@@ -75,6 +77,7 @@ reportListening(app.server.address(), { beating });
 process.once("message", () => {
   void app
     .close()
+    .then(() => access.close())
     .then(() => world.close())
     .then(() => process.exit());
 });

@@ -3,8 +3,11 @@
  * `<organisations>` agents, one in each, with a backup to be proven. `node receipts-server.ts <tls directory> <organisations>`
  */
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { receiptRoutes } from "../src/features/receipts/routes.ts";
+import { SignedHeads } from "../src/log/signed-heads.ts";
 import { openLogWorld } from "../src/log/testing/log-world.ts";
+import { connectDatabase } from "../src/platform/database/database.ts";
 import { buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
 import { createSealer } from "../src/platform/http/sealer.ts";
@@ -16,13 +19,16 @@ import { reportListening } from "./report.ts";
 const [directory = "", organisations = "1"] = process.argv.slice(2);
 const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
 const world = await openLogWorld();
-const { sequencer, signer } = world.addReplica();
+const access = connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
+// Each group of heads is on the disk before its signatures leave, as in production.
+const signed = await SignedHeads.open(join(directory, `signed-heads-${organisations}`));
+const { sequencer, signer } = world.addReplica({}, world.service, signed, "log");
 const app = buildApp({
-  db: world.database,
+  db: access.database,
   sealer: createSealer(randomBytes(32)),
   logger: silentLogger,
   tls: tls.options,
-  routes: receiptRoutes({ sequencer, db: world.database }),
+  routes: receiptRoutes({ sequencer, db: access.database }),
   shutdown: new AbortController().signal,
   // Counted as always, but never reached.
   rateLimits: { ...RATE_LIMITS, default: { ...RATE_LIMITS.default, limit: Number.MAX_SAFE_INTEGER } },
@@ -50,6 +56,8 @@ reportListening(app.server.address(), { noteKey, submitters });
 process.once("message", () => {
   void app
     .close()
+    .then(() => access.close())
     .then(() => world.close())
+    .then(() => signed.close())
     .then(() => process.exit());
 });

@@ -1,3 +1,4 @@
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { BackupRecord, DownloadUrl, Id, PRESIGNED_URL_S } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
@@ -70,7 +71,9 @@ export function backupReadingRoutes({ db, objects }: { db: Database; objects: Ob
       errors: ["conflict"],
       rateLimits: ["default"],
       async prepare(call) {
-        const backup = await findBackup(db, call.params.orgID, call.params.backupID);
+        const backup = await readInOrg(db, call.params.orgID, (tx) =>
+          findBackup(tx, call.params.orgID, call.params.backupID),
+        );
         if (backup === null) throw notFound("backup");
         if (backup.status === "expired")
           throw new ApiError(

@@ -9,6 +9,7 @@ import {
   DownloadUrl,
   UploadUrl,
 } from "@attestore/contract";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
@@ -50,14 +51,15 @@ export function backupRoutes({
     rateLimits: ["default"],
     async prepare(call) {
       const { principal, body } = call;
-      await requireOwnedSource(db, principal, body.source_id);
       const { upload_id } = body;
-      // Asked first, so that the store is told of no upload in parts that may not be.
-      if (upload_id === undefined) {
-        await requireRoom(db, quotas, principal.orgId, body.size_bytes);
-        return withObjectStore(call, () => prepareUpload(objects, principal.orgId, body));
-      }
-      const upload = await findRenewable(db, principal, { ...body, upload_id });
+      const upload = await readInOrg(db, principal.orgId, async (tx) => {
+        await requireOwnedSource(tx, principal, body.source_id);
+        if (upload_id !== undefined) return findRenewable(tx, principal, { ...body, upload_id });
+        // Asked first, so that the store is told of no upload in parts that may not be.
+        await requireRoom(tx, quotas, principal.orgId, body.size_bytes);
+        return null;
+      });
+      if (upload === null) return withObjectStore(call, () => prepareUpload(objects, principal.orgId, body));
       return withObjectStore(call, () => signUpload(objects, upload));
     },
     async handle({ body, principal }, tx, prepared) {
@@ -94,7 +96,8 @@ export function backupRoutes({
     rateLimits: ["default"],
     async prepare(call) {
       requireWithin("source_metadata", call.body.source_metadata, METADATA);
-      const upload = await findRegistrable(db, call.principal, call.body);
+      const { principal, body } = call;
+      const upload = await readInOrg(db, principal.orgId, (tx) => findRegistrable(tx, principal, body));
       await withObjectStore(call, () => requireStored(objects, upload, call.body.parts));
       return upload;
     },
@@ -115,10 +118,13 @@ export function backupRoutes({
     rateLimits: ["default"],
     async prepare(call) {
       const { principal, params } = call;
-      const backup = await findBackup(db, principal.orgId, params.id);
-      if (backup === null) throw notFound("backup");
-      if (!(await isAgentOf(db, backup.source_id, principal.id)))
-        throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+      const backup = await readInOrg(db, principal.orgId, async (tx) => {
+        const found = await findBackup(tx, principal.orgId, params.id);
+        if (found === null) throw notFound("backup");
+        if (!(await isAgentOf(tx, found.source_id, principal.id)))
+          throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
+        return found;
+      });
       if (backup.status === "expired")
         throw new ApiError(
           "conflict",

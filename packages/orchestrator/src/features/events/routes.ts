@@ -1,3 +1,4 @@
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import {
   EventRequest,
   EventAccepted,
@@ -35,7 +36,8 @@ export function eventRoutes({ sequencer, db }: { sequencer: Sequencer; db: Datab
       rateLimits: ["default"],
       async handle({ principal, body, rawBody }, record) {
         requireWithin("detail", body.detail, DETAIL);
-        const findKey: FindKey = (agentId, fingerprint) => findSigningKey(db, agentId, fingerprint);
+        const findKey: FindKey = (agentId, fingerprint) =>
+          readInOrg(db, principal.orgId, (tx) => findSigningKey(tx, agentId, fingerprint));
         const submit = async (isStale: boolean): Promise<Submitted> => {
           const { envelope, ...event } = body;
           const verified =

@@ -1,3 +1,4 @@
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import {
   EnvelopeRequest,
   MAX_RECEIPT_BYTES,
@@ -29,7 +30,8 @@ export function receiptRoutes({ sequencer, db }: { sequencer: Sequencer; db: Dat
       rateLimits: ["default"],
       idempotencyWindow_s: RECEIPT_IDEMPOTENCY_WINDOW_S,
       async handle({ principal, rawBody }, record) {
-        const findKey: FindKey = (agentId, fingerprint) => findSigningKey(db, agentId, fingerprint);
+        const findKey: FindKey = (agentId, fingerprint) =>
+          readInOrg(db, principal.orgId, (tx) => findSigningKey(tx, agentId, fingerprint));
         const submit = async (isStale: boolean): Promise<Submitted> => {
           const verified = await verifySubmission(rawBody, principal, { findKey, isStale });
           const { orgId, id: agentId } = principal;

@@ -1,3 +1,4 @@
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
@@ -72,6 +73,7 @@ async function passOver(
   now: Date,
   delay_s: number,
 ): Promise<Done> {
+  await scopeToOrg(tx, orgId);
   await lockSourceAndLog(tx, { orgId, sourceId });
   const source = await findConfigured(tx, orgId, sourceId);
   if (source === null) return { isMore: false };

@@ -1,3 +1,4 @@
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -35,6 +36,7 @@ async function decide(
   now: Date,
 ): Promise<object | null> {
   const { org_id: orgId, source_id: sourceId, kind } = source;
+  await scopeToOrg(tx, orgId);
   await lockSourceAndLog(tx, { orgId, sourceId });
   const missed = await markMissed(tx, source, now);
   const [first] = missed;

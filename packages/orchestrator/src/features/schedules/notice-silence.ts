@@ -1,3 +1,4 @@
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import { lockLogs } from "../../log/locked-log.ts";
@@ -52,6 +53,7 @@ async function log(
   before: Date,
   limit_ms: number,
 ): Promise<SilentAgent[]> {
+  await scopeToOrg(tx, orgId);
   // Whoever comes second waits here, and then finds the incident.
   await lockLogs(transactionSession(tx), new Set([orgId]));
   const { rows } = await sql<SilentAgent>`

@@ -1,3 +1,4 @@
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -29,9 +30,11 @@ export async function queueDue(
     for (;;) {
       const due = await listDue(deps.db, kind, now);
       let queued = 0;
-      for (const id of due) {
+      for (const { id, org_id: orgId } of due) {
         if (signal.aborted) return;
-        const done = await deps.db.transaction().execute((tx) => queueOne(tx, deps, { id, kind, now }));
+        const done = await deps.db
+          .transaction()
+          .execute((tx) => queueOne(tx, deps, { id, orgId, kind, now }));
         if (done) queued += 1;
       }
       // What was left is another replica's work, or waits for the next run.
@@ -40,23 +43,27 @@ export async function queueDue(
   }
 }
 
-async function listDue(db: Database, kind: CommandKind, now: Date): Promise<string[]> {
-  const rows = await db
+async function listDue(
+  db: Database,
+  kind: CommandKind,
+  now: Date,
+): Promise<{ id: string; org_id: string }[]> {
+  return db
     .selectFrom("sources")
-    .select("id")
+    .select(["id", "org_id"])
     .where(NEXT[kind], "<=", now)
     .where("removed_at", "is", null)
     .orderBy(NEXT[kind])
     .limit(PAGE)
     .execute();
-  return rows.map(({ id }) => id);
 }
 
 async function queueOne(
   tx: DatabaseTransaction,
   deps: SchedulesDeps,
-  { id, kind, now }: { id: string; kind: CommandKind; now: Date },
+  { id, orgId, kind, now }: { id: string; orgId: string; kind: CommandKind; now: Date },
 ): Promise<boolean> {
+  await scopeToOrg(tx, orgId);
   if (!(await tryLockSource(tx, id))) return false;
   const source = await findDue(tx, id, kind, now);
   const due = source?.[NEXT[kind]] ?? null;

@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
+import type { Way } from "../../platform/database/roles.ts";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
@@ -34,6 +35,7 @@ export interface LogWorld extends TestDatabase {
     options?: Partial<SequencerOptions>,
     connection?: ConnectionSettings,
     signed?: SignedHeadStore,
+    way?: Way,
   ): Replica;
 }
 
@@ -140,9 +142,10 @@ export async function openLogWorld(): Promise<LogWorld> {
     options: Partial<SequencerOptions> = {},
     connection = database.connection,
     signed: SignedHeadStore = { newest: () => [], record: () => Promise.resolve() },
+    way?: Way,
   ): Replica => {
     const signer = new HeadSigner(LOG_HOST, keys, { signed, ...committedHeads(database.pool) });
-    const pool = openSequencerPool(connection, silentLogger);
+    const pool = openSequencerPool(connection, silentLogger, way === undefined ? {} : { way });
     const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
     const close = async (): Promise<void> => {
       await sequencer.close();
