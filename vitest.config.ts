@@ -73,7 +73,7 @@ export default defineConfig({
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"], 120),
+      project("unit", ["packages/*/{src,test}/**/*.test.ts", "tools/**/*.test.ts"], 120),
       browser,
       project("e2e", ["tests/e2e/**/*.test.ts"], 180),
       project("interop", ["tests/interop/**/*.test.ts"], 300),

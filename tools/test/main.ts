@@ -93,6 +93,7 @@ const steps: Step[] = [
   check("setup", "tools/setup", "test"),
   check("format", "oxfmt", "--check", "."),
   check("lint", "oxlint", "--deny-warnings"),
+  check("lint", "node", "tools/layers/main.ts"),
   check("types", "tsc", "-p", "."),
   tests("unit"),
   tests("browser"),

@@ -1,0 +1,106 @@
+import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { join } from "node:path";
+import { circleName, circlesOf, edgesOfFolders } from "./circles.ts";
+import type { Sources } from "./read-imports.ts";
+
+/** What each package may import of ours. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  proof: [],
+  contract: ["proof"],
+  orchestrator: ["contract", "proof"],
+  agent: ["contract", "proof"],
+  verifier: ["contract", "proof"],
+  dashboard: ["contract", "proof"],
+};
+
+/** Where programs begin, and what others import. What none of these leads to is no part of the product. */
+const ENTRIES = [
+  "packages/proof/src/index.ts",
+  "packages/proof/src/text/plain-text.ts",
+  "packages/contract/src/index.ts",
+  "packages/contract/src/client/index.ts",
+  "packages/orchestrator/src/index.ts",
+  "packages/orchestrator/src/main.ts",
+  // `npm run client` reads it.
+  "packages/orchestrator/src/features/api-docs/api-routes.ts",
+  "packages/agent/src/index.ts",
+  "packages/agent/src/main.ts",
+  "packages/agent/src/single-executable.ts",
+  "packages/verifier/src/main.ts",
+  "packages/dashboard/src/main.tsx",
+];
+
+/** Each of a kind, named so that a list of known ones can hold it. */
+export interface Findings {
+  /** Folders and files that import each other in a circle. */
+  readonly circles: readonly string[];
+  /** Imports of a package that may not be imported, or from outside of all packages. */
+  readonly crossings: readonly string[];
+  /** Files of `src` that only tests use. */
+  readonly testsAlone: readonly string[];
+  /** npm packages that a package.json does not declare. */
+  readonly undeclared: readonly string[];
+}
+
+const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
+/** `agent` of `packages/agent/src/main.ts`; empty for what is in no package. */
+const packageOf = (file: string): string => /^packages\/([^/]+)\//.exec(file)?.[1] ?? "";
+
+/** What the sources do against the rules. Type-only and lazy imports count. Circles are those of the product: tests may import anything. */
+export function findingsIn(sources: Sources, root: string): Findings {
+  const { files, imports } = sources;
+  const product = productOf(sources);
+  return {
+    circles: circlesOf(edgesOfFolders(imports.filter(({ from }) => product.has(from)))).map(circleName),
+    crossings: imports
+      .filter(({ from, to }) => !mayImport(from, to))
+      .map(({ from, to }) => `${from} imports ${to}`)
+      .toSorted(),
+    testsAlone: files.filter((file) => !product.has(file) && !isTest(file) && !file.endsWith(".d.ts")),
+    undeclared: undeclaredIn(sources, product, root),
+  };
+}
+
+function mayImport(from: string, to: string): boolean {
+  const [own, other] = [packageOf(from), packageOf(to)];
+  if (own !== other && !(PACKAGES[own] ?? []).includes(other)) return false;
+  // Tests have their helpers outside of src.
+  return isTest(from) || (to.split("/")[2] === "src" && !isTest(to));
+}
+
+/** The files that the product is made of. */
+export function productOf({ imports }: Sources): ReadonlySet<string> {
+  const next = Map.groupBy(imports, ({ from }) => from);
+  const found = new Set<string>();
+  const waiting = [...ENTRIES];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (found.has(file)) continue;
+    found.add(file);
+    waiting.push(...(next.get(file) ?? []).map(({ to }) => to));
+  }
+  return found;
+}
+
+function undeclaredIn({ external }: Sources, product: ReadonlySet<string>, root: string): string[] {
+  const declared = new Map<string, readonly string[]>();
+  const declaredBy = (name: string): readonly string[] => {
+    const known = declared.get(name);
+    if (known !== undefined) return known;
+    const { dependencies = {}, optionalDependencies = {} } = JSON.parse(
+      readFileSync(join(root, "packages", name, "package.json"), "utf8"),
+    ) as Record<string, Record<string, string> | undefined>;
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    declared.set(name, names);
+    return names;
+  };
+  const missing = external.filter(
+    ({ from, name }) =>
+      product.has(from) &&
+      !isBuiltin(name) &&
+      !declaredBy(packageOf(from)).some((each) => name === each || name.startsWith(`${each}/`)),
+  );
+  return [
+    ...new Set(missing.map(({ from, name }) => `packages/${packageOf(from)} imports ${name}`)),
+  ].toSorted();
+}
