@@ -1,5 +1,5 @@
+import { nearestName } from "@attestore/host/nearest-name";
 import { parseChecks, type CheckConfig } from "../checks/check-config.ts";
-import { nearestName } from "../root/nearest-name.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
 import { formatDuration } from "../terminal/amounts.ts";

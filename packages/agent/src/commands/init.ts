@@ -3,13 +3,13 @@ import { hostname } from "node:os";
 import { text as readAll } from "node:stream/consumers";
 import { resolve } from "node:path";
 import { AUTH_KEY } from "@attestore/contract";
+import { replaceFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { readConfig, type Config } from "../root/config.ts";
-import { writeDurably } from "../root/durable-write.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
 import { ensureSigningKey } from "../root/signing-key.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
-import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { writeRootConfig } from "../root/write-config.ts";
 import { readPinnedCa } from "../service/attachment.ts";
@@ -62,8 +62,8 @@ export const init: Run = async (call) => {
             terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
           })
         : await attachWithKey(attaching, authKey);
-    await writeDurably(layout.token, `${attached.api_token}\n`);
-    await writeDurably(layout.logKey, `${attached.log.verifier_key}\n`);
+    await replaceFile(layout.token, `${attached.api_token}\n`);
+    await replaceFile(layout.logKey, `${attached.log.verifier_key}\n`);
     // Last: a root with an agent in its config.yaml is an attached one.
     await writeRootConfig(layout, {
       home: { kind: "service", url, isPinned: pinned !== null },
@@ -104,7 +104,7 @@ async function makeRoot(layout: Layout): Promise<void> {
   } catch (error) {
     throw new UserError(
       "root_unusable",
-      `${layout.root} can't be made (${systemCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
+      `${layout.root} can't be made (${errorCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
       { cause: error },
     );
   }
@@ -131,7 +131,7 @@ async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null
   let pem: string | null;
   if (fingerprint !== undefined) pem = await fetchPinnedCertificate(url, fingerprint, signal);
   else pem = await readPinnedCa(file === undefined ? (before?.service?.caFile ?? null) : resolve(cwd, file));
-  if (pem !== null) await writeDurably(layout.ca, pem);
+  if (pem !== null) await replaceFile(layout.ca, pem);
   return pem;
 }
 
@@ -144,7 +144,7 @@ async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | 
     try {
       text = await readFile(resolve(cwd, file), "utf8");
     } catch (error) {
-      throw new UserError("usage", `${file} can't be read (${systemCode(error) ?? "unknown error"})`, {
+      throw new UserError("usage", `${file} can't be read (${errorCode(error) ?? "unknown error"})`, {
         cause: error,
       });
     }

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyPem, formatSshLine } from "@attestore/proof";
 import { readIdentities } from "../root/age-identity.ts";
-import { writeDurably } from "../root/durable-write.ts";
 import { readText } from "../root/read-json.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import { UserError } from "../root/user-error.ts";
@@ -43,7 +43,7 @@ async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<E
   ];
   if (output === null) terminal.block(lines.join("\n"));
   else {
-    await writeDurably(output, `${lines.join("\n")}\n`);
+    await replaceFile(output, `${lines.join("\n")}\n`);
     if (flags.isOn("json")) terminal.data(JSON.stringify({ output }));
     else terminal.data(`${terminal.onData.good("✓")} ${output}`);
   }
@@ -73,7 +73,7 @@ async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promi
       "key_file",
       "an SSH private key is a file of its own: copy it as it is, from identity_files",
     );
-  await writeDurably(
+  await replaceFile(
     output,
     `# age identities of ${config.agent?.id ?? layout.root}\n${identities.join("\n")}\n`,
   );

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { readRecoveryState, writeRecoveryState } from "../keys/recovery-state.ts";
 import { kitHtml, kitText, type KitSecret } from "../keys/recovery-kit.ts";
 import { ShareError, splitSecret } from "../keys/shamir.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
-import { writeDurably } from "../root/durable-write.ts";
 import { makeLayout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
@@ -130,6 +130,6 @@ async function writePages(
   const taken = files.find((file) => existsSync(file));
   if (taken !== undefined) throw new UserError("usage", `${taken} exists already: choose another --output`);
   for (const [at, file] of files.entries())
-    await writeDurably(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
+    await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
   return files;
 }

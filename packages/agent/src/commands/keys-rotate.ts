@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import { isSeq } from "yaml";
 import { identityToRecipient, generateX25519Identity } from "age-encryption";
 import { recipientOf } from "../keys/identity.ts";
@@ -15,7 +16,6 @@ import {
 } from "../keys/rotate-signing-key.ts";
 import { keepRotation, signRotation } from "../keys/rotation.ts";
 import { readIdentities } from "../root/age-identity.ts";
-import { writeDurably } from "../root/durable-write.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
 import { makeLayout, type Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
@@ -76,7 +76,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
     const identity = await generateX25519Identity();
     recipient = await identityToRecipient(identity);
     identityFile = join("keys", `age-${at.slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}.key`);
-    await writeDurably(
+    await replaceFile(
       join(layout.root, identityFile),
       `# created: ${at}\n# public key: ${recipient}\n${identity}\n`,
     );

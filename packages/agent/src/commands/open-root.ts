@@ -1,8 +1,8 @@
+import { nearestName } from "@attestore/host/nearest-name";
 import { readConfig, type Config } from "../root/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../root/layout.ts";
 import type { ResolvedRoot } from "../root/resolve-root.ts";
 import type { SourceConfig } from "../root/source-config.ts";
-import { nearestName } from "../root/nearest-name.ts";
 import { parseRate, type UploadConfig } from "../root/upload-config.ts";
 import { UserError } from "../root/user-error.ts";
 import { openAttachment, type Attachment } from "../service/attachment.ts";

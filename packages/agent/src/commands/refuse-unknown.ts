@@ -1,4 +1,4 @@
-import { nearestName } from "../root/nearest-name.ts";
+import { nearestName } from "@attestore/host/nearest-name";
 import type { Command } from "./command.ts";
 
 /** Flags of earlier versions, and what took their place. */

@@ -1,7 +1,7 @@
 import { newId, type AgentEventKind } from "@attestore/contract";
+import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import type { Layout } from "../root/layout.ts";
-import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { readSourceIds } from "../service/source-ids.ts";
@@ -48,7 +48,7 @@ export async function reportFailureOrSay(
   try {
     await home.reportFailure(failed, signal);
   } catch (error) {
-    if (!(error instanceof Error) || systemCode(error) === null) throw error;
+    if (!(error instanceof Error) || errorCode(error) === null) throw error;
     terminal.say(
       `${terminal.onTalk.warn("!")} this failure can't be written down for the log: ${error.message}`,
     );

@@ -1,4 +1,4 @@
-import { sweepTemporaryFiles } from "../root/durable-write.ts";
+import { sweepTemporaryFiles } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { lockOrRefuse, tryLock } from "../root/lock.ts";
 import { EngineApiError } from "../sandboxes/container/engine-api.ts";

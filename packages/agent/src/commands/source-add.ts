@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
 import { isMap, type Document } from "yaml";
-import { writeDurably } from "../root/durable-write.ts";
 import { planConfigEdit, type ConfigEdit } from "../root/edit-config.ts";
 import { readConfig } from "../root/config.ts";
 import { parseSourceConfig, SourceConfigError, type SourceConfig } from "../root/source-config.ts";
@@ -110,7 +110,7 @@ async function make(
   using _ = await takeWorkLock(layout, "source add", { signal, wait: true, say: terminal.say });
   // Somebody who added the same name in the meantime keeps their secret.
   await edit.requireCurrent();
-  if (secret !== null) await writeDurably(join(layout.root, secret.file), `${secret.text}\n`);
+  if (secret !== null) await replaceFile(join(layout.root, secret.file), `${secret.text}\n`);
   await edit.write();
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text as readAll } from "node:stream/consumers";
+import { errorCode } from "@attestore/host/errno";
 import { identityFrom, recipientOf } from "../keys/identity.ts";
 import { readRecoveryState, writeRecoveryState } from "../keys/recovery-state.ts";
 import { combineShares, ShareError } from "../keys/shamir.ts";
@@ -9,7 +10,6 @@ import { readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { seal } from "../pipeline/seal.ts";
 import { unseal } from "../pipeline/unseal.ts";
-import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
@@ -124,7 +124,7 @@ async function readGiven(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    throw new UserError("usage", `${path} can't be read (${systemCode(error) ?? "unknown error"})`, {
+    throw new UserError("usage", `${path} can't be read (${errorCode(error) ?? "unknown error"})`, {
       cause: error,
     });
   }

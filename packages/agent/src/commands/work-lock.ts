@@ -1,4 +1,4 @@
-import { sweepTemporaryFiles } from "../root/durable-write.ts";
+import { sweepTemporaryFiles } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { describeHolder, lockOrRefuse, waitForLock, type HeldLock } from "../root/lock.ts";
 import { describeLeftover } from "../sandboxes/leftovers.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import type { SecretReference } from "../root/source-fields.ts";
-import { systemCode } from "../root/system-code.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 
 /** What a reference leads to, and where that was, for messages. */
@@ -29,7 +29,7 @@ export async function referredText(reference: SecretReference, holds: string): P
   } catch (error) {
     throw new CouldNotRun(
       "connection_reference",
-      `the file ${reference.path} cannot be read (${systemCode(error)}): put ${holds} there`,
+      `the file ${reference.path} cannot be read (${errorCode(error)}): put ${holds} there`,
       { cause: error },
     );
   }

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { parsePublicKeyFile, sshFingerprint, type EnvelopeJson, type PublicKey } from "@attestore/proof";
 import { readText } from "../root/read-json.ts";
 import type { Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
-import { systemCode } from "../root/system-code.ts";
 
 /** The public keys that this root has ever signed with, by fingerprint: the one in use and those that it has rotated away. */
 export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {
@@ -15,7 +15,7 @@ export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string,
   try {
     names = await readdir(retired);
   } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
   for (const name of names.filter((each) => each.endsWith(".pub"))) {
     const text = await readText(join(retired, name));

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { writeJsonDurably } from "../root/durable-write.ts";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 
@@ -19,7 +19,7 @@ export async function readRecoveryState(layout: Layout): Promise<RecoveryState |
 }
 
 export async function writeRecoveryState(layout: Layout, state: RecoveryState): Promise<void> {
-  await writeJsonDurably(fileOf(layout), state);
+  await replaceJsonFile(fileOf(layout), state);
 }
 
 function fileOf(layout: Layout): string {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { makeDirectory, removeFile, replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyPem } from "@attestore/proof";
-import { makeDirectory, removeDurably, writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
 import { readSigningKey, type SigningKey } from "../root/signing-key.ts";
@@ -42,10 +42,10 @@ export async function takeIntoUse(
   { agentId, orgId }: { readonly agentId: string; readonly orgId: string },
 ): Promise<SwitchedKey> {
   const stale = await newestSigningRotation(layout);
-  if (stale?.by_new === next.fingerprint) await removeDurably(stale.file);
+  if (stale?.by_new === next.fingerprint) await removeFile(stale.file);
   await makeDirectory(join(layout.keys, "retired"));
   const retired = join(layout.keys, "retired", `${retiredName(old.fingerprint)}.pub`);
-  await writeDurably(retired, formatPublicKeyPem(old.publicKey), 0o644);
+  await replaceFile(retired, formatPublicKeyPem(old.publicKey), { mode: 0o644 });
   const change = { key: "signing", before: old.publicKey, after: next.publicKey } as const;
   const rotation = await signRotation({ agentId, orgId, at: new Date().toISOString(), change }, old, next);
   const statement = await keepRotation(layout, rotation, "signing");
@@ -65,8 +65,8 @@ export async function undoRotation(
 ): Promise<void> {
   await (await openSigningKeys(layout)).takeBack(old.fingerprint);
   await repairPublicKey(layout);
-  await removeDurably(statement);
-  await removeDurably(retired);
+  await removeFile(statement);
+  await removeFile(retired);
 }
 
 /** The old private half has no use any more. */
@@ -77,5 +77,5 @@ export async function forgetOldKey(layout: Layout, fingerprint: string): Promise
 /** agent.pub as the key in use has it: a crash may have come between the two. */
 export async function repairPublicKey(layout: Layout): Promise<void> {
   const pem = formatPublicKeyPem((await readSigningKey(layout)).publicKey);
-  if ((await readText(layout.publicKey)) !== pem) await writeDurably(layout.publicKey, pem, 0o644);
+  if ((await readText(layout.publicKey)) !== pem) await replaceFile(layout.publicKey, pem, { mode: 0o644 });
 }

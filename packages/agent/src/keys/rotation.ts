@@ -1,5 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory, replaceJsonFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import {
   canonicalJson,
   envelopeToJson,
@@ -13,10 +15,8 @@ import {
   type EnvelopeJson,
   type PublicKey,
 } from "@attestore/proof";
-import { makeDirectory, writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import type { SigningKey } from "../root/signing-key.ts";
-import { systemCode } from "../root/system-code.ts";
 
 export const PREDICATE_KEY_ROTATION = "https://attestore.dev/key-rotation/v1";
 
@@ -74,7 +74,7 @@ export async function keepRotation(layout: Layout, rotation: Rotation, key: stri
   const numbers = (await readdir(directory)).map((name) => Number(/^(\d{4})-/.exec(name)?.[1] ?? 0));
   const number = String(Math.max(0, ...numbers) + 1).padStart(4, "0");
   const file = join(directory, `${number}-${key}.json`);
-  await writeJsonDurably(file, rotation);
+  await replaceJsonFile(file, rotation);
   return file;
 }
 
@@ -86,7 +86,7 @@ export async function listRotations(layout: Layout): Promise<string[]> {
       .toSorted()
       .map((name) => join(directory, name));
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 import { createHash, type Hash, randomBytes } from "node:crypto";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { syncDirectory } from "@attestore/host/durable-files";
 import { isAlive, ownProcessTag } from "../processes/process-tag.ts";
-import { syncDirectory } from "../root/durable-write.ts";
 import { writeFilePieces } from "./file-pieces.ts";
 
 export interface Blob {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Readable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../runs/could-not-run.ts";
-import { systemCode } from "../root/system-code.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 import { readFilePieces } from "./file-pieces.ts";
 
@@ -52,7 +52,7 @@ export async function* holdToDigest(
 }
 
 function unavailable(what: string, error: unknown): CouldNotRun {
-  return new CouldNotRun("ciphertext_unavailable", `${what} (${systemCode(error) ?? "unknown error"})`, {
+  return new CouldNotRun("ciphertext_unavailable", `${what} (${errorCode(error) ?? "unknown error"})`, {
     cause: error,
   });
 }

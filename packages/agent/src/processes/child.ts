@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../runs/could-not-run.ts";
-import { systemCode } from "../root/system-code.ts";
 import { gather } from "./gather.ts";
 import { searchPath, temporaryDirectory } from "./search-path.ts";
 
@@ -120,7 +120,7 @@ function started(child: ChildProcess, command: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", (error) => {
-      const missing = systemCode(error) === "ENOENT" || systemCode(error) === "EACCES";
+      const missing = errorCode(error) === "ENOENT" || errorCode(error) === "EACCES";
       reject(
         missing
           ? new CouldNotRun(

@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { systemCode } from "../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 
 /**
  * Writes pieces into a child's stdin, each one through before the next is asked for, and ends it.
@@ -31,7 +31,7 @@ function write(stdin: Writable, piece: Uint8Array): Promise<boolean> {
 }
 
 function isBrokenPipe(error: Error): boolean {
-  const code = systemCode(error);
+  const code = errorCode(error);
   return (
     code === "EPIPE" ||
     code === "ECONNRESET" ||

@@ -17,9 +17,9 @@ import {
   type TrustedKey,
 } from "@attestore/proof";
 import { join } from "node:path";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import { ownPublicKeys } from "../keys/own-keys.ts";
 import type { TrustedMakers } from "../root/config.ts";
-import { writeJsonDurably } from "../root/durable-write.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -200,7 +200,7 @@ async function keepEvidence(
   answer: unknown,
 ): Promise<void> {
   const kept_at = new Date().toISOString();
-  await writeJsonDurably(join(layout.alarms, `${code}-${id}.json`), { v: 1, kept_at, why: message, answer });
+  await replaceJsonFile(join(layout.alarms, `${code}-${id}.json`), { v: 1, kept_at, why: message, answer });
   await spoolEvent(layout, `${code.replaceAll("_", "-")}-${id}`, {
     kind: "attestation_failed",
     source_id: sourceId,

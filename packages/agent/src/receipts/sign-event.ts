@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { EventRequest } from "@attestore/contract";
+import { errorCode } from "@attestore/host/errno";
 import {
   envelopeToJson,
   formatEventStatement,
@@ -11,7 +12,6 @@ import {
 import { readConfig } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
-import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { agentVersion } from "../service/host-facts.ts";
 import { signNext } from "./chain.ts";
@@ -57,7 +57,7 @@ export async function signEvent(
 }
 
 function isUnreadable(error: unknown): boolean {
-  const isRefused = error instanceof Error && systemCode(error) !== null;
+  const isRefused = error instanceof Error && errorCode(error) !== null;
   return (
     isRefused || error instanceof UserError || error instanceof ProofError || error instanceof SyntaxError
   );

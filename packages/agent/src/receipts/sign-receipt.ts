@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import {
   envelopeToJson,
   formatStatement,
@@ -9,7 +10,6 @@ import {
   type EnvelopeJson,
   type Statement,
 } from "@attestore/proof";
-import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import { requireNoLogAlarm } from "../service/log-alarm.ts";
@@ -62,7 +62,7 @@ export async function signReceipt(
       command_id: commandId,
       envelope: envelopeToJson(envelope),
     };
-    await writeJsonDurably(path, waiting);
+    await replaceJsonFile(path, waiting);
     return { sequence, kind, state: "waiting", path };
   });
 }

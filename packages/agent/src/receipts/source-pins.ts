@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { writeJsonDurably } from "../root/durable-write.ts";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Identity } from "../engines/engine.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
@@ -91,5 +91,5 @@ async function write(
   pin: SourcePin,
 ): Promise<void> {
   const sources = Object.fromEntries([...pins, [slug, pin]]);
-  await writeJsonDurably(layout.sourcePins, { v: 1, sources });
+  await replaceJsonFile(layout.sourcePins, { v: 1, sources });
 }

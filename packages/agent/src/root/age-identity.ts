@@ -1,6 +1,6 @@
+import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { isPrivateKeyPem } from "../keys/ssh-private-key.ts";
-import { writeDurably } from "./durable-write.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
 
@@ -12,7 +12,7 @@ export async function ensureAgeIdentity(path: string): Promise<string> {
   if ((await readText(path)) === null) {
     const identity = await generateX25519Identity();
     const recipient = await identityToRecipient(identity);
-    await writeDurably(
+    await replaceFile(
       path,
       `# created: ${new Date().toISOString()}\n# public key: ${recipient}\n${identity}\n`,
     );

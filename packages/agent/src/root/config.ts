@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { nearestName } from "@attestore/host/nearest-name";
 import { Value } from "typebox/value";
 import { type Document, LineCounter, parseDocument } from "yaml";
 import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
@@ -7,7 +8,6 @@ import { credentialPath, isCredentialName } from "./credential.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "./layout.ts";
 import { DEFAULT_LIMITS, parseLimits } from "./limits.ts";
-import { nearestName } from "./nearest-name.ts";
 import { readText } from "./read-json.ts";
 import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./source-config.ts";
 import { standaloneConfig, type StandaloneConfig } from "../standalone/storage-config.ts";

@@ -1,6 +1,6 @@
+import { replaceFile } from "@attestore/host/durable-files";
 import { Document, parseDocument, type Document as YamlDocument } from "yaml";
 import { parseConfig } from "./config.ts";
-import { writeDurably } from "./durable-write.ts";
 import type { Layout } from "./layout.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
@@ -41,7 +41,7 @@ export async function planConfigEdit(
   };
   const write = async (): Promise<void> => {
     await requireCurrent();
-    await writeDurably(layout.config, after);
+    await replaceFile(layout.config, after);
   };
   return { before, after, requireCurrent, write };
 }

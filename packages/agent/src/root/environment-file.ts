@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { systemCode } from "./system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 
 const LINE = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
 
@@ -13,7 +13,7 @@ export function loadEnvironmentFile(path: string, env: Record<string, string | u
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (["ENOENT", "EACCES", "ENOTDIR"].includes(systemCode(error) ?? "")) return;
+    if (["ENOENT", "EACCES", "ENOTDIR"].includes(errorCode(error) ?? "")) return;
     throw error;
   }
   for (const [name, value] of parseEnvironmentFile(text)) env[name] ??= value;

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { makeDirectory } from "./durable-write.ts";
+import { makeDirectory } from "@attestore/host/durable-files";
 
 /** Where everything lies below the install root. Directories are 0700, files 0600. */
 export interface Layout {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { systemCode } from "./system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "./user-error.ts";
 
 /** A file of the root that we wrote ourselves; null if it is not there. Throws SyntaxError if it is not JSON. */
@@ -13,7 +13,7 @@ export async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    const code = systemCode(error);
+    const code = errorCode(error);
     if (code === "ENOENT") return null;
     if (code === null) throw error;
     throw new UserError(

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
+import { replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyWire, publicKeyFromSpki, sshFingerprint } from "@attestore/proof";
 import type { PublicKey, Signer } from "@attestore/proof";
-import { writeDurably } from "./durable-write.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
 
@@ -47,7 +47,7 @@ export async function readSigningKeyFile(file: string): Promise<SigningKey> {
 export async function ensureSigningKeyFile(file: string): Promise<SigningKey> {
   if ((await readText(file)) === null) {
     const { privateKey } = generateKeyPairSync("ed25519");
-    await writeDurably(file, privateKey.export({ type: "pkcs8", format: "pem" }));
+    await replaceFile(file, privateKey.export({ type: "pkcs8", format: "pem" }));
   }
   return readSigningKeyFile(file);
 }

@@ -1,6 +1,6 @@
+import { replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyPem } from "@attestore/proof";
 import { openSigningKeys } from "../signer/signing-keys.ts";
-import { writeDurably } from "./durable-write.ts";
 import type { Layout } from "./layout.ts";
 import type { SigningKey } from "./signing-key-file.ts";
 
@@ -15,6 +15,6 @@ export async function readSigningKey(layout: Layout): Promise<SigningKey> {
 export async function ensureSigningKey(layout: Layout): Promise<SigningKey> {
   const key = await (await openSigningKeys(layout)).ensure();
   // Written again each time: a crash between the two files leaves a private key without its public half.
-  await writeDurably(layout.publicKey, formatPublicKeyPem(key.publicKey), 0o644);
+  await replaceFile(layout.publicKey, formatPublicKeyPem(key.publicKey), { mode: 0o644 });
   return key;
 }

@@ -1,8 +1,8 @@
+import { nearestName } from "@attestore/host/nearest-name";
 import { ENGINES } from "../engines/registry.ts";
 import { type CheckConfig, parseChecks } from "../checks/check-config.ts";
 import { parseSandbox, type SandboxConfig } from "../sandboxes/sandbox-config.ts";
 import { DEFAULT_LIMITS, type Limits, parseLimits } from "./limits.ts";
-import { nearestName } from "./nearest-name.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
 export type { CheckConfig } from "../checks/check-config.ts";

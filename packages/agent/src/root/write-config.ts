@@ -1,5 +1,5 @@
+import { replaceFile } from "@attestore/host/durable-files";
 import { Document, parseDocument } from "yaml";
-import { writeDurably } from "./durable-write.ts";
 import type { Layout } from "./layout.ts";
 import { readText } from "./read-json.ts";
 
@@ -32,7 +32,7 @@ export async function writeRootConfig(layout: Layout, settings: RootSettings): P
   set(["encryption", "recipients"], [...settings.recipients]);
   set(["encryption", "identity_files"], [...settings.identityFiles]);
   const text = document.toString({ lineWidth: 0 });
-  await writeDurably(layout.config, before === null ? `${text}${EXAMPLE}` : text);
+  await replaceFile(layout.config, before === null ? `${text}${EXAMPLE}` : text);
 }
 
 const EXAMPLE = `

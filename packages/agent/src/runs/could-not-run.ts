@@ -1,4 +1,4 @@
-import { systemCode } from "../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 
 /**
  * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is for everything
@@ -71,6 +71,6 @@ export function stopIfAborted(signal: AbortSignal): void {
 
 /** ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more room. */
 export function isDiskFull(error: unknown): boolean {
-  const code = systemCode(error);
+  const code = errorCode(error);
   return code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { link, lstat, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { syncDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";
 import { writeFilePieces } from "../pipeline/file-pieces.ts";
 import { unseal } from "../pipeline/unseal.ts";
-import { syncDirectory } from "../root/durable-write.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
-import { systemCode } from "../root/system-code.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {
@@ -53,8 +53,8 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
         { cause: error },
       );
     }
-    if (systemCode(error) !== null) {
-      throw new CouldNotRun("output_unwritable", `${output} cannot be written (${systemCode(error)})`, {
+    if (errorCode(error) !== null) {
+      throw new CouldNotRun("output_unwritable", `${output} cannot be written (${errorCode(error)})`, {
         cause: error,
       });
     }
@@ -68,7 +68,7 @@ async function nameIt(partial: string, output: string): Promise<void> {
     await link(partial, output);
     await rm(partial);
   } catch (error) {
-    if (systemCode(error) === "EEXIST") throw error;
+    if (errorCode(error) === "EEXIST") throw error;
     if ((await lstat(output).catch(() => null)) !== null) throw error;
     await rename(partial, output);
   }

@@ -1,8 +1,8 @@
 import type { Readable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
 import { evaluateCommand, type CommandCheckConfig, type Printed } from "../checks/index.ts";
 import type { Restored } from "../engines/engine.ts";
 import { type Child, endedWith, type Exit } from "../processes/child.ts";
-import { systemCode } from "../root/system-code.ts";
 import { CouldNotRun, stopIfAborted } from "./could-not-run.ts";
 
 /** As much as a row may have. */
@@ -85,7 +85,7 @@ function killAll(child: Child): void {
     // It leads a group of its own, whose number is nobody else's while anyone of it is there.
     process.kill(-pid, "SIGKILL");
   } catch (error) {
-    if (systemCode(error) !== "ESRCH" && systemCode(error) !== "EPERM") throw error;
+    if (errorCode(error) !== "ESRCH" && errorCode(error) !== "EPERM") throw error;
   }
 }
 
@@ -100,7 +100,7 @@ async function readBounded(stdout: Readable): Promise<Buffer | null> {
       pieces.push(piece);
     }
   } catch (error) {
-    if (systemCode(error) === "ERR_STREAM_PREMATURE_CLOSE") return null;
+    if (errorCode(error) === "ERR_STREAM_PREMATURE_CLOSE") return null;
     throw error;
   }
   return Buffer.concat(pieces);

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Attached, AttachRequest, BootstrapStarted } from "@attestore/contract";
+import { removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import { parseVerifierKey, ProofError } from "@attestore/proof";
-import { removeDurably, writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { UserError } from "../root/user-error.ts";
@@ -71,7 +71,7 @@ export async function attachInteractively(
       idempotencyKey: idempotency_key,
     });
     pending = { ...pending, idempotency_key, started };
-    await writeJsonDurably(layout.pendingAttach, pending);
+    await replaceJsonFile(layout.pendingAttach, pending);
   }
   const { started } = pending;
   if (started === null) throw new Error("an attach without a start");
@@ -98,7 +98,7 @@ export async function attachInteractively(
 
 /** Called once the token is on disk. */
 export async function forgetAttach(layout: Layout): Promise<void> {
-  await removeDurably(layout.pendingAttach);
+  await removeFile(layout.pendingAttach);
 }
 
 async function rememberAttach({ layout, service, host }: Attaching): Promise<PendingAttach> {
@@ -117,7 +117,7 @@ async function rememberAttach({ layout, service, host }: Attaching): Promise<Pen
     request: host,
     started: null,
   };
-  await writeJsonDurably(layout.pendingAttach, pending);
+  await replaceJsonFile(layout.pendingAttach, pending);
   return pending;
 }
 

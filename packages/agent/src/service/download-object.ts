@@ -14,7 +14,7 @@ export interface DownloadRequest {
   /** Presigned: a credential, never part of a message. */
   readonly url: string;
   /** Made for each request anew. */
-  readonly headers?: () => Readonly<Record<string, string>>;
+  readonly headers?: () => Promise<Readonly<Record<string, string>>>;
   /** Created, or emptied. */
   readonly file: string;
   /** At most one byte more than this is taken: enough for the digest to be wrong, whatever the store sends. */
@@ -73,7 +73,7 @@ async function receive(
   state: Received,
   { headers: own, file: path, expectedBytes, signal, onProgress }: DownloadRequest,
 ): Promise<void> {
-  const headers: Record<string, string> = { ...own?.() };
+  const headers: Record<string, string> = { ...(await own?.()) };
   if (state.bytes > 0) {
     headers["range"] = `bytes=${state.bytes}-`;
     if (state.etag !== null) headers["if-range"] = state.etag;

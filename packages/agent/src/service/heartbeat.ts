@@ -1,8 +1,8 @@
 import { uptime } from "node:os";
 import type { HeartbeatResponse } from "@attestore/contract";
+import { replaceFile } from "@attestore/host/durable-files";
 import type { Config } from "../root/config.ts";
 import { reportEncryption } from "../keys/encryption-report.ts";
-import { writeDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { spoolDepth } from "../spool/spool-depth.ts";
@@ -56,7 +56,7 @@ export async function sendHeartbeat(
     ...(response.sources ?? []),
     ...response.commands.map(({ source: { id, slug } }) => ({ id, slug })),
   ]);
-  await writeDurably(
+  await replaceFile(
     layout.lastHeartbeat,
     JSON.stringify({ at: new Date().toISOString(), server_time: response.server_time }),
   );

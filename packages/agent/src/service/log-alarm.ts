@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { UserError } from "../root/user-error.ts";
@@ -51,7 +51,7 @@ export async function raiseLogAlarm(layout: Layout, alarm: LogAlarm): Promise<Lo
     occurred_at: alarm.raised_at,
     detail: { reason: alarm.reason, detail: alarm.detail, kept: alarm.kept, offered: alarm.offered },
   });
-  await writeJsonDurably(layout.logAlarm, alarm);
+  await replaceJsonFile(layout.logAlarm, alarm);
   return new LogAlarmError(alarm);
 }
 
@@ -80,10 +80,10 @@ export async function clearLogAlarm(
   const stem = fileStamp(alarm.raised_at);
   const kept = join(layout.logAlarmsCleared, `${stem}.json`);
   const decided = { ...decision, cleared_at: new Date().toISOString() };
-  await writeJsonDurably(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
-  if (decision.forgetHead) await removeDurably(layout.logHead);
+  await replaceJsonFile(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
+  if (decision.forgetHead) await removeFile(layout.logHead);
   // Last: a crash before it leaves the alarm standing.
-  await moveDurably(layout.logAlarm, kept);
+  await moveFile(layout.logAlarm, kept);
   return kept;
 }
 

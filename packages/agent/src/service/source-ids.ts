@@ -1,5 +1,5 @@
 import type { RegisteredSource } from "@attestore/contract";
-import { writeJsonDurably } from "../root/durable-write.ts";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 
@@ -17,5 +17,5 @@ export async function rememberSourceIds(
   const known = await readSourceIds(layout);
   if (told.every(({ id, slug }) => known.get(slug) === id)) return;
   const merged = new Map([...known, ...told.map(({ id, slug }): [string, string] => [slug, id])]);
-  await writeJsonDurably(layout.sources, Object.fromEntries(merged));
+  await replaceJsonFile(layout.sources, Object.fromEntries(merged));
 }

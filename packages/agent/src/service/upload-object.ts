@@ -15,7 +15,7 @@ export interface UploadRequest {
   /** Presigned. It is a credential: never logged, never part of a message. */
   readonly url: string;
   /** Or how to make them, for each try anew: a signature may hold the time. */
-  readonly headers: Readonly<Record<string, string>> | (() => Readonly<Record<string, string>>);
+  readonly headers: Readonly<Record<string, string>> | (() => Promise<Readonly<Record<string, string>>>);
   readonly file: string;
   /** The part of the file to send. */
   readonly offset: number;
@@ -44,7 +44,7 @@ export async function uploadObject(
   return retrying(backoff, upload.signal, () => put(connections, url, upload));
 }
 
-function headersOf({ headers }: UploadRequest): Readonly<Record<string, string>> {
+async function headersOf({ headers }: UploadRequest): Promise<Readonly<Record<string, string>>> {
   return typeof headers === "function" ? headers() : headers;
 }
 
@@ -60,7 +60,7 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     agent: connections,
     signal,
     // A stream without a length would go chunked, which object stores refuse.
-    headers: { ...headersOf(upload), "content-length": sizeBytes, expect: "100-continue" },
+    headers: { ...(await headersOf(upload)), "content-length": sizeBytes, expect: "100-continue" },
   });
   const answered = new Promise<StoreAnswer>((resolve, reject) => {
     outgoing.on("response", (incoming) => {

@@ -1,3 +1,4 @@
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import {
   cosignatureLine,
   cosignatureMessage,
@@ -12,7 +13,6 @@ import {
   type Checkpoint,
   type OpenedCheckpoint,
 } from "@attestore/proof";
-import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { waitForLock } from "../root/lock.ts";
 import { readJson } from "../root/read-json.ts";
@@ -118,7 +118,7 @@ export async function readKeptHead(layout: Layout): Promise<string | null> {
 }
 
 async function keepHead(layout: Layout, checkpoint: string): Promise<void> {
-  await writeJsonDurably(layout.logHead, { v: 1, kept_at: new Date().toISOString(), checkpoint });
+  await replaceJsonFile(layout.logHead, { v: 1, kept_at: new Date().toISOString(), checkpoint });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectory, moveDurably, removeDurably, writeDurably } from "../root/durable-write.ts";
+import { makeDirectory, moveFile, removeFile, replaceFile } from "@attestore/host/durable-files";
 import { readText } from "../root/read-json.ts";
 import { ensureSigningKeyFile, readSigningKeyFile, type SigningKey } from "../root/signing-key-file.ts";
 import type { SigningKeys } from "./signing-keys.ts";
@@ -39,17 +39,17 @@ export class KeyDirectory implements SigningKeys {
       throw new Error("these are not the key in use and the next one");
     await makeDirectory(join(this.#directory, "retired"));
     const privateHalf = await readText(this.#current);
-    if (privateHalf !== null) await writeDurably(this.#retired(old.fingerprint), privateHalf);
-    await moveDurably(this.#next, this.#current);
+    if (privateHalf !== null) await replaceFile(this.#retired(old.fingerprint), privateHalf);
+    await moveFile(this.#next, this.#current);
   }
 
   async takeBack(fingerprint: string): Promise<void> {
     if ((await this.current()).fingerprint === fingerprint) return;
-    await moveDurably(this.#retired(fingerprint), this.#current);
+    await moveFile(this.#retired(fingerprint), this.#current);
   }
 
   forget(fingerprint: string): Promise<void> {
-    return removeDurably(this.#retired(fingerprint));
+    return removeFile(this.#retired(fingerprint));
   }
 
   get #current(): string {

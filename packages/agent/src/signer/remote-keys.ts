@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorCode } from "@attestore/host/errno";
 import { concatBytes, publicKeyFromBytes } from "@attestore/proof";
 import { signingKey, type SigningKey } from "../root/signing-key-file.ts";
-import { systemCode } from "../root/system-code.ts";
 import { UserError } from "../root/user-error.ts";
 import { ANSWER, encodeMessage, KEY_SIZE, type Message, MessageReader, OPERATION } from "./protocol.ts";
 import type { SigningKeys } from "./signing-keys.ts";
@@ -66,7 +66,7 @@ export class RemoteKeys implements SigningKeys {
         throw this.#failed(`refused: ${answer.toString("utf8").slice(0, 500)}`);
       } catch (error) {
         if (error instanceof UserError) throw error;
-        const code = systemCode(error);
+        const code = errorCode(error);
         if (code === "EACCES" || code === "EPERM" || performance.now() >= until)
           throw this.#failed(`does not answer (${code ?? "it hung up"})`, error);
         await delay(PAUSE_MS);

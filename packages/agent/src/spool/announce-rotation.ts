@@ -1,4 +1,4 @@
-import { writeJsonDurably } from "../root/durable-write.ts";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import { acceptedFile, pendingRotation } from "../keys/pending-rotation.ts";
 import { forgetOldKey, repairPublicKey } from "../keys/rotate-signing-key.ts";
 import type { Attachment } from "../service/attachment.ts";
@@ -22,6 +22,6 @@ export async function announceRotation(
   if (answer.agent_id !== agentId || answer.key_fingerprint !== pending.by_new)
     throw new ServiceError("invalid_response", "the service took another key than it was told of");
   await forgetOldKey(layout, pending.by_old);
-  await writeJsonDurably(acceptedFile(pending), { v: 1, accepted_at: new Date().toISOString(), answer });
+  await replaceJsonFile(acceptedFile(pending), { v: 1, accepted_at: new Date().toISOString(), answer });
   return true;
 }

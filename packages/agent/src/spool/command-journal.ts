@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type DeliveredCommand } from "@attestore/contract";
-import { moveDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { moveFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
-import { systemCode } from "../root/system-code.ts";
 
 /** `started` without an outcome, when nobody runs it, is a command that a crash interrupted. */
 export type CommandState = "received" | "started" | "done";
@@ -37,7 +37,7 @@ export async function journalCommand(layout: Layout, command: DeliveredCommand):
     done_at: null,
     outcome: null,
   };
-  await writeJsonDurably(openFile(layout, command.id), entry);
+  await replaceJsonFile(openFile(layout, command.id), entry);
   return true;
 }
 
@@ -58,7 +58,7 @@ export async function openCommands(layout: Layout): Promise<JournaledCommand[]> 
 /** From here on a crash means that it was interrupted, not that it waits. */
 export async function markStarted(layout: Layout, entry: JournaledCommand): Promise<JournaledCommand> {
   const started = { ...entry, state: "started" as const, started_at: new Date().toISOString() };
-  await writeJsonDurably(openFile(layout, entry.command.id), started);
+  await replaceJsonFile(openFile(layout, entry.command.id), started);
   return started;
 }
 
@@ -69,16 +69,16 @@ export async function markStarted(layout: Layout, entry: JournaledCommand): Prom
 export async function finishCommand(layout: Layout, id: string, outcome: string): Promise<void> {
   const entry = (await readJson(openFile(layout, id))) as JournaledCommand | null;
   if (entry === null) return;
-  await writeJsonDurably(openFile(layout, id), {
+  await replaceJsonFile(openFile(layout, id), {
     ...entry,
     state: "done",
     done_at: new Date().toISOString(),
     outcome,
   });
   try {
-    await moveDurably(openFile(layout, id), doneFile(layout, id));
+    await moveFile(openFile(layout, id), doneFile(layout, id));
   } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
   }
 }
 

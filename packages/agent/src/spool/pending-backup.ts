@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Cipher, SourceMetadata } from "@attestore/contract";
-import { removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { dropProgress } from "./upload-progress.ts";
@@ -42,7 +42,7 @@ export async function recordBackup(layout: Layout, made: MadeBackup): Promise<Pe
 }
 
 export async function savePending(layout: Layout, pending: PendingBackup): Promise<void> {
-  await writeJsonDurably(join(layout.blobs, `${pending.sha256}.json`), pending);
+  await replaceJsonFile(join(layout.blobs, `${pending.sha256}.json`), pending);
 }
 
 /** Oldest first. */
@@ -62,9 +62,9 @@ export function blobPath(layout: Layout, sha256: string): string {
 
 /** Removes the ciphertext, and then what was known of it: the other way round would leave bytes that nobody names. */
 export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Promise<void> {
-  await removeDurably(blobPath(layout, sha256));
+  await removeFile(blobPath(layout, sha256));
   await dropProgress(layout, sha256);
-  await removeDurably(join(layout.blobs, `${sha256}.json`));
+  await removeFile(join(layout.blobs, `${sha256}.json`));
 }
 
 /**
@@ -76,6 +76,6 @@ export async function sweepBlobs(layout: Layout): Promise<number> {
   const orphans = [...names].filter(
     (name) => /^[0-9a-f]{64}\.age$/.test(name) && !names.has(name.replace(/age$/, "json")),
   );
-  for (const name of orphans) await removeDurably(join(layout.blobs, name));
+  for (const name of orphans) await removeFile(join(layout.blobs, name));
   return orphans.length;
 }

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { EventRequest } from "@attestore/contract";
+import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { EnvelopeJson } from "@attestore/proof";
 import { eventNameOf, signedEventFileName } from "../receipts/chain.ts";
 import { signEvent } from "../receipts/sign-event.ts";
-import { writeJsonDurably } from "../root/durable-write.ts";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 
@@ -33,12 +33,12 @@ export async function spoolEvent(layout: Layout, name: string, event: EventReque
     if ((await readdir(directory)).some((file) => eventNameOf(file) === name)) return;
   const waiting: WaitingEvent = { v: 1, idempotency_key: randomUUID(), event };
   const isSigned = await signEvent(layout, event, (sequence, envelope) =>
-    writeJsonDurably(join(layout.eventsWaiting, signedEventFileName(sequence, name)), {
+    replaceJsonFile(join(layout.eventsWaiting, signedEventFileName(sequence, name)), {
       ...waiting,
       envelope,
     } satisfies WaitingEvent),
   );
-  if (!isSigned) await writeJsonDurably(join(layout.eventsWaiting, `${name}.json`), waiting);
+  if (!isSigned) await replaceJsonFile(join(layout.eventsWaiting, `${name}.json`), waiting);
 }
 
 /** The events in a directory, by name. */

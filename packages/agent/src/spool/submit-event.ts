@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import type { Attachment } from "../service/attachment.ts";
 import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
 import { observeHead } from "../service/witness.ts";
@@ -24,7 +24,7 @@ export async function submitEvent(
     } catch (error) {
       if (!(error instanceof UnprovenAnswer)) throw error;
       // No event about an event: its own answer would be as little proven.
-      await writeJsonDurably(join(layout.alarms, `event-${name}`), {
+      await replaceJsonFile(join(layout.alarms, `event-${name}`), {
         at: new Date().toISOString(),
         why: error.message,
         answer,
@@ -32,14 +32,14 @@ export async function submitEvent(
       return { outcome: "unproven" };
     }
     await observeHead(attachment, answer.checkpoint, signal);
-    await writeJsonDurably(join(layout.events, name), { v: 1, event, ...signed, answer });
-    await removeDurably(file.path);
+    await replaceJsonFile(join(layout.events, name), { v: 1, event, ...signed, answer });
+    await removeFile(file.path);
     return { outcome: "accepted" };
   } catch (error) {
     if (!(error instanceof ServiceError) || !isPermanentRefusal(error)) throw error;
     const answer = { why: error.message, refusal: error.refusal, refused_at: new Date().toISOString() };
-    await writeJsonDurably(join(layout.eventsRefused, `${file.name}.answer.json`), answer);
-    await moveDurably(file.path, join(layout.eventsRefused, name));
+    await replaceJsonFile(join(layout.eventsRefused, `${file.name}.answer.json`), answer);
+    await moveFile(file.path, join(layout.eventsRefused, name));
     return { outcome: "refused" };
   }
 }

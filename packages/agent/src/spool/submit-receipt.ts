@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { moveDurably, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import { readJson } from "../root/read-json.ts";
 import type { ReceiptFile } from "../receipts/receipt-files.ts";
 import { receiptFileName } from "../receipts/receipt-files.ts";
@@ -66,10 +66,10 @@ export async function submitReceipt(
     }
     // The answer's head is a head like any other: one that forks from what was seen is no proof of anything.
     await observeHead(attachment, answer.checkpoint, signal);
-    await writeJsonDurably(accepted, bundle);
+    await replaceJsonFile(accepted, bundle);
     if (waiting.command_id !== null)
       await finishCommand(layout, waiting.command_id, `receipt ${answer.receipt_id}`);
-    await removeDurably(file.path);
+    await removeFile(file.path);
     return { outcome: "accepted", receiptId: answer.receipt_id, logIndex: answer.log_index };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
@@ -82,7 +82,7 @@ export async function submitReceipt(
   async function refuse(why: string, error: ServiceError | null): Promise<Submitted> {
     const refused_at = new Date().toISOString();
     const answer = { why, refusal: error?.refusal ?? null, refused_at };
-    await writeJsonDurably(join(layout.receiptsRefused, name.replace(/json$/, "answer.json")), answer);
+    await replaceJsonFile(join(layout.receiptsRefused, name.replace(/json$/, "answer.json")), answer);
     await spoolEvent(layout, `receipt-${file.sequence}-refused`, {
       kind: "attestation_failed",
       occurred_at: refused_at,
@@ -95,13 +95,13 @@ export async function submitReceipt(
     });
     if (waiting.command_id !== null)
       await finishCommand(layout, waiting.command_id, `receipt refused: ${why}`);
-    await moveDurably(file.path, join(layout.receiptsRefused, name));
+    await moveFile(file.path, join(layout.receiptsRefused, name));
     return { outcome: "refused", why };
   }
 
   async function keepUnproven(answer: unknown, error: UnprovenAnswer): Promise<void> {
     const at = new Date().toISOString();
-    await writeJsonDurably(join(layout.alarms, `receipt-${file.sequence}.json`), {
+    await replaceJsonFile(join(layout.alarms, `receipt-${file.sequence}.json`), {
       at,
       why: error.message,
       answer,

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 
@@ -24,11 +24,11 @@ export async function readProgress(layout: Layout, sha256: string): Promise<Uplo
 }
 
 export async function saveProgress(layout: Layout, sha256: string, progress: UploadProgress): Promise<void> {
-  await writeJsonDurably(path(layout, sha256), progress);
+  await replaceJsonFile(path(layout, sha256), progress);
 }
 
 export async function dropProgress(layout: Layout, sha256: string): Promise<void> {
-  await removeDurably(path(layout, sha256));
+  await removeFile(path(layout, sha256));
 }
 
 function path(layout: Layout, sha256: string): string {

@@ -2,10 +2,10 @@ import { constants, createReadStream, existsSync } from "node:fs";
 import { access, copyFile, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import { makeDirectory, removeFile, syncDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { readFilePieces, writeFilePieces } from "../pipeline/file-pieces.ts";
 import { openRegularFile } from "../trees/regular-file.ts";
-import { makeDirectory, removeDurably, syncDirectory } from "../root/durable-write.ts";
-import { systemCode } from "../root/system-code.ts";
 import { CouldNotRun, isDiskFull } from "../runs/could-not-run.ts";
 import type { TransferOptions } from "../spool/upload-backup.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";
@@ -25,7 +25,7 @@ export function directoryStore(directory: string): BackupStore {
         await link(file, path);
         await syncDirectory(dirname(path));
       } catch (error) {
-        const code = systemCode(error);
+        const code = errorCode(error);
         if (code === "EEXIST") await rm(path, { force: true });
         else if (code !== "EXDEV" && code !== "EPERM" && code !== "ENOTSUP")
           throw unavailable(directory, error);
@@ -46,7 +46,7 @@ export function directoryStore(directory: string): BackupStore {
           );
         throw new CouldNotRun(
           "ciphertext_unavailable",
-          `the stored backup ${pathOf(object)} cannot be read (${systemCode(error) ?? "unknown error"})`,
+          `the stored backup ${pathOf(object)} cannot be read (${errorCode(error) ?? "unknown error"})`,
           { cause: error },
         );
       }
@@ -54,7 +54,7 @@ export function directoryStore(directory: string): BackupStore {
     remove: async (object) => {
       try {
         await refuseLink(dirname(pathOf(object)));
-        await removeDurably(pathOf(object));
+        await removeFile(pathOf(object));
       } catch (error) {
         throw unavailable(directory, error);
       }
@@ -119,7 +119,7 @@ async function isThere(path: string, sizeBytes: number): Promise<boolean> {
     const stats = await lstat(path);
     return stats.isFile() && stats.size === sizeBytes;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
+    if (errorCode(error) === "ENOENT") return false;
     throw error;
   }
 }
@@ -160,7 +160,7 @@ async function copyDurably(
 }
 
 function unavailable(directory: string, error: unknown): unknown {
-  const code = systemCode(error);
+  const code = errorCode(error);
   if (code === null) return error;
   return new CouldNotRun(
     isDiskFull(error) ? "disk_full" : "output_unwritable",

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { moveDurably, removeDurably, writeDurably } from "../root/durable-write.ts";
+import { moveFile, removeFile, replaceFile } from "@attestore/host/durable-files";
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { waitForLock } from "../root/lock.ts";
@@ -17,12 +17,12 @@ export async function keepReceipts(layout: Layout, signal: AbortSignal): Promise
   for (const file of await listReceipts(layout, "waiting")) {
     const { envelope } = (await readJson(file.path)) as WaitingReceipt;
     const path = join(layout.receipts, receiptFileName(file.sequence, file.kind));
-    await writeDurably(path, `${JSON.stringify(envelope)}\n`);
-    await removeDurably(file.path);
+    await replaceFile(path, `${JSON.stringify(envelope)}\n`);
+    await removeFile(file.path);
     kept++;
   }
   for (const { name, path } of await listEvents(layout.eventsWaiting)) {
-    await moveDurably(path, join(layout.events, `${name}.json`));
+    await moveFile(path, join(layout.events, `${name}.json`));
     kept++;
   }
   return kept;

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, type SourceMetadata } from "@attestore/contract";
-import { makeDirectory, removeDurably, writeJsonDurably } from "../root/durable-write.ts";
+import { makeDirectory, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import type { Layout } from "../root/layout.ts";
 import { readJson, readText } from "../root/read-json.ts";
-import { systemCode } from "../root/system-code.ts";
 import type { StoredObject } from "./backup-store.ts";
 
 /** A backup that a standalone root has stored and not pruned, in `backups/<id>.json`. */
@@ -21,12 +21,12 @@ export interface StoredRecord extends StoredObject {
 /** Written once the store has the object, and before its receipt is signed. */
 export async function recordStored(layout: Layout, record: StoredRecord): Promise<void> {
   await makeDirectory(layout.storedBackups);
-  await writeJsonDurably(fileOf(layout, record.id), record);
+  await replaceJsonFile(fileOf(layout, record.id), record);
 }
 
 /** Called once the object is gone: until then the record says what is still to be removed. */
 export async function forgetStored(layout: Layout, id: string): Promise<void> {
-  await removeDurably(fileOf(layout, id));
+  await removeFile(fileOf(layout, id));
 }
 
 export async function readStored(layout: Layout, id: string): Promise<StoredRecord | null> {
@@ -42,7 +42,7 @@ export async function listStored(layout: Layout): Promise<StoredRecord[]> {
   try {
     names = await readdir(layout.storedBackups);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
   const found: StoredRecord[] = [];

@@ -1,7 +1,7 @@
 import type { Dirent } from "node:fs";
 import { constants } from "node:fs";
 import { chmod, type FileHandle, open, opendir } from "node:fs/promises";
-import { systemCode } from "../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 
 /** A name on Linux is bytes: each character of a name or path in this folder is one byte (latin1). */
 export type Name = string;
@@ -28,7 +28,7 @@ export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
   try {
     return await openDirectory(path);
   } catch (error) {
-    if (systemCode(error) !== "EACCES") throw error;
+    if (errorCode(error) !== "EACCES") throw error;
   }
   await openUp(path);
   return openDirectory(path);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises";
-import { systemCode } from "../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 import { entriesOf, type Name, nameIn, openOwnDirectory, openUp } from "./directory.ts";
 
 const AT_ONCE = 64;
@@ -27,7 +27,7 @@ export async function removeTree(parent: FileHandle, name: Name): Promise<void> 
   try {
     top = await openOwnDirectory(path);
   } catch (error) {
-    const code = systemCode(error);
+    const code = errorCode(error);
     if (code === "ENOENT") return;
     if (code === "ENOTDIR" || code === "ELOOP") return unlinkOrLeave(path);
     throw new LeftBehind(code ?? "unknown error", { cause: error });
@@ -42,9 +42,9 @@ export async function removeTree(parent: FileHandle, name: Name): Promise<void> 
   try {
     await rmdir(path);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return;
+    if (errorCode(error) === "ENOENT") return;
     const cause = trouble ?? error;
-    throw new LeftBehind(systemCode(cause) ?? "unknown error", { cause });
+    throw new LeftBehind(errorCode(cause) ?? "unknown error", { cause });
   }
 }
 
@@ -52,7 +52,7 @@ async function unlinkOrLeave(path: Buffer): Promise<void> {
   try {
     await unlink(path);
   } catch (error) {
-    throw new LeftBehind(systemCode(error) ?? "unknown error", { cause: error });
+    throw new LeftBehind(errorCode(error) ?? "unknown error", { cause: error });
   }
 }
 
@@ -79,7 +79,7 @@ async function removeAll(
           if (isDirectory ?? (await lstat(path)).isDirectory()) await ofDirectory(name);
           else await unlink(path);
         } catch (error) {
-          if (systemCode(error) === "ENOENT") return;
+          if (errorCode(error) === "ENOENT") return;
           trouble ??= error;
           stuck.add(name);
         }
@@ -104,7 +104,7 @@ async function dissolve(top: FileHandle, name: Name): Promise<void> {
         await rename(from, to);
       } catch (error) {
         // To move a directory is to write to it.
-        if (systemCode(error) !== "EACCES") throw error;
+        if (errorCode(error) !== "EACCES") throw error;
         await openUp(from);
         await rename(from, to);
       }
@@ -130,7 +130,7 @@ async function isGone(path: Buffer): Promise<boolean> {
     await rmdir(path);
     return true;
   } catch (error) {
-    const code = systemCode(error);
+    const code = errorCode(error);
     if (code === "ENOENT") return true;
     if (code === "ENOTEMPTY" || code === "EEXIST" || code === "EACCES") return false;
     throw error;

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
@@ -8,7 +9,6 @@ import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
-import { errorCode } from "../platform/errors/errno.ts";
 import { notFound } from "../platform/http/errors.ts";
 import type { Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";

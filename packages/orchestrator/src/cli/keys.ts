@@ -1,13 +1,13 @@
 import { X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { syncDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import type { Command } from "commander";
 import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
-import { errorCode } from "../platform/errors/errno.ts";
 import { UserError } from "../platform/errors/user-error.ts";
-import { syncDirectory } from "../platform/files/durable-write.ts";
 import { configuredToken } from "../platform/keys/key-places.ts";
 import { type KeySlot, keySlots, leftFiles } from "../platform/keys/key-slots.ts";
 import { readIdentity } from "../platform/keys/service-identity.ts";

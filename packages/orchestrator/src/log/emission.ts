@@ -1,6 +1,6 @@
+import { errorMessage } from "@attestore/host/errno";
 import { Cron } from "croner";
 import type { Pool } from "pg";
-import { errorMessage } from "../platform/errors/errno.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { HeadSigner } from "./head-signer.ts";
 import { LogDefect } from "./log-defect.ts";

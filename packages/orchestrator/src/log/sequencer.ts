@@ -1,6 +1,6 @@
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { asDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { errorCode, errorMessage } from "../platform/errors/errno.ts";
 import { keyInProgress } from "../platform/http/idempotency-key.ts";
 import { unavailable } from "../platform/http/errors.ts";
 import type { WireAnswer } from "../platform/http/answer.ts";

@@ -1,7 +1,7 @@
 import { open, readFile, type FileHandle } from "node:fs/promises";
-import { errorCode, errorMessage } from "../platform/errors/errno.ts";
+import { replaceFile } from "@attestore/host/durable-files";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import { UserError } from "../platform/errors/user-error.ts";
-import { replaceFile } from "../platform/files/durable-write.ts";
 import { unavailable } from "../platform/http/errors.ts";
 import type { Head } from "./head-signer.ts";
 

@@ -1,5 +1,5 @@
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { FastifyInstance } from "fastify";
-import { errorCode, errorMessage } from "../platform/errors/errno.ts";
 import { UserError } from "../platform/errors/user-error.ts";
 import type { ListenAddress } from "../platform/config/setting-types.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import type { Layout } from "../../root/layout.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { SYSTEM_ROOT } from "../../root/trusted-root.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
@@ -24,7 +24,7 @@ async function lstatOf(path: string) {
   try {
     return await lstat(path);
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { access, constants, stat, statfs } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../root/config.ts";
 import { credentialPath } from "../../root/credential.ts";
 import type { Layout } from "../../root/layout.ts";
@@ -8,7 +9,6 @@ import { readSigningKey } from "../../root/signing-key.ts";
 import { SYSTEM_ROOT } from "../../root/trusted-root.ts";
 import { SIGNER_SOCKET } from "../../signer/command.ts";
 import { signerSocket } from "../../signer/signing-keys.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
 import { describeLeftover, reapLeftovers } from "../../sandboxes/leftovers.ts";
@@ -127,7 +127,7 @@ async function modeOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).mode & 0o777;
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

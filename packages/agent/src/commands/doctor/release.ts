@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { isSea } from "node:sea";
 import { pipeline } from "node:stream/promises";
 import { RELEASE_KEY } from "@attestore/contract";
+import { errorCode } from "@attestore/host/errno";
 import { verifyMinisign } from "../../keys/minisign.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
 /** Where the installer keeps the list that it verified, its signature and the key; root's, so that the agent cannot change it. */
@@ -75,7 +75,7 @@ async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
-    if (systemCode(error) === "ENOENT") return null;
+    if (errorCode(error) === "ENOENT") return null;
     throw error;
   }
 }

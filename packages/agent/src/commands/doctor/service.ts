@@ -1,7 +1,7 @@
+import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { UserError } from "../../root/user-error.ts";
 import { openAttachment, readPinnedCa } from "../../service/attachment.ts";
 import { readLastHeartbeat } from "../../service/heartbeat.ts";
@@ -42,7 +42,7 @@ export async function examineService(call: Call, layout: Layout, config: Config)
   } catch (error) {
     if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
     else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
-    else if (error instanceof Error && systemCode(error) !== null)
+    else if (error instanceof Error && errorCode(error) !== null)
       findings.push(
         bad("log", `the head that it showed can't be kept: ${error.message}`, "make room on its disk"),
       );

@@ -1,4 +1,5 @@
 import { access, constants } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import { clientVersions } from "../../engines/index.ts";
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
@@ -6,7 +7,6 @@ import type { SourceConfig } from "../../root/source-config.ts";
 import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
 import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { readSourceIds } from "../../service/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
@@ -53,7 +53,7 @@ async function reach(layout: Layout, source: SourceConfig, signal: AbortSignal):
     await access(source.path, constants.R_OK);
     return source.path;
   } catch (error) {
-    const why = `${source.path} cannot be read (${systemCode(error) ?? "unknown error"})`;
+    const why = `${source.path} cannot be read (${errorCode(error) ?? "unknown error"})`;
     throw new CouldNotRun("source_missing", why, { cause: error });
   }
 }

@@ -1,11 +1,11 @@
 import { ENGINES } from "../../engines/registry.ts";
-import { nearestName } from "../../root/nearest-name.ts";
 import { SLUG, type EngineName } from "../../root/source-config.ts";
 import type { FlagName } from "../../root/flag-table.ts";
 import { UserError } from "../../root/user-error.ts";
 import { ask, canAsk } from "../../terminal/ask.ts";
 import { askSecret } from "../../terminal/ask-secret.ts";
 import { text as readAll } from "node:stream/consumers";
+import { nearestName } from "@attestore/host/nearest-name";
 import type { Call } from "../command.ts";
 
 /** A source as a person describes it, for config.yaml. */

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { xmlTexts } from "@attestore/host/s3/xml";
 import { UserError } from "../../root/user-error.ts";
 import { readSecret } from "../../root/read-secret.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
@@ -9,7 +10,6 @@ import { downloadObject } from "../../service/download-object.ts";
 import { ServiceError } from "../../service/service-error.ts";
 import { objectConnections } from "../../service/tls-trust.ts";
 import { EMPTY_SHA256, s3Client, type S3Client } from "../../standalone/s3/s3-client.ts";
-import { xmlTexts } from "../../standalone/s3/xml-fields.ts";
 import type { S3Location } from "../../standalone/storage-config.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 

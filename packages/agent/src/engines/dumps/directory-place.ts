@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { type FileHandle, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { systemCode } from "../../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 import { openRegularFile } from "../../trees/regular-file.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
@@ -53,7 +53,7 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
     if (!isTop) return [];
     throw new CouldNotRun(
       "source_missing",
-      `the directory ${directory} cannot be read (${systemCode(error)})`,
+      `the directory ${directory} cannot be read (${errorCode(error)})`,
       { cause: error },
     );
   }
@@ -68,7 +68,7 @@ async function openWithin(directory: string, path: string): Promise<FileHandle> 
   } catch (error) {
     throw new CouldNotRun(
       "ciphertext_unavailable",
-      `the dump ${wanted} that the backup refers to cannot be read (${systemCode(error)}): if it was rotated away, register a newer one with \`attestore backup\``,
+      `the dump ${wanted} that the backup refers to cannot be read (${errorCode(error)}): if it was rotated away, register a newer one with \`attestore backup\``,
       { cause: error },
     );
   }

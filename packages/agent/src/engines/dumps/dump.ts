@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { atMost, beyondLimit } from "../../runs/limited.ts";
@@ -139,7 +139,7 @@ async function digestOf(path: string, name: string, signal: AbortSignal): Promis
 }
 
 function unreadable(name: string, error: unknown): unknown {
-  const code = systemCode(error);
+  const code = errorCode(error);
   if (code === null) return error;
   return new CouldNotRun("source_missing", `the dump ${name} cannot be read (${code})`, { cause: error });
 }

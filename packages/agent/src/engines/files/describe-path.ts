@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import { formatRow, type QueryOutcome } from "../../checks/index.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { fileSha256 } from "./tree-manifest.ts";
 import { walkTree } from "./walk-tree.ts";
 
@@ -55,8 +55,8 @@ async function whyNot(root: string, path: string): Promise<string | null> {
       );
       if (depth < parts.length && !stats.isDirectory()) return "a part of the path is no directory";
     } catch (error) {
-      if (systemCode(error) === "ENOENT") return "the restored tree has no such path";
-      if (systemCode(error) === "ENAMETOOLONG") return "the path is too long";
+      if (errorCode(error) === "ENOENT") return "the restored tree has no such path";
+      if (errorCode(error) === "ENAMETOOLONG") return "the path is too long";
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
 import { type Child, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
 import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { systemCode } from "../../root/system-code.ts";
 import type { Dump, RunContext, SourceMetadata, SourceOf } from "../engine.ts";
 import { originOfPath } from "../origin.ts";
 import { ArchiveManifest } from "./archive-manifest.ts";
@@ -85,7 +85,7 @@ async function requireDirectory(path: string): Promise<void> {
   try {
     isDirectory = (await stat(path)).isDirectory();
   } catch (error) {
-    throw new CouldNotRun("source_missing", `the directory ${path} cannot be read (${systemCode(error)})`, {
+    throw new CouldNotRun("source_missing", `the directory ${path} cannot be read (${errorCode(error)})`, {
       cause: error,
     });
   }
@@ -97,7 +97,7 @@ async function namesOf(path: string, signal: AbortSignal): Promise<string> {
     return await namesDigest(path, signal);
   } catch (error) {
     stopIfAborted(signal);
-    const code = systemCode(error);
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw namesChanged(path, error);
     throw new CouldNotRun("dump_failed", `${path} cannot be read (${code ?? "unknown error"})`, {
       cause: error,

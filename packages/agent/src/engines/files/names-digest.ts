@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstat, opendir } from "node:fs/promises";
-import { systemCode } from "../../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
 /**
@@ -26,7 +26,7 @@ export async function namesDigest(root: string, signal: AbortSignal): Promise<st
         for await (const item of items) if (item.isDirectory()) directories.push(item.name);
       } catch (error) {
         // tar says so, and names it.
-        if (systemCode(error) !== "EACCES") throw error;
+        if (errorCode(error) !== "EACCES") throw error;
       }
       for (const each of directories.sort().reverse()) waiting.push(path === "." ? each : `${path}/${each}`);
     }

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
 import type { QueryOutcome } from "../../checks/index.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { describePath } from "./describe-path.ts";
 import type { ManifestSummary } from "./manifest.ts";
 import { treeManifest } from "./tree-manifest.ts";
@@ -31,7 +31,7 @@ export async function serveTree(input: Readable, output: Writable): Promise<void
           ? { ok: true, manifest: await treeManifest(request.tree, signal) }
           : { ok: true, outcome: await describePath(request.tree, request.path, signal) };
     } catch (error) {
-      response = { ok: false, code: systemCode(error) ?? "unknown error" };
+      response = { ok: false, code: errorCode(error) ?? "unknown error" };
     }
     output.write(`${JSON.stringify(response)}\n`);
   }

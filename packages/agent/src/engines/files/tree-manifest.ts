@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { chmod, open, type FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
+import { errorCode } from "@attestore/host/errno";
 import { mapInOrder } from "../../pipeline/map-in-order.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 import { walkTree } from "./walk-tree.ts";
@@ -73,7 +73,7 @@ async function openFile(path: Buffer): Promise<FileHandle> {
   try {
     return await open(path, flags);
   } catch (error) {
-    if (systemCode(error) !== "EACCES") throw error;
+    if (errorCode(error) !== "EACCES") throw error;
     await chmod(path, 0o600);
     return open(path, flags);
   }

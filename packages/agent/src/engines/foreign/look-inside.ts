@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { errorCode } from "@attestore/host/errno";
 import { DamagedCiphertext } from "../../pipeline/damaged.ts";
 import { decompress } from "../../pipeline/decompress.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { RestoreRefused } from "../engine.ts";
 import { withHead } from "../with-head.ts";
 import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffed, sniff } from "./sniff.ts";
@@ -50,7 +50,7 @@ async function* decompressed(
       source.destroy();
     }
   } catch (error) {
-    const isOfGzip = (systemCode(error) ?? "").startsWith("Z_");
+    const isOfGzip = (errorCode(error) ?? "").startsWith("Z_");
     if (!isOfGzip && !(error instanceof DamagedCiphertext && error.code !== "digest_mismatch")) throw error;
     throw new RestoreRefused(`the dump does not decompress to its end (${compression})`);
   }

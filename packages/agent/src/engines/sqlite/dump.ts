@@ -1,9 +1,9 @@
 import type { Stats } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { Dump, RunContext, SourceOf } from "../engine.ts";
 import { describeSqlite } from "./describe.ts";
@@ -68,7 +68,7 @@ async function requireFile(path: string): Promise<void> {
     if (error instanceof CouldNotRun) throw error;
     throw new CouldNotRun(
       "source_missing",
-      `the SQLite database ${path} cannot be opened (${systemCode(error)})`,
+      `the SQLite database ${path} cannot be opened (${errorCode(error)})`,
       { cause: error },
     );
   }

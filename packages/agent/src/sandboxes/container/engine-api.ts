@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from "node:http";
 import type { Socket } from "node:net";
-import { systemCode } from "../../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 
 const MAX_ANSWER = 8 << 20;
 const ANSWER_MS = 120_000;
@@ -144,6 +144,6 @@ function refused(method: string, path: string, status: number, text: string): En
 }
 
 function unreachable(path: string, error: unknown): EngineApiError {
-  const code = systemCode(error) ?? (error instanceof Error ? error.name : "unknown");
+  const code = errorCode(error) ?? (error instanceof Error ? error.name : "unknown");
   return new EngineApiError(`${path.split("?")[0]} was not answered (${code})`, code, null, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { EngineApi, EngineApiError } from "./engine-api.ts";
 
 const INSTALL =
@@ -48,7 +48,7 @@ async function troubleWith(socket: string): Promise<string | null> {
     await new EngineApi(socket).ping(AbortSignal.timeout(10_000));
     return null;
   } catch (error) {
-    const code = error instanceof EngineApiError ? error.code : systemCode(error);
+    const code = error instanceof EngineApiError ? error.code : errorCode(error);
     if (code === "ENOENT") return `${socket} does not exist`;
     if (code === "EACCES" || code === "EPERM") {
       const group = socket.endsWith("docker.sock") ? " (is this user in the group docker?)" : "";

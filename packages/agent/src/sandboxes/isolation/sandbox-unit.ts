@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { access, constants } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { systemCode } from "../../root/system-code.ts";
+import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
@@ -26,7 +26,7 @@ export async function connectSandboxUnit(): Promise<SandboxStream> {
   } catch (error) {
     throw new CouldNotRun(
       "sandbox_failed",
-      `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${systemCode(error) ?? "unknown error"}): look at systemctl status attestore-sandbox.socket`,
+      `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${errorCode(error) ?? "unknown error"}): look at systemctl status attestore-sandbox.socket`,
       { cause: error },
     );
   }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
 import { connect } from "node:net";
 import type { Readable, Writable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
-import { systemCode } from "../../root/system-code.ts";
 import {
   countFrame,
   type Ended,
@@ -140,14 +140,14 @@ class Program {
       },
       ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
     });
-    child.once("error", (error) => this.#failed(systemCode(error) ?? "EIO"));
+    child.once("error", (error) => this.#failed(errorCode(error) ?? "EIO"));
     child.once("spawn", () => this.#begin(child));
   }
 
   #connect(path: string): void {
     const socket = connect(path);
     socket.once("error", (error) => {
-      if (this.#child === null) this.#failed(systemCode(error) ?? "EIO");
+      if (this.#child === null) this.#failed(errorCode(error) ?? "EIO");
     });
     socket.once("connect", () => {
       const carried = Object.assign(new EventEmitter(), {
@@ -233,7 +233,7 @@ class Program {
       // What it started itself too.
       process.kill(-pid, signal);
     } catch (error) {
-      if (systemCode(error) !== "ESRCH") throw error;
+      if (errorCode(error) !== "ESRCH") throw error;
     }
     // It ended before, and something else has its output.
     this.#tell();

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { isAlive } from "../../processes/process-tag.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/directory.ts";
 import { removeTree } from "../../trees/remove-tree.ts";
@@ -52,7 +52,7 @@ export async function tryToRemove(parent: FileHandle, name: Name): Promise<strin
     await removeTree(parent, name);
     return null;
   } catch (error) {
-    if (systemCode(error) === null) throw error;
+    if (errorCode(error) === null) throw error;
     return error instanceof Error ? error.message : String(error);
   }
 }
@@ -111,8 +111,8 @@ async function inDirectory(
     directory = await openIt(path);
   } catch (error) {
     if (error instanceof CouldNotRun) return error.message;
-    if (systemCode(error) === "ENOENT") return null;
-    if (systemCode(error) !== null) return `it cannot be looked at (${systemCode(error)})`;
+    if (errorCode(error) === "ENOENT") return null;
+    if (errorCode(error) !== null) return `it cannot be looked at (${errorCode(error)})`;
     throw error;
   }
   try {

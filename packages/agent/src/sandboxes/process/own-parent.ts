@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { openDirectory, openToldDirectory } from "../../trees/directory.ts";
 
@@ -28,7 +28,7 @@ export async function makeOwnParent(place: string, user: User | null): Promise<s
     try {
       await mkdir(path, { mode: 0o700 });
     } catch (error) {
-      if (systemCode(error) === "EEXIST") continue;
+      if (errorCode(error) === "EEXIST") continue;
       throw error;
     }
     const directory = await openDirectory(path);

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { chown, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
 import { ownProcessTag } from "../../processes/process-tag.ts";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { systemCode } from "../../root/system-code.ts";
 import { CouldNotRun, isDiskFull } from "../../runs/could-not-run.ts";
 import {
   markAsLeft,
@@ -71,7 +71,7 @@ async function remove(path: string, name: string): Promise<void> {
 function cannotMake(parent: string, error: unknown): CouldNotRun {
   return new CouldNotRun(
     isDiskFull(error) ? "disk_full" : "sandbox_failed",
-    `no scratch directory could be made in ${parent} (${systemCode(error) ?? "unknown error"})`,
+    `no scratch directory could be made in ${parent} (${errorCode(error) ?? "unknown error"})`,
     { cause: error },
   );
 }

@@ -1,10 +1,10 @@
 import type { Agent } from "node:https";
+import { signS3Headers, type S3Credentials } from "@attestore/host/s3/signature";
+import { xmlText } from "@attestore/host/s3/xml";
 import { retrying, type Backoff } from "../../service/backoff.ts";
 import { exchange, type Answer } from "../../service/exchange.ts";
 import { ServiceError } from "../../service/service-error.ts";
 import type { S3Location } from "../storage-config.ts";
-import { signRequest, uriEncode, type S3Credentials } from "./sign-request.ts";
-import { xmlTexts } from "./xml-fields.ts";
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -16,7 +16,7 @@ export interface S3Client {
   /** Of an object below the prefix, or of the bucket for an empty key. */
   url(key: string, query?: Readonly<Record<string, string>>): URL;
   /** Headers for a request that is sent right away: a signature is good for 15 minutes. */
-  sign(method: string, url: URL, payloadSha256: string): Record<string, string>;
+  sign(method: string, url: URL, payloadSha256: string): Promise<Record<string, string>>;
   /** A small request with a small answer. @throws ServiceError for a status that was not expected */
   ask(request: SmallRequest): Promise<Answer>;
 }
@@ -45,7 +45,7 @@ export function s3Client(
     return found;
   };
   const sign: S3Client["sign"] = (method, to, payloadSha256) =>
-    signRequest({ method, url: to, region, headers: {}, payloadSha256, now: new Date() }, credentials);
+    signS3Headers({ method, url: to, region, signedAt: new Date() }, payloadSha256, credentials);
   return {
     location,
     connections,
@@ -57,7 +57,7 @@ export function s3Client(
         const answer = await exchange({
           method: request.method,
           url: request.url,
-          headers: sign(request.method, request.url, request.body?.sha256 ?? EMPTY_SHA256),
+          headers: await sign(request.method, request.url, request.body?.sha256 ?? EMPTY_SHA256),
           ...(request.body === undefined ? {} : { body: request.body.text }),
           connections,
           timeout_ms: 60_000,
@@ -70,10 +70,18 @@ export function s3Client(
   };
 }
 
+/** RFC 3986 with nothing left out: only the unreserved characters stay. */
+function uriEncode(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
 /** A refusal by S3. Its code says what to do; its message may quote the request and is left out. */
 function refusal(url: URL, answer: Answer): ServiceError {
-  const [code] = xmlTexts(answer.body.toString("utf8"), "Code");
-  const known = code === undefined || !/^[A-Za-z0-9]{1,64}$/.test(code) ? "" : `, ${code}`;
+  const code = xmlText(answer.body.toString("utf8"), "Code");
+  const known = code === null || !/^[A-Za-z0-9]{1,64}$/.test(code) ? "" : `, ${code}`;
   return new ServiceError("object_refused", `${url.host} refused (status ${answer.status}${known})`, {
     status: answer.status,
   });

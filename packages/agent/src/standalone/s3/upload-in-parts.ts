@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { escapeXml, xmlText, xmlTexts } from "@attestore/host/s3/xml";
 import { ServiceError } from "../../service/service-error.ts";
 import { uploadObject } from "../../service/upload-object.ts";
 import type { StoredObject } from "../backup-store.ts";
 import type { S3Client } from "./s3-client.ts";
-import { xmlEscape, xmlTexts } from "./xml-fields.ts";
 
 const MiB = 1024 * 1024;
 const LEAST_PART_BYTES = 16 * MiB;
@@ -44,7 +44,7 @@ export async function uploadInParts(
     options.onBytes(offset + sizeBytes);
   }
   const body = `<CompleteMultipartUpload>${etags
-    .map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${xmlEscape(etag)}</ETag></Part>`)
+    .map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escapeXml(etag)}</ETag></Part>`)
     .join("")}</CompleteMultipartUpload>`;
   const answer = await client.ask({
     method: "POST",
@@ -54,8 +54,7 @@ export async function uploadInParts(
     signal,
   });
   // S3 may fail after it has sent its 200.
-  const [code] = xmlTexts(answer.body.toString("utf8"), "Code");
-  if (code !== undefined)
+  if (xmlText(answer.body.toString("utf8"), "Code") !== null)
     throw new ServiceError("object_refused", `${client.url("").host} could not put the parts together`, {
       status: 500,
     });
@@ -70,8 +69,8 @@ function partSize(totalBytes: number, before: number | undefined): number {
 async function create(client: S3Client, key: string, signal: AbortSignal): Promise<string> {
   const url = client.url(key, { uploads: "" });
   const { body } = await client.ask({ method: "POST", url, expected: [200], signal });
-  const [uploadId] = xmlTexts(body.toString("utf8"), "UploadId");
-  if (uploadId !== undefined) return uploadId;
+  const uploadId = xmlText(body.toString("utf8"), "UploadId");
+  if (uploadId !== null) return uploadId;
   throw new ServiceError("invalid_response", `${url.host} started an upload without naming it`);
 }
 
@@ -100,8 +99,8 @@ async function partsOf(
     const [etags, sizes] = [xmlTexts(text, "ETag"), xmlTexts(text, "Size")];
     for (const [at, number] of xmlTexts(text, "PartNumber").entries())
       found.set(Number(number), { etag: etags[at] ?? "", sizeBytes: Number(sizes[at]) });
-    const next = xmlTexts(text, "NextPartNumberMarker")[0];
-    if (xmlTexts(text, "IsTruncated")[0] !== "true" || next === undefined || next === marker) return found;
+    const next = xmlText(text, "NextPartNumberMarker");
+    if (xmlText(text, "IsTruncated") !== "true" || next === null || next === marker) return found;
     marker = next;
   }
 }

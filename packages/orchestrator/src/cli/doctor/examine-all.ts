@@ -1,8 +1,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
 import { connectDatabase, type DatabaseAccess } from "../../platform/database/database.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { readIdentity, type ServiceIdentity } from "../../platform/keys/service-identity.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { openDatabase, type OpenDatabase } from "../../platform/postgres/open-database.ts";

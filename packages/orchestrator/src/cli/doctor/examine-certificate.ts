@@ -1,8 +1,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
-import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
 import { failed, type Finding, ok, skipped, warning } from "./finding.ts";
 
 const DAY_MS = 86_400_000;

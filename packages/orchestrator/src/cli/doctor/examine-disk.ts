@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { errorMessage } from "../../platform/errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 
 const MIB = 1024 ** 2;

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import type { Config } from "../../platform/config/read-config.ts";
 import { requireIdentity } from "../../platform/keys/service-identity.ts";
 import { openServiceKeys } from "../../platform/keys/service-keys.ts";
 import { failed, type Finding, ok } from "./finding.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 
 /** Whether the service's keys are there, readable by it alone, and those that the database was written with. */
 export async function examineKeys(config: Config, pool: Pool): Promise<Finding> {

@@ -1,5 +1,5 @@
+import { errorMessage } from "@attestore/host/errno";
 import type { SmtpServer } from "../../platform/config/setting-types.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { verifySmtp } from "../../platform/mail/smtp-transport.ts";
 import { failed, type Finding, ok, warning } from "./finding.ts";
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Config } from "../../platform/config/read-config.ts";
-import { errorCode, errorMessage } from "../../platform/errors/errno.ts";
 import { failed, type Finding, ok, skipped } from "./finding.ts";
 
 const WITHIN_MS = 5000;

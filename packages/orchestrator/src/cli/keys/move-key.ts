@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { errorCode } from "../../platform/errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../../platform/errors/user-error.ts";
 import type { PrivateMaterial } from "../../platform/keys/token/token-calls.ts";
 import { tokenAuthorityKey, tokenSigningKey } from "../../platform/keys/token/token-keys.ts";

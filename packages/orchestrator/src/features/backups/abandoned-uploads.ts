@@ -1,6 +1,6 @@
+import { errorMessage } from "@attestore/host/errno";
 import { Cron } from "croner";
 import type { Database } from "../../platform/database/schema.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { forgetUpload, isUploadAlive, listAbandoned } from "./store.ts";

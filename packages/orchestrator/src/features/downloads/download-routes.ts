@@ -2,8 +2,8 @@ import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { errorCode } from "@attestore/host/errno";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify";
-import { errorCode } from "../../platform/errors/errno.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 
 export interface Downloads {

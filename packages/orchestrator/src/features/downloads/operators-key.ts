@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { RELEASE_KEY } from "@attestore/contract";
-import { errorCode } from "../../platform/errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 
 const MINISIGN_PUBLIC_KEY = /^RW[A-Za-z0-9+/]{54}$/;
 

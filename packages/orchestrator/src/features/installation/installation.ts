@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import type { Head, HeadSigner } from "../../log/head-signer.ts";
 import { stopSetBackLogs } from "../../log/missing-heads.ts";
 import type { SignedHeads } from "../../log/signed-heads.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { unavailable } from "../../platform/http/errors.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorMessage } from "@attestore/host/errno";
 import type { Database } from "../../platform/database/schema.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { ApiError, unavailable } from "../../platform/http/errors.ts";
 import { liveSessions } from "../../platform/http/session-credentials.ts";
 import type { Logger } from "../../platform/logging/logger.ts";

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
+import { errorMessage } from "@attestore/host/errno";
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from "fastify";
 import { Registry } from "prom-client";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
 import type { Job } from "../../platform/jobs/job.ts";
 import type { Logger } from "../../platform/logging/logger.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { errorMessage } from "../../platform/errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import type { AttemptResult } from "./attempt.ts";
 import { type Due, takeDue } from "./delivery-queue.ts";
 import { mailOf } from "./mail-text.ts";

@@ -2,7 +2,7 @@ import { lookup } from "node:dns";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps, type RequestOptions } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { errorCode } from "../../platform/errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { AttemptResult } from "./attempt.ts";
 import { addressChecker, hostOf, type WebhookReach } from "./webhook-url.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { rootCertificates } from "node:tls";
-import { errorMessage } from "../../platform/errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../../platform/errors/user-error.ts";
 
 /** The public authorities and those of this file; undefined without a file. Throws UserError. */

@@ -1,7 +1,7 @@
 import type { AssertedCredential, RegisteredCredential } from "@attestore/contract";
+import { errorMessage } from "@attestore/host/errno";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject } from "@simplewebauthn/server/helpers";
-import { errorMessage } from "../../platform/errors/errno.ts";
 import { ApiError } from "../../platform/http/errors.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { RelyingParty } from "./relying-party.ts";

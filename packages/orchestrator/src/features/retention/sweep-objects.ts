@@ -1,4 +1,4 @@
-import { errorMessage } from "../../platform/errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { isOwnKey } from "../../platform/objects/object-key.ts";
 import { forgetUpload } from "../backups/store.ts";

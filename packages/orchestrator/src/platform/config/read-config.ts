@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { isIP } from "node:net";
-import { errorMessage } from "../errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
+import { nearestName } from "@attestore/host/nearest-name";
 import { UserError } from "../errors/user-error.ts";
-import { nearestName } from "./nearest-name.ts";
 import { InvalidValue } from "./setting-types.ts";
 import type { ListenAddress, ReadValue } from "./setting-types.ts";
 import { OTHER_VARIABLES, SETTINGS } from "./settings.ts";

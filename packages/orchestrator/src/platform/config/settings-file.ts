@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { errorMessage } from "../errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import { InvalidValue } from "./setting-types.ts";
 
 /** One line of the file. */

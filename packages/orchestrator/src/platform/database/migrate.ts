@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, readdir } from "node:fs/promises";
 import pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
-import { errorCode, errorMessage } from "../errors/errno.ts";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";

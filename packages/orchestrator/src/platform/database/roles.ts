@@ -1,6 +1,6 @@
 import pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { ConnectionSettings } from "../postgres/connection-settings.ts";
 

@@ -1,4 +1,4 @@
-import { errorCode, errorMessage } from "../errors/errno.ts";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 
 /** The database cannot be reached, is restarting or has no room: nothing is wrong with the request, and it may be sent again. */
 export class DatabaseUnavailable extends Error {
@@ -48,9 +48,8 @@ export function asDatabaseUnavailable(error: unknown): DatabaseUnavailable | nul
   }
   const code = errorCode(error);
   // A system error of a socket has a `syscall` of connecting, reading or writing; ENOENT of a file is not ours.
-  const isSocketError = code !== undefined && SYSTEM_CODES.has(code) && hasSocketCall(error);
-  const isSqlState =
-    code !== undefined && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
+  const isSocketError = code !== null && SYSTEM_CODES.has(code) && hasSocketCall(error);
+  const isSqlState = code !== null && code.length === 5 && SQL_STATES.test(code) && isDatabaseError(error);
   if (isSocketError || isSqlState || DRIVER_MESSAGES.test(errorMessage(error)))
     return new DatabaseUnavailable(error);
   return null;

@@ -1,6 +1,6 @@
+import { errorMessage } from "@attestore/host/errno";
 import { Cron } from "croner";
 import type { Database } from "../database/schema.ts";
-import { errorMessage } from "../errors/errno.ts";
 import type { Logger } from "../logging/logger.ts";
 import { type Lifetimes, removeExpired } from "./remove-expired.ts";
 

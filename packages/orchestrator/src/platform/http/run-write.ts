@@ -1,6 +1,6 @@
+import { errorCode } from "@attestore/host/errno";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
-import { errorCode } from "../errors/errno.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { assertAllowed } from "./assert-allowed.ts";
 import { ApiError, errorBody } from "./errors.ts";

@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { errorCode } from "../errors/errno.ts";
+import { createFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
-import { createFile } from "../files/durable-write.ts";
 
 /** Whether a key that is missing may be made: only while nothing exists yet that it would have to fit. */
 export type IfMissing = "create" | "refuse";

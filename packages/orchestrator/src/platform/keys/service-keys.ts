@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { makeDirectory } from "@attestore/host/durable-files";
 import type { Config } from "../config/read-config.ts";
-import { makeDirectory } from "../files/durable-write.ts";
 import type { AuthorityKey } from "./authority-key.ts";
 import { loadSecret, loadSigningKey } from "./key-files.ts";
 import type { IfMissing } from "./key-files.ts";

@@ -1,7 +1,7 @@
 import { plainLine, plainText } from "@attestore/proof";
 import { join } from "node:path";
+import { makeDirectory, replaceFile } from "@attestore/host/durable-files";
 import { createTransport } from "nodemailer";
-import { makeDirectory, replaceFile } from "../files/durable-write.ts";
 import type { Mail, MailTransport } from "./mail.ts";
 import { messageOf } from "./message.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { errorMessage } from "@attestore/host/errno";
 import type { Database } from "../database/schema.ts";
-import { errorMessage } from "../errors/errno.ts";
 import type { Sealer } from "../http/sealer.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { Mail, MailTransport } from "./mail.ts";

@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import { notFound } from "../http/errors.ts";
 import { type DiskRoom, isDiskFull, noRoom } from "./disk-room.ts";
 import { NewestReception } from "./newest-reception.ts";

@@ -1,6 +1,6 @@
 import { opendir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeDirectory, replaceFile, syncDirectory } from "../files/durable-write.ts";
+import { makeDirectory, replaceFile, syncDirectory } from "@attestore/host/durable-files";
 import { ifThere } from "./if-there.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type { ServiceNotes } from "./service-notes.ts";

@@ -1,5 +1,5 @@
 import { statfs } from "node:fs/promises";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import { unavailable } from "../http/errors.ts";
 
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);

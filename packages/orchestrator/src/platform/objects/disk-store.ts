@@ -3,7 +3,7 @@ import { open, opendir, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { dirname, join } from "node:path";
-import { makeDirectory, syncDirectory } from "../files/durable-write.ts";
+import { makeDirectory, syncDirectory } from "@attestore/host/durable-files";
 import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
 import { DiskNotes } from "./disk-notes.ts";
 import { DiskMultipart } from "./disk-multipart.ts";

@@ -1,4 +1,4 @@
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 
 const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
 

@@ -1,5 +1,5 @@
+import { xmlElements, xmlText } from "@attestore/host/s3/xml";
 import type { S3Client } from "./s3-client.ts";
-import { xmlElements, xmlText } from "./s3-xml.ts";
 
 /** Which of S3's lists: its parameter, the element of an entry, and where an answer says how the next page is asked for. */
 interface Listing {

@@ -1,3 +1,4 @@
+import { escapeXml, xmlText } from "@attestore/host/s3/xml";
 import { unavailable } from "../http/errors.ts";
 import { isOwnKey, requireObjectKey } from "./object-key.ts";
 import type {
@@ -13,7 +14,6 @@ import type { S3Client } from "./s3-client.ts";
 import { listS3, MULTIPART_UPLOADS } from "./s3-listing.ts";
 import { presignS3 } from "./s3-presign.ts";
 import type { S3Settings } from "./s3-presign.ts";
-import { escapeXml, xmlText } from "./s3-xml.ts";
 import { SharedWork } from "./shared-work.ts";
 
 /** S3 takes no smaller part but the last. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { xmlText } from "@attestore/host/s3/xml";
 import { ApiError } from "../http/errors.ts";
 import type { S3Client } from "./s3-client.ts";
-import { xmlText } from "./s3-xml.ts";
 
 export interface ObjectLock {
   mode: "GOVERNANCE" | "COMPLIANCE";

@@ -1,4 +1,6 @@
-import { AwsV4Signer } from "aws4fetch";
+import { createHash } from "node:crypto";
+import { presignS3Url, signS3Headers } from "@attestore/host/s3/signature";
+import type { RequestToSign } from "@attestore/host/s3/signature";
 
 export interface S3Settings {
   /** Such as https://s3.eu-central-1.amazonaws.com; without a path. */
@@ -31,57 +33,30 @@ export function s3Url(settings: S3Settings, key: string, query: Record<string, s
   return url;
 }
 
-/**
- * A URL with AWS Signature Version 4 in its query. Every header given is among the signed ones, so the store refuses a request
- * that sends another length or checksum; in the query, where SDKs put them, stores do not look at them.
- */
+/** A URL for somebody else, who has to send the headers given. */
 export async function presignS3(
   settings: S3Settings,
   request: S3Request,
   expiresInSeconds: number,
   signedAt: Date,
 ): Promise<string> {
-  const signed = await new AwsV4Signer({
-    ...credentials(settings),
-    method: request.method,
-    url: s3Url(settings, request.key, {
-      ...request.query,
-      "X-Amz-Expires": String(expiresInSeconds),
-    }).toString(),
-    headers: request.headers ?? {},
-    datetime: amzDate(signedAt),
-    signQuery: true,
-    allHeaders: true,
-  }).sign();
-  return signed.url.toString();
+  const url = await presignS3Url(toSign(settings, request, signedAt), expiresInSeconds, settings);
+  return url.href;
 }
 
-/** A request of our own, signed in its headers. */
+/** A request of our own, signed in its headers, its body included. */
 export async function signS3(
   settings: S3Settings,
-  request: S3Request & { body?: string },
-): Promise<{ url: URL; headers: Headers }> {
-  const { url, headers } = await new AwsV4Signer({
-    ...credentials(settings),
-    method: request.method,
-    url: s3Url(settings, request.key, request.query).toString(),
-    headers: request.headers ?? {},
-    ...(request.body === undefined ? {} : { body: request.body }),
-  }).sign();
-  return { url, headers };
+  { body, ...request }: S3Request & { body?: string },
+): Promise<{ url: URL; headers: Record<string, string> }> {
+  const unsigned = toSign(settings, request, new Date());
+  const sha256 = createHash("sha256")
+    .update(body ?? "")
+    .digest("hex");
+  return { url: unsigned.url, headers: await signS3Headers(unsigned, sha256, settings) };
 }
 
-function credentials(settings: S3Settings) {
-  const { accessKeyId, secretAccessKey, sessionToken, region } = settings;
-  return {
-    accessKeyId,
-    secretAccessKey,
-    region,
-    service: "s3",
-    ...(sessionToken === undefined ? {} : { sessionToken }),
-  };
-}
-
-function amzDate(date: Date): string {
-  return date.toISOString().replace(/[:-]|\.\d{3}/g, "");
+function toSign(settings: S3Settings, request: S3Request, signedAt: Date): RequestToSign {
+  const { method, key, query, headers = {} } = request;
+  return { method, url: s3Url(settings, key, query), region: settings.region, headers, signedAt };
 }

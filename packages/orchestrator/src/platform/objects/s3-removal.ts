@@ -1,9 +1,9 @@
+import { xmlText } from "@attestore/host/s3/xml";
 import { unavailable } from "../http/errors.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { S3Client } from "./s3-client.ts";
 import { listS3, VERSIONS } from "./s3-listing.ts";
 import { readLock } from "./s3-object-lock.ts";
-import { xmlText } from "./s3-xml.ts";
 
 /** What stores say when a lock is the reason: AWS and versitygw, MinIO and Ceph. */
 const LOCKED = /object lock|WORM/i;

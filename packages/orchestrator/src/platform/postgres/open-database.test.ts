@@ -57,7 +57,7 @@ test("DATABASE_URL: no server of its own, one service on the directory, durable 
 
   const first = await open("serve");
   expect(await query(first.connection, "select 1 as one")).toEqual([{ one: 1 }]);
-  expect(await readdir(dataDirectory)).toEqual(["lock"]);
+  expect(await readdir(dataDirectory)).toEqual(["owner.json", "owner.lock"]);
   await expect(open("serve")).rejects.toMatchObject({ code: "data_directory_in_use" });
   await (await open("command")).close();
   await first.close();

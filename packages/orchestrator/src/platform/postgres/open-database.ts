@@ -1,12 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
+import { makeDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
+import type { HeldLock } from "@attestore/host/process-lock";
 import pg from "pg";
-import { errorCode } from "../errors/errno.ts";
 import { UserError } from "../errors/user-error.ts";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";
-import type { DirectoryLock, LockHolder, LockRole } from "../files/directory-lock.ts";
-import { makeDirectory } from "../files/durable-write.ts";
+import type { DirectoryHolder, LockRole } from "../files/directory-lock.ts";
 import { clusterDirectory, DATABASE_NAME, DATABASE_ROLE } from "./cluster.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { requireDurableExternal } from "./durability.ts";
@@ -55,7 +56,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
     return await open(options);
   } catch (error) {
     const code = errorCode(error);
-    if (code === undefined || !UNUSABLE_DIRECTORY.has(code)) throw error;
+    if (code === null || !UNUSABLE_DIRECTORY.has(code)) throw error;
     throw new UserError(
       "data_directory",
       `The data directory ${options.dataDirectory} cannot be used (${code}). Run it as the user of the service, or as root, or choose another directory with ATTESTORE_DATA.`,
@@ -104,28 +105,28 @@ async function openExternal(connectionString: string, options: OpenDatabaseOptio
 }
 
 /** Gives the lock back last, when nothing of ours touches the directory any more, and at once if opening fails. */
-async function closingLock(lock: DirectoryLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
+async function closingLock(lock: HeldLock, open: () => Promise<OpenDatabase>): Promise<OpenDatabase> {
   try {
     const opened = await open();
     const close = async (): Promise<void> => {
       try {
         await opened.close();
       } finally {
-        await lock.release();
+        lock.release();
       }
     };
     return { ...opened, close };
   } catch (error) {
-    await lock.release();
+    lock.release();
     throw error;
   }
 }
 
 async function lockOrJoin(
   options: OpenDatabaseOptions,
-): Promise<{ lock: DirectoryLock } | { connection: ConnectionSettings }> {
+): Promise<{ lock: HeldLock } | { connection: ConnectionSettings }> {
   for (const until = Date.now() + (options.waitMs ?? 30_000); ; await delay(100)) {
-    const attempt = await tryLockDirectory(options.dataDirectory, options.role);
+    const attempt = tryLockDirectory(options.dataDirectory, options.role);
     if ("lock" in attempt) return attempt;
     const { holder } = attempt;
     if (holder?.role === "serve") {
@@ -163,7 +164,7 @@ async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSet
   }
 }
 
-function inUse(directory: string, holder: LockHolder | null): UserError {
+function inUse(directory: string, holder: DirectoryHolder | null): UserError {
   const who = holder === null ? "another process" : `process ${holder.pid}`;
   return new UserError(
     "data_directory_in_use",

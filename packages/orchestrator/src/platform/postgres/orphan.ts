@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { syncDirectory } from "../files/durable-write.ts";
+import { syncDirectory } from "@attestore/host/durable-files";
 import type { Logger } from "../logging/logger.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { processState, processesWorkingIn } from "./process-state.ts";

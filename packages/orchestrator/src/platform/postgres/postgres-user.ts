@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 
 export interface PostgresUser {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "@attestore/host/errno";
 
 /** What a postmaster says about itself in its data directory (`miscadmin.h`, LOCK_FILE_LINE_*). */
 export interface PostmasterPid {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { join } from "node:path";
-import { errorMessage } from "../errors/errno.ts";
+import { makeDirectory } from "@attestore/host/durable-files";
+import type { HeldLock } from "@attestore/host/process-lock";
+import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
-import type { DirectoryLock } from "../files/directory-lock.ts";
-import { makeDirectory } from "../files/durable-write.ts";
 import type { Logger } from "../logging/logger.ts";
 import { findBinaries } from "./binaries.ts";
 import {
@@ -25,7 +25,7 @@ import type { Server } from "./server.ts";
 export interface EmbeddedPostgresOptions {
   dataDirectory: string;
   /** Proof that nobody else runs a server on this directory. */
-  lock: DirectoryLock;
+  lock: HeldLock;
   log: Logger;
   /** Directory of another PostgreSQL's `bin/`; the npm package's otherwise. */
   binaries?: string | undefined;

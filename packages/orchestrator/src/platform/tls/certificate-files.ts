@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorCode } from "../errors/errno.ts";
+import { createFile, makeDirectory, replaceFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
-import { createFile, makeDirectory, replaceFile } from "../files/durable-write.ts";
 import { generateKeyPem, heldAuthorityKey, issueLeaf, selfSign } from "./local-ca.ts";
 import type { CertificateAuthority } from "./local-ca.ts";
 import type { AuthorityKey } from "../keys/authority-key.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { SecureContextOptions } from "node:tls";
-import { errorMessage } from "../errors/errno.ts";
+import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AuthorityKey } from "../keys/authority-key.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { link, mkdir, open, readdir, rename, rm, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { errorCode } from "../errors/errno.ts";
+import { errorCode } from "./errno.ts";
 
 const TEMPORARY = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
@@ -59,6 +59,11 @@ export async function replaceFile(
   await syncDirectory(dirname(path));
 }
 
+/** The same for JSON, indented, because people read these files. */
+export async function replaceJsonFile(path: string, value: unknown): Promise<void> {
+  await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
+}
+
 /**
  * Creates a file only if there is none. False, and nothing changed, when there was one. link(2) decides between two processes
  * that try at once, so both read back the same content.
@@ -79,6 +84,24 @@ export async function createFile(
     await unlink(temporary);
     await syncDirectory(dirname(path));
   }
+}
+
+/** Moves a file inside one file system; it is under one of the two names whatever happens. */
+export async function moveFile(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+  if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
+}
+
+/** Removes a file for good; that it was gone already is no error. */
+export async function removeFile(path: string): Promise<void> {
+  try {
+    await rm(path);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return;
+    throw error;
+  }
+  await syncDirectory(dirname(path));
 }
 
 /**

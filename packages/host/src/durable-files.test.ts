@@ -8,7 +8,7 @@ import {
   replaceFile,
   sweepTemporaryFiles,
   temporaryName,
-} from "./durable-write.ts";
+} from "./durable-files.ts";
 
 let directory: string;
 beforeEach(async () => {

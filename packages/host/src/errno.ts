@@ -1,0 +1,9 @@
+/** The `code` of an error of the operating system, Node or PostgreSQL ("ENOENT", "57P01"), or null. */
+export function errorCode(error: unknown): string | null {
+  if (typeof error !== "object" || error === null || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

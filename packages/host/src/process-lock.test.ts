@@ -1,0 +1,103 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isLocked, lockHolder, tryLock } from "./process-lock.ts";
+
+const MODULE = JSON.stringify(new URL("./process-lock.ts", import.meta.url).href);
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "process-lock-"));
+  path = join(directory, "owner");
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+/** Another process that tries to take the lock, says how it went, and keeps what it got. */
+async function rival(options: { uid?: number } = {}) {
+  const child = spawn(
+    process.execPath,
+    [
+      "--expose-gc",
+      "--input-type=module",
+      "-e",
+      `const { tryLock } = await import(${MODULE});
+       let said;
+       try { said = tryLock(${JSON.stringify(path)}, "serve") === null ? "refused" : "held"; } catch (error) { said = error.code; }
+       globalThis.gc();
+       process.stdout.write(said);
+       setInterval(() => {}, 1e6);`,
+    ],
+    { stdio: ["ignore", "pipe", "inherit"], ...options },
+  );
+  const [said] = (await once(child.stdout, "data")) as [Buffer];
+  const kill9 = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+  return { said: said.toString(), pid: child.pid, kill9 };
+}
+
+test("one holder at a time, also in one process, who is named to the others; free again after release", () => {
+  const first = tryLock(path, "serve");
+  expect(first).not.toBeNull();
+  expect(tryLock(path, "command")).toBeNull();
+  expect(isLocked(path)).toBe(true);
+  expect(lockHolder(path)).toMatchObject({ pid: process.pid, what: "serve" });
+  first?.release();
+  first?.release();
+  expect(isLocked(path)).toBe(false);
+  const second = tryLock(path, "command");
+  expect(second).not.toBeNull();
+  expect(lockHolder(path)).toMatchObject({ what: "command" });
+  second?.release();
+});
+
+test("another process is refused, however often this one looked; kill -9 of a holder frees the lock", async () => {
+  const mine = tryLock(path, "command");
+  // Closing a second open file of a process would give back an fcntl lock of the first.
+  for (let look = 0; look < 3; look++) expect(isLocked(path)).toBe(true);
+  const refused = await rival();
+  expect(refused.said).toBe("refused");
+  await refused.kill9();
+  mine?.release();
+
+  // It refers to the lock no more, and has collected its garbage.
+  const holder = await rival();
+  expect(holder.said).toBe("held");
+  expect(tryLock(path, "command")).toBeNull();
+  expect(lockHolder(path)).toMatchObject({ pid: holder.pid, what: "serve" });
+  await holder.kill9();
+  expect(isLocked(path)).toBe(false);
+});
+
+test("of many processes that try at once exactly one gets it", async () => {
+  const rivals = await Promise.all(Array.from({ length: 6 }, () => rival()));
+  expect(rivals.map(({ said }) => said).toSorted()).toEqual(["held", ...Array(5).fill("refused")]);
+  for (const each of rivals) await each.kill9();
+});
+
+test("a user who cannot read the file cannot lock it, and is told so as a matter of rights", async () => {
+  chmodSync(directory, 0o777);
+  tryLock(path, "serve")?.release();
+  expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
+  const stranger = await rival({ uid: 65534 });
+  expect(stranger.said).toBe("EACCES");
+  await stranger.kill9();
+});
+
+test("is taken where nobody can be told who holds it, such as on a full disk", () => {
+  mkdirSync(`${path}.json`);
+  const held = tryLock(path, "serve");
+  expect(held).not.toBeNull();
+  expect(lockHolder(path)).toBeNull();
+  held?.release();
+});
+
+test("a holder's note that is half written names nobody", () => {
+  writeFileSync(`${path}.json`, '{"pid": 1');
+  expect(lockHolder(path)).toBeNull();
+});
