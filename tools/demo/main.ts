@@ -19,6 +19,7 @@ import {
 } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join, relative, resolve } from "node:path";
+import { endChildrenOnSignals, Stopped } from "../run/children.ts";
 import { run, runJson, startServer, type Server } from "./programs.ts";
 import { findPostgres, openShop, writeInvoices, type Shop } from "./shop.ts";
 import { expectThat, heading, say, step, StepFailed } from "./story.ts";
@@ -32,12 +33,13 @@ const started = performance.now();
 let server: Server | undefined;
 let shop: Shop | undefined;
 
+endChildrenOnSignals();
 try {
   await tell();
 } catch (error) {
-  if (!(error instanceof StepFailed)) throw error;
+  if (!(error instanceof StepFailed || error instanceof Stopped)) throw error;
   process.stderr.write(`\nThe demo stopped: ${error.message}\n`);
-  process.exitCode = 1;
+  process.exitCode ??= 1;
 } finally {
   await server?.stop();
   await shop?.stop();

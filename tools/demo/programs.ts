@@ -1,6 +1,7 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { END_WITH_US, startChild } from "../run/children.ts";
 import { StepFailed } from "./story.ts";
 
 const main = (name: string): string =>
@@ -29,7 +30,7 @@ function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
 }
 
 function start(program: Program, args: string[], env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, [PROGRAMS[program], ...args], {
+  return startChild(process.execPath, [...END_WITH_US, PROGRAMS[program], ...args], {
     env: environment(env),
     stdio: ["ignore", "pipe", "pipe"],
   });

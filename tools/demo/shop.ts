@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { goOn, startChild } from "../run/children.ts";
 import { StepFailed } from "./story.ts";
 
 /** The newest PostgreSQL server that Debian's layout or PATH has, as its directory of programs; null without one. */
@@ -70,11 +71,12 @@ export async function openShop(programs: string): Promise<Shop> {
     },
   );
   if (initdb.status !== 0) throw new StepFailed(`initdb failed: ${initdb.stderr}`);
-  const server = spawn(join(programs, "postgres"), ["-D", data, "-k", home, "-c", "listen_addresses="], {
-    ...account,
-    cwd: home,
-    stdio: "ignore",
-  });
+  const server = startChild(
+    join(programs, "postgres"),
+    ["-D", data, "-k", home, "-c", "listen_addresses="],
+    { ...account, cwd: home, stdio: "ignore" },
+    "SIGINT",
+  );
   const stop = async (): Promise<void> => {
     const ended = once(server, "close");
     if (server.exitCode === null && server.kill("SIGINT")) await ended;
@@ -84,6 +86,7 @@ export async function openShop(programs: string): Promise<Shop> {
   try {
     const psql = ["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url];
     while (spawnSync(join(programs, "psql"), [...psql, "-c", "select 1"]).status !== 0) {
+      goOn();
       if (server.exitCode !== null) throw new StepFailed("the shop's PostgreSQL did not start");
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

@@ -126,7 +126,7 @@ async function sweep(data: string): Promise<string[]> {
   return left.map(({ pid, command }) => `${pid} ${command}`);
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer();
   await new Promise<void>((listening) => probe.listen(0, "127.0.0.1", listening));
   const { port } = probe.address() as AddressInfo;

@@ -1,0 +1,78 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildDashboard } from "./dashboard/build-dashboard.ts";
+import { descendants, type Process } from "./harness/processes.ts";
+import { freePort } from "./harness/server.ts";
+import { until } from "./harness/wait.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const directories: string[] = [];
+
+beforeAll(buildDashboard);
+afterAll(() => directories.forEach((each) => rmSync(each, { recursive: true, force: true })));
+
+function isAlive({ pid, command }: Process): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim() === command;
+  } catch {
+    return false;
+  }
+}
+
+/** A script of package.json as a shell runs it, on a data directory of its own. */
+async function npm(script: string) {
+  const data = mkdtempSync(join(tmpdir(), "attestore-npm-"));
+  directories.push(data);
+  const port = await freePort();
+  const child = spawn("npm", ["run", script], {
+    cwd: ROOT,
+    env: {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|VITEST)/.test(name))),
+      NODE_ENV: undefined,
+      ATTESTORE_DATA: data,
+      ATTESTORE_LISTEN: `127.0.0.1:${port}`,
+      ATTESTORE_PUBLIC_URL: `https://localhost:${port}`,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let talk = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (talk += text));
+  return { child, data, talk: () => talk };
+}
+
+test.each([
+  ["start", "SIGTERM", "listening"],
+  ["start", "SIGKILL", "listening"],
+  ["demo", "SIGTERM", "start attestore-server"],
+  ["demo", "SIGKILL", "start attestore-server"],
+] as const)("npm run %s leaves nothing running after %s to npm", async (script, signal, sign) => {
+  const { child, data, talk } = await npm(script);
+  const ended = once(child, "exit");
+  await until(
+    `npm run ${script} says "${sign}"`,
+    () => {
+      if (child.exitCode !== null) throw new Error(`npm run ${script} ended:\n${talk()}`);
+      return talk().includes(sign);
+    },
+    120,
+  );
+  const started = descendants(child.pid ?? 0);
+  expect(started.some(({ command }) => command.includes("postgres"))).toBe(true);
+  child.kill(signal);
+  await ended;
+  try {
+    await until("all that npm started has ended", () => !started.some(isAlive), 30);
+  } catch (error) {
+    const left = started.filter(isAlive);
+    for (const { pid } of left) process.kill(pid, "SIGKILL");
+    throw new Error(left.map(({ command }) => command).join("\n"), { cause: error });
+  }
+  // It was stopped and did not crash: nothing is left to be mended at the next start.
+  const database = join(data, script === "demo" ? "demo/server" : ".", "postgres");
+  expect(existsSync(join(database, "postmaster.pid")), talk()).toBe(false);
+});
