@@ -21,7 +21,7 @@ const BROKEN_OFF =
 export function refusalOf(
   exit: Exit,
   server: ScratchServer,
-  sqlstates: readonly string[],
+  sqlstate: string | undefined,
 ): CouldNotRun | RestoreRefused {
   if (server.hasRunFull() || /No space left on device/.test(exit.stderr)) {
     return diskFullDuringRestore(server);
@@ -38,7 +38,6 @@ export function refusalOf(
   // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it was sending, which
   // the server has an SQLSTATE for too.
   const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
-  const sqlstate = sqlstates.at(-1);
   const entry = entryOf(exit.stderr);
   const where = entry === null ? "" : ` at ${entry}`;
   // Of a server of the test's own it is known that it lives.

@@ -4,6 +4,7 @@ import { stopIfAborted } from "../../runs/could-not-run.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { lookIntoArchive, lookIntoDirectory } from "./archive-head.ts";
 import { giveToLoader, LOADING_ROLE } from "./loading-role.ts";
+import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";
 import { refusalOf } from "./refusal.ts";
 
@@ -98,6 +99,7 @@ async function restored(
   const exit: Exit = await child.exited;
   stopIfAborted(signal);
   if (exit.code === 0 || (exit.code === 1 && errors.onlyPassedOver())) return;
-  const sqlstates = server.errors.slice(errorsBefore).filter((each) => !errors.passed(each));
-  throw refusalOf(errors.first(exit), server, sqlstates);
+  const first = errors.first(exit);
+  const sqlstate = await firstError(server, errorsBefore, (each) => !errors.passed(each), first.stderr);
+  throw refusalOf(first, server, sqlstate);
 }
