@@ -3,7 +3,6 @@ export {
   type CanaryCheckConfig,
   type CheckConfig,
   type CommandCheckConfig,
-  parseChecks,
   type QueryCheckConfig,
 } from "./check-config.ts";
 export {

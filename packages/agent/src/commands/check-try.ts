@@ -1,5 +1,6 @@
 import { nearestName } from "@attestore/host/nearest-name";
-import { parseChecks, type CheckConfig } from "../checks/check-config.ts";
+import { type CheckConfig } from "../checks/check-config.ts";
+import { parseChecks } from "../root/parse-checks.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
 import { formatDuration } from "../terminal/amounts.ts";

@@ -12,7 +12,7 @@ import { ensureSigningKey } from "../root/signing-key.ts";
 import { askSecret } from "../terminal/ask-secret.ts";
 import { UserError } from "../root/user-error.ts";
 import { writeRootConfig } from "../root/write-config.ts";
-import { readPinnedCa } from "../service/attachment.ts";
+import { readPinnedCa } from "../service/pinned-ca.ts";
 import { hostFacts } from "../service/host-facts.ts";
 import { fetchPinnedCertificate } from "../service/pin-certificate.ts";
 import { openService } from "../service/service.ts";

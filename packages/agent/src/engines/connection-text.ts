@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import type { SecretReference } from "../root/source-fields.ts";
+import type { SecretReference } from "../root/secret-reference.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 
 /** What a reference leads to, and where that was, for messages. */

@@ -1,6 +1,6 @@
 import type { Child } from "../processes/child.ts";
-import type { Confinement, IsolationLevel } from "../sandboxes/isolation/confinement.ts";
-import type { Limits } from "../root/limits.ts";
+import type { IsolationLevel } from "../sandboxes/isolation/confinement.ts";
+import type { RunContext } from "../sandboxes/run-context.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import type { SourceCommon, SourceConfig } from "../root/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
@@ -30,16 +30,6 @@ export interface Runtime {
   readonly image_digest?: string;
   /** Of what runs as processes of this host: what kept the restore's programs from everything else; see `IsolationLevel`. */
   readonly isolation?: IsolationLevel;
-}
-
-export interface RunContext {
-  /** Where plaintext may lie for as long as the run lasts. */
-  readonly scratchDir: string;
-  readonly signal: AbortSignal;
-  /** Of a restore that is held to limits. */
-  readonly confinement?: Confinement;
-  /** The source's; the built-in ones unless told. */
-  readonly limits?: Limits;
 }
 
 /** What an engine is told of a source: its own settings, and what every source has. */

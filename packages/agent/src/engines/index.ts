@@ -1,10 +1,11 @@
-import type { EngineName, SourceConfig } from "../root/source-config.ts";
-import type { ClientVersions, Dump, Engine, ForeignMetadata, RunContext, Sandbox } from "./engine.ts";
-import { ENGINES } from "./registry.ts";
+import type { SourceConfig } from "../root/source-config.ts";
+import type { ClientVersions, Dump, ForeignMetadata, Sandbox } from "./engine.ts";
+import type { RunContext } from "../sandboxes/run-context.ts";
+import { loadEngine } from "./load-engine.ts";
 
 /** Starts the dump of a source with its engine. @throws CouldNotRun */
 export async function dumpSource(source: SourceConfig, context: RunContext): Promise<Dump> {
-  return (await engineNamed(source.engine)).dump(source as never, context);
+  return (await loadEngine(source.engine)).dump(source as never, context);
 }
 
 /**
@@ -16,7 +17,7 @@ export async function findSandbox(
   metadata: ForeignMetadata,
   sources: readonly SourceConfig[] = [source],
 ): Promise<Sandbox> {
-  return (await engineNamed(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
+  return (await loadEngine(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
 }
 
 /** What dumps the source's server, and whether it can; null where there is no server. @throws CouldNotRun */
@@ -24,11 +25,6 @@ export async function clientVersions(
   source: SourceConfig,
   context: RunContext,
 ): Promise<ClientVersions | null> {
-  const { versions } = await engineNamed(source.engine);
+  const { versions } = await loadEngine(source.engine);
   return versions === undefined ? null : versions(source as never, context);
-}
-
-/** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */
-async function engineNamed(name: EngineName): Promise<Engine<never>> {
-  return ENGINES[name].load();
 }

@@ -2,33 +2,10 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeDirectory, replaceJsonFile } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
-import {
-  canonicalJson,
-  envelopeToJson,
-  PAYLOAD_TYPE,
-  publicKeyToSpki,
-  sha256,
-  signEnvelope,
-  STATEMENT_TYPE,
-  toHex,
-  utf8,
-  type EnvelopeJson,
-  type PublicKey,
-} from "@attestore/proof";
+import { envelopeToJson, PAYLOAD_TYPE, signEnvelope, type EnvelopeJson } from "@attestore/proof";
 import type { Layout } from "../root/layout.ts";
 import type { SigningKey } from "../root/signing-key.ts";
-
-export const PREDICATE_KEY_ROTATION = "https://attestore.dev/key-rotation/v1";
-
-export interface Rotated {
-  readonly agentId: string;
-  readonly orgId: string;
-  readonly at: string;
-  /** Public halves: base64 of a signing key as an attach names it, or age recipients. */
-  readonly change:
-    | { readonly key: "signing"; readonly before: PublicKey; readonly after: PublicKey }
-    | { readonly key: "encryption"; readonly before: readonly string[]; readonly after: readonly string[] };
-}
+import { type Rotated, rotationStatement } from "../signer/rotation-statement.ts";
 
 /** A change of keys, vouched for by the signing key before it; for a new signing key by that one too: it is held, not only named. */
 export interface Rotation {
@@ -36,22 +13,6 @@ export interface Rotation {
   /** DSSE envelopes over the same in-toto statement. */
   readonly by_old: EnvelopeJson;
   readonly by_new: EnvelopeJson | null;
-}
-
-/** The statement's bytes. The subject is the new public half. */
-export function rotationStatement({ agentId, orgId, at, change }: Rotated): Uint8Array {
-  const [subject, before, after] =
-    change.key === "signing"
-      ? [digestOf(publicKeyToSpki(change.after)), spki(change.before), spki(change.after)]
-      : [digestOf(utf8(canonicalJson(change.after))), change.before, change.after];
-  return utf8(
-    canonicalJson({
-      _type: STATEMENT_TYPE,
-      subject: [{ name: `${change.key}-key`, digest: { sha256: subject } }],
-      predicateType: PREDICATE_KEY_ROTATION,
-      predicate: { org_id: orgId, agent_id: agentId, rotated_at: at, key: change.key, before, after },
-    }),
-  );
 }
 
 export async function signRotation(
@@ -89,12 +50,4 @@ export async function listRotations(layout: Layout): Promise<string[]> {
     if (errorCode(error) === "ENOENT") return [];
     throw error;
   }
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return toHex(sha256(bytes));
-}
-
-function spki(key: PublicKey): string {
-  return Buffer.from(publicKeyToSpki(key)).toString("base64");
 }

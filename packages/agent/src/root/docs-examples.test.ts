@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { parseChecks, parseExpectation } from "../checks/index.ts";
-import { ENGINES } from "../engines/registry.ts";
+import { parseExpectation } from "../checks/index.ts";
+import { parseChecks } from "./parse-checks.ts";
+import type { EngineSettings } from "../engines/settings.ts";
+import { ENGINE_SETTINGS } from "../engines/engine-settings.ts";
 import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
 import { parseSourceConfig } from "./source-config.ts";
 
@@ -100,10 +102,10 @@ test("docs/sandboxes.md: which engines have which", () => {
   const rows = docs("sandboxes.md").matchAll(/^\| `(process|container|uri)`.*\| ([^|]+) \|$/gm);
   const documented = Object.fromEntries(Array.from(rows, ([, kind = "", engines]) => [kind, engines]));
   const having = (kind: SandboxKind): string[] =>
-    Object.entries(ENGINES)
-      .filter(([, { settings }]) => (settings.sandboxes ?? ["process"]).includes(kind))
+    Object.entries<EngineSettings<object>>(ENGINE_SETTINGS)
+      .filter(([, settings]) => (settings.sandboxes ?? ["process"]).includes(kind))
       .map(([name]) => `\`${name}\``);
-  expect(having("process")).toHaveLength(Object.keys(ENGINES).length);
+  expect(having("process")).toHaveLength(Object.keys(ENGINE_SETTINGS).length);
   expect(documented).toEqual({
     process: "all",
     container: having("container").join(", "),

@@ -1,4 +1,4 @@
-import type { SecretReference } from "./source-fields.ts";
+import type { SecretReference } from "./secret-reference.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
 

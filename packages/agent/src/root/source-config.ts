@@ -1,6 +1,7 @@
 import { nearestName } from "@attestore/host/nearest-name";
-import { ENGINES } from "../engines/registry.ts";
-import { type CheckConfig, parseChecks } from "../checks/check-config.ts";
+import { ENGINE_SETTINGS } from "../engines/engine-settings.ts";
+import { type CheckConfig } from "../checks/check-config.ts";
+import { parseChecks } from "./parse-checks.ts";
 import { parseSandbox, type SandboxConfig } from "../sandboxes/sandbox-config.ts";
 import { DEFAULT_LIMITS, type Limits, parseLimits } from "./limits.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
@@ -27,14 +28,12 @@ export interface SourceCommon {
   readonly rto_s?: number;
 }
 
-type SettingsOf<Name extends EngineName> = NonNullable<
-  ReturnType<(typeof ENGINES)[Name]["settings"]["parse"]>
->;
+type SettingsOf<Name extends EngineName> = NonNullable<ReturnType<(typeof ENGINE_SETTINGS)[Name]["parse"]>>;
 /** A source of one engine, with the engine's own settings. */
 export type SourceConfigOf<Name extends EngineName> = SourceCommon &
   SettingsOf<Name> & { readonly engine: Name };
 
-export type EngineName = keyof typeof ENGINES;
+export type EngineName = keyof typeof ENGINE_SETTINGS;
 export type SourceConfig = { [Name in EngineName]: SourceConfigOf<Name> }[EngineName];
 
 export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -51,7 +50,7 @@ const COMMON = [
   "objectives",
   "limits",
 ];
-const NAMES = Object.keys(ENGINES) as EngineName[];
+const NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /**
  * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to `baseDir` (the root).
@@ -77,7 +76,7 @@ export function parseSourceConfig(
     issue(`${at}.engine`, `must be one of ${NAMES.join(", ")}${nearest(value["engine"], NAMES)}`);
     throw new SourceConfigError(issues);
   }
-  const { settings } = ENGINES[engine];
+  const settings = ENGINE_SETTINGS[engine];
   const known = [...COMMON, ...settings.fields];
   for (const field of Object.keys(value)) {
     if (known.includes(field)) continue;

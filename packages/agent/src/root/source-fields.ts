@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { credentialPath, isCredentialName } from "./credential.ts";
+import type { SecretReference } from "./secret-reference.ts";
 
 export interface SourceConfigIssue {
   /** Such as `sources.orders-db.checks[0].expect`. */
@@ -17,12 +18,6 @@ export class SourceConfigError extends Error {
     this.issues = issues;
   }
 }
-
-/** Where a secret lies: the configuration itself never holds one. */
-export type SecretReference =
-  | { readonly kind: "env"; readonly name: string }
-  /** Absolute; its first line. */
-  | { readonly kind: "file"; readonly path: string };
 
 /** How to reach a database. The secret itself is never in the configuration, only where it lies. */
 export type ConnectionReference =

@@ -1,4 +1,5 @@
-import { type SecretReference, type SourceConfigIssue, SourceFields } from "../root/source-fields.ts";
+import { type SourceConfigIssue, SourceFields } from "../root/source-fields.ts";
+import type { SecretReference } from "../root/secret-reference.ts";
 
 /** Where a source's backups are restored to be tested. */
 export type SandboxConfig = "process" | ContainerSandboxConfig | UriSandboxConfig;

@@ -5,6 +5,7 @@ import type { Layout } from "../root/layout.ts";
 import { readText } from "../root/read-json.ts";
 import { readSigningKey, type SigningKey } from "../root/signing-key.ts";
 import { UserError } from "../root/user-error.ts";
+import { readPinnedCa } from "./pinned-ca.ts";
 import { openService, type Service } from "./service.ts";
 
 /** This host as an agent of an organisation: who it is, what it signs with, whom it talks to, which log it watches. */
@@ -45,16 +46,6 @@ export async function openAttachment(layout: Layout, config: Config): Promise<At
     logKey,
     service: openService({ url: config.service.url, pinnedCa, token }),
   };
-}
-
-/** PEM, or null where the public CAs are to be trusted. @throws UserError key_file */
-export async function readPinnedCa(path: string | null): Promise<string | null> {
-  if (path === null) return null;
-  const pem = await readText(path);
-  if (pem === null) throw new UserError("key_file", `the CA file ${path} does not exist`);
-  if (!pem.includes("-----BEGIN CERTIFICATE-----"))
-    throw new UserError("key_file", `${path} holds no certificate in PEM`);
-  return pem;
 }
 
 /** @throws UserError not_attached, key_file */

@@ -4,7 +4,6 @@ import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-f
 import type { Layout } from "../root/layout.ts";
 import { readJson } from "../root/read-json.ts";
 import { UserError } from "../root/user-error.ts";
-import { spoolEvent } from "../spool/spooled-event.ts";
 
 export type LogAlarmReason =
   /** A head without the log's own signature, or not a checkpoint. */
@@ -41,20 +40,6 @@ export class LogAlarmError extends UserError {
   }
 }
 
-/** Writes the alarm down; one that stands already stays, because it is nearer to the cause. */
-export async function raiseLogAlarm(layout: Layout, alarm: LogAlarm): Promise<LogAlarmError> {
-  const standing = await readLogAlarm(layout);
-  if (standing !== null) return new LogAlarmError(standing);
-  // Reported first: a crash before the alarm itself meets the same head again at the next heartbeat.
-  await spoolEvent(layout, `log-alarm-${fileStamp(alarm.raised_at)}`, {
-    kind: "attestation_failed",
-    occurred_at: alarm.raised_at,
-    detail: { reason: alarm.reason, detail: alarm.detail, kept: alarm.kept, offered: alarm.offered },
-  });
-  await replaceJsonFile(layout.logAlarm, alarm);
-  return new LogAlarmError(alarm);
-}
-
 export async function readLogAlarm(layout: Layout): Promise<LogAlarm | null> {
   return (await readJson(layout.logAlarm)) as LogAlarm | null;
 }
@@ -87,6 +72,7 @@ export async function clearLogAlarm(
   return kept;
 }
 
-function fileStamp(timestamp: string): string {
+/** A moment as a part of a file's name. */
+export function fileStamp(timestamp: string): string {
   return timestamp.toLowerCase().replaceAll(/[:.]/g, "-");
 }

@@ -18,7 +18,8 @@ import { waitForLock } from "../root/lock.ts";
 import { readJson } from "../root/read-json.ts";
 import { readSigningKey } from "../root/signing-key.ts";
 import type { Attachment } from "./attachment.ts";
-import { raiseLogAlarm, requireNoLogAlarm, type LogAlarmReason } from "./log-alarm.ts";
+import { requireNoLogAlarm, type LogAlarmReason } from "./log-alarm.ts";
+import { raiseLogAlarm } from "./raise-log-alarm.ts";
 import { isPermanentRefusal, ServiceError } from "./service-error.ts";
 
 /** `older`: a head that was overtaken on its way here; it is part of the kept tree. */

@@ -18,7 +18,7 @@ import {
   utf8,
   type PublicKey,
 } from "@attestore/proof";
-import { rotationStatement } from "../keys/rotation.ts";
+import { rotationStatement } from "./rotation-statement.ts";
 
 export type Purpose = "receipt" | "event" | "key rotation" | "cosignature";
 

@@ -2,16 +2,11 @@ import { resolve } from "node:path";
 import type { Static } from "typebox";
 import { credentialPath, isCredentialName } from "../root/credential.ts";
 import type { StandaloneBlock } from "../root/config-schema.ts";
-import type { SecretReference } from "../root/source-fields.ts";
+import type { SecretReference } from "../root/secret-reference.ts";
+import type { S3Bucket } from "./s3/s3-client.ts";
 import type { KeepRules } from "./keep-rules.ts";
 
-export interface S3Location {
-  readonly bucket: string;
-  /** Without slashes at its ends; may be empty. */
-  readonly prefix: string;
-  /** Null for Amazon's. */
-  readonly endpoint: URL | null;
-  readonly region: string;
+export interface S3Location extends S3Bucket {
   /** Absolute; null for the public CAs. */
   readonly caFile: string | null;
   readonly accessKeyId: SecretReference;

@@ -27,7 +27,7 @@ import {
 import { newId } from "@attestore/contract";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rotationStatement } from "../../src/keys/rotation.ts";
+import { rotationStatement } from "../../src/signer/rotation-statement.ts";
 import {
   undoRotation,
   forgetOldKey,

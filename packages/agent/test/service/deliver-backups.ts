@@ -14,7 +14,7 @@ import { deliverBackup } from "../../src/spool/deliver-backup.ts";
 import { blobPath, listPending, recordBackup } from "../../src/spool/pending-backup.ts";
 import { spoolEvent } from "../../src/spool/spooled-event.ts";
 import { submitWaiting } from "../../src/spool/submit-waiting.ts";
-import { readPinnedCa } from "../../src/service/attachment.ts";
+import { readPinnedCa } from "../../src/service/pinned-ca.ts";
 import { readAgentToken } from "../../src/root/agent-token.ts";
 
 const [root = "", count = "0"] = process.argv.slice(2);

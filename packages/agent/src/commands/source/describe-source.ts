@@ -1,4 +1,4 @@
-import { ENGINES } from "../../engines/registry.ts";
+import { ENGINE_SETTINGS } from "../../engines/engine-settings.ts";
 import { SLUG, type EngineName } from "../../root/source-config.ts";
 import type { FlagName } from "../../root/flag-table.ts";
 import { UserError } from "../../root/user-error.ts";
@@ -16,7 +16,7 @@ export interface DescribedSource {
   readonly secret: { readonly file: string; readonly text: string } | null;
 }
 
-const ENGINE_NAMES = Object.keys(ENGINES) as EngineName[];
+const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
 /** From the command line; what is missing is asked for where somebody is there to ask. @throws UserError usage */
 export async function describeSource(
@@ -27,7 +27,7 @@ export async function describeSource(
   const { flags } = call;
   const engine = await engineOf(call);
   const name = await nameOf(call, given, engine, taken);
-  const { fields } = ENGINES[engine].settings;
+  const { fields } = ENGINE_SETTINGS[engine];
   refuseForeign(call, engine, fields);
   const entry: Record<string, unknown> = { engine };
   let secret: DescribedSource["secret"] = null;

@@ -4,7 +4,7 @@ import { UserError } from "../../root/user-error.ts";
 import { readSecret } from "../../root/read-secret.ts";
 import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
-import { readPinnedCa } from "../../service/attachment.ts";
+import { readPinnedCa } from "../../service/pinned-ca.ts";
 import { PATIENT } from "../../service/backoff.ts";
 import { downloadObject } from "../../service/download-object.ts";
 import { ServiceError } from "../../service/service-error.ts";

@@ -5,14 +5,8 @@ import { readFilePieces } from "../../pipeline/file-pieces.ts";
 import { DEFAULT_LIMITS } from "../../root/limits.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { atMost, beyondLimit } from "../../runs/limited.ts";
-import {
-  type Dump,
-  type Origin,
-  RestoreRefused,
-  type RunContext,
-  type SourceMetadata,
-  type SourceOf,
-} from "../engine.ts";
+import { type Dump, type Origin, RestoreRefused, type SourceMetadata, type SourceOf } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
 import { originOfPath } from "../origin.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";

@@ -1,4 +1,4 @@
-import type { RunContext } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { bucketPlace } from "./bucket-place.ts";
 import { directoryPlace } from "./directory-place.ts";
 import type { DumpsSettings } from "./settings.ts";

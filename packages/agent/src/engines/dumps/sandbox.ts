@@ -3,11 +3,11 @@ import { stopIfAborted } from "../../runs/could-not-run.ts";
 import {
   type ForeignMetadata,
   RestoreRefused,
-  type RunContext,
   type Runtime,
   type Sandbox,
   type SourceOf,
 } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { readReference } from "../foreign/reference.ts";
 import { originalOf } from "../foreign/original.ts";

@@ -4,7 +4,7 @@ import { feed } from "../../processes/feed.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import type { RunContext } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { TAR } from "./gnu-tar.ts";
 
 /**

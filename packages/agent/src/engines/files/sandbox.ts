@@ -1,7 +1,8 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../root/limits.ts";
-import { type Restored, RestoreRefused, type RunContext, type Sandbox } from "../engine.ts";
+import { type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "./extract-tree.ts";
 import { gnuTarVersion } from "./gnu-tar.ts";
 import { RestoredFiles } from "./restored.ts";

@@ -7,9 +7,9 @@ import {
   type QueryLimits,
   type Restored,
   RestoreRefused,
-  type RunContext,
   type Sandbox,
 } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "../files/extract-tree.ts";
 import { gnuTarVersion } from "../files/gnu-tar.ts";
 import { RestoredFiles } from "../files/restored.ts";

@@ -2,7 +2,7 @@ import type { Place } from "../../sandboxes/place.ts";
 import { findServerImage } from "../../sandboxes/container/server-image.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
-import type { RunContext } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import {
   findServerPrograms,
   PRINT_SERVER_PROGRAMS,

@@ -1,6 +1,7 @@
 import { feed } from "../../processes/feed.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { holdingEnd } from "../holding-end.ts";

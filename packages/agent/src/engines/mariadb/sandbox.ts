@@ -1,6 +1,7 @@
 import { CouldNotRun } from "../../runs/could-not-run.ts";
 import type { SourceCommon } from "../../root/source-config.ts";
-import type { ForeignMetadata, RunContext, Runtime, Sandbox } from "../engine.ts";
+import type { ForeignMetadata, Runtime, Sandbox } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { findContainerPlace, findHostPlace, type FoundPlace } from "./places.ts";
 import { type Product, productOf, releaseOf } from "./programs.ts";

@@ -1,6 +1,7 @@
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
-import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import { withClient } from "./client.ts";
 import { databasesOf } from "./describe.ts";

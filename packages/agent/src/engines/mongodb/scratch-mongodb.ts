@@ -4,7 +4,7 @@ import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { type RelayedSocket, relaySocket } from "../../sandboxes/isolation/relay-socket.ts";
 import type { Place, PlaceProgram } from "../../sandboxes/place.ts";
-import type { RunContext } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { withClient } from "./client.ts";
 import type { ServerProgram } from "./programs.ts";
 

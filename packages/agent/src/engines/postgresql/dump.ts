@@ -1,6 +1,7 @@
 import { programsIn } from "../../processes/run-program.ts";
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import type { Dump, RunContext, SourceOf } from "../engine.ts";
+import type { Dump, SourceOf } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { resolveConnection } from "./connection.ts";
 import { DatabaseDump, serverVersion } from "./database-dump.ts";
 import { atLeast, findInstallations, type Installation, missing } from "./installations.ts";

@@ -1,5 +1,6 @@
 import { stopIfAborted } from "../../runs/could-not-run.ts";
-import { type ForeignMetadata, type Restored, RestoreRefused, type RunContext } from "../engine.ts";
+import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { holdingEnd } from "../holding-end.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";

@@ -1,5 +1,6 @@
 import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { type Dump, RestoreRefused, type RunContext, type SourceMetadata, type SourceOf } from "../engine.ts";
+import { type Dump, RestoreRefused, type SourceMetadata, type SourceOf } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { lookInside } from "../foreign/look-inside.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { dumpedFile } from "./dumped-file.ts";

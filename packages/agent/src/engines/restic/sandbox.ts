@@ -2,10 +2,10 @@ import {
   type ForeignMetadata,
   type Restored,
   RestoreRefused,
-  type RunContext,
   type Sandbox,
   type SourceOf,
 } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { originalOf } from "../foreign/original.ts";
 import { readReference, type Reference } from "../foreign/reference.ts";

@@ -1,4 +1,4 @@
-import type { SecretReference } from "../../root/source-fields.ts";
+import type { SecretReference } from "../../root/secret-reference.ts";
 import { maxAgeOf } from "../foreign/max-age.ts";
 import type { EngineSettings } from "../settings.ts";
 

@@ -12,9 +12,9 @@ import {
   type QueryLimits,
   type Restored,
   RestoreRefused,
-  type RunContext,
   type Sandbox,
 } from "../engine.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
 import { startBeside } from "../start-beside.ts";
 import { schemaHash } from "../schema-hash.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";

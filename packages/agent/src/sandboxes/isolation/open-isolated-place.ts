@@ -1,6 +1,6 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { RunContext } from "../../engines/engine.ts";
+import type { RunContext } from "../run-context.ts";
 import { stopIfAborted } from "../../runs/could-not-run.ts";
 import type { Place } from "../place.ts";
 import { openProcessPlace } from "../process/process-place.ts";

@@ -4,13 +4,21 @@ import { xmlText } from "@attestore/host/s3/xml";
 import { retrying, type Backoff } from "../../service/backoff.ts";
 import { exchange, type Answer } from "../../service/exchange.ts";
 import { ServiceError } from "../../service/service-error.ts";
-import type { S3Location } from "../storage-config.ts";
 
 export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+export interface S3Bucket {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Null for Amazon's. */
+  readonly endpoint: URL | null;
+  readonly region: string;
+}
+
 /** One bucket, and requests to it. */
 export interface S3Client {
-  readonly location: S3Location;
+  readonly location: S3Bucket;
   readonly connections: Agent;
   readonly backoff: Backoff;
   /** Of an object below the prefix, or of the bucket for an empty key. */
@@ -30,7 +38,7 @@ export interface SmallRequest {
 }
 
 export function s3Client(
-  location: S3Location,
+  location: S3Bucket,
   credentials: S3Credentials,
   { connections, backoff }: { connections: Agent; backoff: Backoff },
 ): S3Client {

@@ -1,6 +1,6 @@
 import type { Config } from "../../root/config.ts";
 import { readSecret } from "../../root/read-secret.ts";
-import { readPinnedCa } from "../../service/attachment.ts";
+import { readPinnedCa } from "../../service/pinned-ca.ts";
 import { PATIENT, type Backoff } from "../../service/backoff.ts";
 import { downloadObject } from "../../service/download-object.ts";
 import { ServiceError } from "../../service/service-error.ts";

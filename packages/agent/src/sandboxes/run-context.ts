@@ -1,0 +1,12 @@
+import type { Limits } from "../root/limits.ts";
+import type { Confinement } from "./isolation/confinement.ts";
+
+export interface RunContext {
+  /** Where plaintext may lie for as long as the run lasts. */
+  readonly scratchDir: string;
+  readonly signal: AbortSignal;
+  /** Of a restore that is held to limits. */
+  readonly confinement?: Confinement;
+  /** The source's; the built-in ones unless told. */
+  readonly limits?: Limits;
+}
