@@ -11,22 +11,24 @@ const KNOWN = "tools/layers/known.json";
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "attestore-layers-"));
-  for (const name of ["proof", "contract", "orchestrator", "agent", "verifier", "dashboard"])
+  for (const name of ["proof", "contract", "host", "orchestrator", "agent", "verifier", "dashboard"])
     write(
       `packages/${name}/package.json`,
       JSON.stringify({
         name: `@attestore/${name}`,
-        exports: { ".": "./src/index.ts" },
+        exports: name === "host" ? { "./*": "./src/*.ts" } : { ".": "./src/index.ts" },
         imports: { "#sha256": { node: "./src/node.ts" } },
       }),
     );
   write("packages/proof/src/index.ts", "export const one = 1;");
   write("packages/contract/src/index.ts", `export { one } from "@attestore/proof";`);
   write("packages/verifier/src/main.ts", "");
+  write("packages/host/src/files/lock.ts", "");
   write(
     "packages/agent/src/main.ts",
     `import { one } from "@attestore/contract";
      import { open } from "./state/open.ts";
+     import "@attestore/host/files/lock";
      import type { Key } from "./keys/key.ts";
      export const key: Key = open(one);`,
   );
@@ -93,6 +95,15 @@ test("a known circle that is gone has to leave the list, which --forget does", (
   expect(JSON.parse(readFileSync(join(root, KNOWN), "utf8"))).toMatchObject({ circles: [], testsAlone: [] });
 });
 
+test("a known circle that became smaller is known as the smaller one", () => {
+  write("packages/agent/src/keys/key.ts", `export type Key = import("../state/open.ts").Other;`);
+  known({ circles: ["packages/agent/src: keys/ main.ts state/"] });
+  expect(run("main").status).toBe(1);
+  expect(run("main", "--forget").status).toBe(0);
+  expect(JSON.parse(readFileSync(join(root, KNOWN), "utf8"))).toMatchObject({ circles: [CIRCLE] });
+  expect(run("main").status).toBe(0);
+});
+
 test("--forget puts nothing in", () => {
   write("packages/agent/src/keys/key.ts", `export type Key = import("../state/open.ts").Other;`);
   expect(run("main", "--forget").status).toBe(1);
@@ -102,6 +113,8 @@ test("--forget puts nothing in", () => {
 test.each([
   ["packages/proof/src/index.ts", `import "@attestore/contract";`],
   ["packages/contract/src/index.ts", `import "@attestore/agent";`],
+  ["packages/verifier/src/main.ts", `import "@attestore/host/files/lock";`],
+  ["packages/host/src/files/lock.ts", `import "@attestore/proof";`],
   ["packages/agent/src/main.ts", `import type {} from "../../orchestrator/src/index.ts";`],
   ["packages/agent/src/main.ts", `import "../test/helper.ts";`],
   ["packages/agent/src/main.ts", `import "./keys/key.test.ts";`],

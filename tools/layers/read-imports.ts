@@ -87,9 +87,19 @@ function candidates(packages: readonly Package[], from: string, name: string): s
   }
   const owner = packages.find(({ json }) => name === json.name || name.startsWith(`${json.name}/`));
   if (owner === undefined) return null;
-  const target = owner.json.exports?.[`.${name.slice(owner.json.name.length)}`];
-  if (target === undefined) throw new Error(`${from} imports ${name}, which its package does not export`);
+  const target = exported(owner.json, `.${name.slice(owner.json.name.length)}`);
+  if (target === null) throw new Error(`${from} imports ${name}, which its package does not export`);
   return [join(owner.directory, target)];
+}
+
+/** What a subpath stands for; in `"./*": "./src/*.ts"` each star for the same. */
+function exported({ exports = {} }: PackageJson, subpath: string): string | null {
+  for (const [key, target] of Object.entries(exports)) {
+    const [before = "", after] = key.split("*");
+    if (after === undefined ? key === subpath : subpath.startsWith(before) && subpath.endsWith(after))
+      return target.replaceAll("*", subpath.slice(before.length, subpath.length - (after ?? "").length));
+  }
+  return null;
 }
 
 type Node = { type: string } & Record<string, unknown>;

@@ -8,8 +8,9 @@ import type { Sources } from "./read-imports.ts";
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   proof: [],
   contract: ["proof"],
-  orchestrator: ["contract", "proof"],
-  agent: ["contract", "proof"],
+  host: ["contract"],
+  orchestrator: ["contract", "host", "proof"],
+  agent: ["contract", "host", "proof"],
   verifier: ["contract", "proof"],
   dashboard: ["contract", "proof"],
 };
