@@ -1,6 +1,6 @@
+import { formatAge } from "@attestore/host/amounts";
 import { UserError } from "../root/user-error.ts";
 import { clearLogAlarm, readLogAlarm } from "../service/log-alarm.ts";
-import { formatAge } from "../terminal/amounts.ts";
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";
 

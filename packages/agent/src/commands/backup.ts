@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from "../terminal/amounts.ts";
+import { formatBytes, formatDuration } from "@attestore/host/amounts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { isOfOneBackup } from "../spool/deliver-backup.ts";
 import { listPending } from "../spool/pending-backup.ts";
@@ -8,7 +8,7 @@ import type { Run } from "./command.ts";
 import type { Home } from "./home.ts";
 import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performBackup } from "./perform-backup.ts";
-import { reportFailureOrSay } from "./report-failure.ts";
+import { reportFailureOrSay } from "./report-failure-or-say.ts";
 import { notPinned } from "../receipts/require-pinned.ts";
 import { sayFate } from "./say-fate.ts";
 import { takeWorkLock } from "./work-lock.ts";

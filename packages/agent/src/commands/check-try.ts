@@ -1,9 +1,9 @@
+import { formatDuration } from "@attestore/host/amounts";
 import { nearestName } from "@attestore/host/nearest-name";
 import { type CheckConfig } from "../checks/check-config.ts";
 import { parseChecks } from "../root/parse-checks.ts";
 import type { SourceConfig } from "../root/source-config.ts";
 import { UserError } from "../root/user-error.ts";
-import { formatDuration } from "../terminal/amounts.ts";
 import type { Call, Run } from "./command.ts";
 import { chosenSource, openHome, requireSource } from "./open-root.ts";
 import { restoreAside } from "./restore-aside.ts";

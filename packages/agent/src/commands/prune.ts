@@ -1,10 +1,10 @@
+import { formatAge, formatBytes } from "@attestore/host/amounts";
 import type { Layout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
 import { passedBackups } from "../receipts/receipt-history.ts";
 import { hasRules, keptBy, type KeepRules } from "../standalone/keep-rules.ts";
 import { openStore } from "../standalone/open-store.ts";
 import { forgetStored, listStored, type StoredRecord } from "../standalone/stored-backups.ts";
-import { formatAge, formatBytes } from "../terminal/amounts.ts";
 import { confirm } from "../terminal/ask.ts";
 import type { Call, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";

@@ -1,6 +1,6 @@
+import { formatAge } from "@attestore/host/amounts";
 import { listAllReceipts } from "../receipts/receipt-files.ts";
 import { readSourceIds } from "../service/source-ids.ts";
-import { formatAge } from "../terminal/amounts.ts";
 import type { Style } from "../terminal/terminal.ts";
 import type { Run } from "./command.ts";
 import { openRoot } from "./open-root.ts";

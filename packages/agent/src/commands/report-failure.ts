@@ -1,13 +1,10 @@
 import { newId, type AgentEventKind } from "@attestore/contract";
-import { errorCode } from "@attestore/host/errno";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import type { Layout } from "../root/layout.ts";
 import { UserError } from "../root/user-error.ts";
 import { ServiceError } from "../service/service-error.ts";
 import { readSourceIds } from "../service/source-ids.ts";
 import { spoolEvent } from "../spool/spooled-event.ts";
-import type { Terminal } from "../terminal/terminal.ts";
-import type { Home } from "./home.ts";
 
 export interface FailedRun {
   readonly kind: AgentEventKind;
@@ -33,26 +30,6 @@ export async function reportFailure(
     occurred_at: new Date().toISOString(),
     detail: { reason, message: message.slice(0, 2000) },
   });
-}
-
-/**
- * As the home does. Where this host's disk takes no report, that is said, and what kept the run from its result stays what
- * the command ends with: on a full disk the one follows from the other.
- */
-export async function reportFailureOrSay(
-  home: Home,
-  terminal: Terminal,
-  failed: FailedRun,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await home.reportFailure(failed, signal);
-  } catch (error) {
-    if (!(error instanceof Error) || errorCode(error) === null) throw error;
-    terminal.say(
-      `${terminal.onTalk.warn("!")} this failure can't be written down for the log: ${error.message}`,
-    );
-  }
 }
 
 /** What a run that was cut off left behind: `interrupted`, by a signal or by the death of the process. */

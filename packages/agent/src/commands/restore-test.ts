@@ -1,12 +1,12 @@
+import { formatDuration } from "@attestore/host/amounts";
 import { tablesNotCounted } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
-import { formatDuration } from "../terminal/amounts.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { Run } from "./command.ts";
 import { chosenSource, configNow, openHome, requireSource } from "./open-root.ts";
 import { performRestoreTest, type PerformedRestoreTest } from "./perform-restore-test.ts";
-import { reportFailureOrSay } from "./report-failure.ts";
+import { reportFailureOrSay } from "./report-failure-or-say.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { sayFate } from "./say-fate.ts";
 import { verifyCommand } from "./verify-command.ts";

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { formatBytes } from "../terminal/amounts.ts";
+import { formatBytes } from "@attestore/host/amounts";
 import { readIdentities } from "../root/age-identity.ts";
 import { UserError } from "../root/user-error.ts";
 import { DamagedCiphertext } from "../pipeline/damaged.ts";

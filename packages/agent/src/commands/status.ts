@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
+import { formatAge, formatBytes } from "@attestore/host/amounts";
 import { UserError } from "../root/user-error.ts";
-import { formatAge, formatBytes } from "../terminal/amounts.ts";
 import type { Style } from "../terminal/terminal.ts";
 import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
 import type { Run } from "./command.ts";

@@ -1,4 +1,4 @@
-import { formatBytes, formatDuration } from "./amounts.ts";
+import { formatBytes, formatDuration } from "@attestore/host/amounts";
 
 export interface ProgressLine {
   /** `totalBytes`, where it is known, gives the time left. */

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
+import { formatDuration } from "@attestore/host/amounts";
 import { shownCertificates } from "../../service/pin-certificate.ts";
-import { formatDuration } from "../../terminal/amounts.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { access, constants, stat, statfs } from "node:fs/promises";
+import { formatBytes } from "@attestore/host/amounts";
 import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../root/config.ts";
 import { credentialPath } from "../../root/credential.ts";
@@ -12,7 +13,6 @@ import { signerSocket } from "../../signer/signing-keys.ts";
 import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
 import { describeLeftover, reapLeftovers } from "../../sandboxes/leftovers.ts";
-import { formatBytes } from "../../terminal/amounts.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 const LOW_BYTES = 1e9;

@@ -1,7 +1,7 @@
+import { formatAge } from "@attestore/host/amounts";
 import { readRecoveryState, recoveryGap } from "../../keys/recovery-state.ts";
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
-import { formatAge } from "../../terminal/amounts.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
 /** Whether the backups can be read once this host is gone, and somebody has tried. */

@@ -1,3 +1,4 @@
+import { formatAge, formatDuration } from "@attestore/host/amounts";
 import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../root/config.ts";
 import type { Layout } from "../../root/layout.ts";
@@ -9,7 +10,6 @@ import { readLastHeartbeat } from "../../service/heartbeat.ts";
 import { LogAlarmError, readLogAlarm } from "../../service/log-alarm.ts";
 import { ServiceError } from "../../service/service-error.ts";
 import { observeHead } from "../../service/witness.ts";
-import { formatAge, formatDuration } from "../../terminal/amounts.ts";
 import type { Call } from "../command.ts";
 import { examineCertificates } from "./certificates.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";

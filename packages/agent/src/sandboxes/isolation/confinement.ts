@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
+import { formatBytes } from "@attestore/host/amounts";
 import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { formatBytes } from "../../terminal/amounts.ts";
 import { RestoreTooLarge } from "./restore-too-large.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { formatBytes } from "../../terminal/amounts.ts";
+import { formatBytes } from "@attestore/host/amounts";
 
 /** What a dump unpacks to is far more than its maker signed. */
 export class RestoreTooLarge extends Error {
