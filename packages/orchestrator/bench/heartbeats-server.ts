@@ -43,7 +43,7 @@ const app = buildApp({
     signer,
     heartbeatInterval_s: 60,
     clock: systemClock,
-    acceptWitness: createWitness({ pool: access.pool, signer, logger: silentLogger }),
+    acceptWitness: createWitness({ db: access.database, signer, logger: silentLogger }),
   }),
   shutdown: new AbortController().signal,
   publicUrl: "https://localhost",

@@ -218,7 +218,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         quotas,
         heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
         webhookReach: options.webhookReach ?? { networks: [], http: false },
-        acceptWitness: createWitness({ pool: access.pool, signer, logger: logTo }),
+        acceptWitness: createWitness({ db: access.database, signer, logger: logTo }),
       }),
       shutdown: shutdown.signal,
       publicUrl: url,
@@ -244,7 +244,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       }),
     );
     app.register(objectRoutes(objects));
-    app.register(tlogTilesRoutes({ db: access.database, pool: access.pool, signer }));
+    app.register(tlogTilesRoutes({ db: access.database, signer }));
     let held = 0;
     app.addHook("onRequest", (_request, _reply, done) => {
       held += 1;

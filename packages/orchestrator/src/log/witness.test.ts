@@ -23,7 +23,7 @@ function witness(): {
   const logged: { level: string; message: string }[] = [];
   const at = (level: string) => (_fields: object, message: string) => void logged.push({ level, message });
   const logger: Logger = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { accept: createWitness({ pool: world.pool, signer: replica.signer, logger }), logged };
+  return { accept: createWitness({ db: world.database, signer: replica.signer, logger }), logged };
 }
 
 function cosign(agent: TestAgent, checkpoint: string, signer = agent, later_s = 0): string {

@@ -7,15 +7,16 @@ import {
   ProofError,
   type OpenedCheckpoint,
 } from "@attestore/proof";
-import type { Pool } from "pg";
+import type { Database } from "../platform/database/schema.ts";
 import { invalidRequest } from "../platform/http/errors.ts";
+import { scopeToOrg } from "../platform/http/org-scope.ts";
 import type { AgentPrincipal } from "../platform/http/principal.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { HeadSigner } from "./head-signer.ts";
 import { readHeadOfSize } from "./heads.ts";
 import { logOrigin, logVerifier } from "./log-keys.ts";
 import { stopLog } from "./missing-heads.ts";
-import { withSession, type Statement } from "./sql-session.ts";
+import { transactionSession, type Statement } from "./sql-session.ts";
 
 /** What an agent says that it holds of its organisation's log. */
 export interface HeldHead {
@@ -62,14 +63,16 @@ function isKnown(known: Cosigned | undefined, agent: AgentPrincipal, held: HeldH
  * on. A head under the log's own signature that the log never had means that somebody else signs with its key or that the
  * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
  */
-export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Logger }) {
+export function createWitness(deps: { db: Database; signer: HeadSigner; logger: Logger }) {
   const lately = new Map<string, Cosigned>();
   return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
     if (isKnown(lately.get(agent.id), agent, held)) return;
     const checkpoint = await openHead(deps, agent, held.checkpoint);
     if (checkpoint === null) return;
     const cosignature = await checkCosignature(deps.logger, agent, checkpoint.text, held.cosignature);
-    await withSession(deps.pool, async (session) => {
+    const stored = await deps.db.transaction().execute(async (tx) => {
+      await scopeToOrg(tx, agent.orgId);
+      const session = transactionSession(tx);
       const size = Number(checkpoint.size);
       const recorded = Number.isSafeInteger(size) ? await readHeadOfSize(session, agent.orgId, size) : null;
       if (recorded === null || !equalBytes(recorded.rootHash, checkpoint.rootHash)) {
@@ -79,15 +82,16 @@ export function createWitness(deps: { pool: Pool; signer: HeadSigner; logger: Lo
         );
         if (Number.isSafeInteger(size))
           await stopLog(session, { origin: checkpoint.origin, size, rootHash: checkpoint.rootHash });
-        return;
+        return false;
       }
       await session.run(STORE, [agent.id, size, held.checkpoint, cosignature, new Date()]);
-      if (cosignature === null) return;
-      // Emptied rather than evicted one by one: it refills within minutes.
-      if (lately.size >= MAX_KEPT) lately.clear();
-      const key = agent.keyFingerprint;
-      lately.set(agent.id, { checkpoint: held.checkpoint, key, at: performance.now() });
+      return true;
     });
+    if (!stored || cosignature === null) return;
+    // Emptied rather than evicted one by one: it refills within minutes.
+    if (lately.size >= MAX_KEPT) lately.clear();
+    const key = agent.keyFingerprint;
+    lately.set(agent.id, { checkpoint: held.checkpoint, key, at: performance.now() });
   };
 }
 

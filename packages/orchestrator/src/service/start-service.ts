@@ -183,7 +183,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
       quotas,
       webhookReach,
       heartbeatInterval_s: config.heartbeatInterval_s,
-      acceptWitness: createWitness({ pool, signer, logger: log }),
+      acceptWitness: createWitness({ db, signer, logger: log }),
     }),
     shutdown: shutdown.signal,
     publicUrl: config.publicUrl,
@@ -222,7 +222,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   app.register(
     healthRoutes({ pool, shutdown: shutdown.signal, warnings: () => warningsOf(installation.state) }),
   );
-  app.register(tlogTilesRoutes({ db, pool, signer }));
+  app.register(tlogTilesRoutes({ db, signer }));
   app.register(downloadRoutes({ directory: downloads, caPem }));
   app.register(dashboardPages());
   if (objectRoutes !== null) app.register(objectRoutes);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
-import type { Database } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
 
 /** What a page may be about; each changes by itself. */
 export const TOPICS = [
@@ -20,13 +21,28 @@ export type Topic = (typeof TOPICS)[number];
 export type Markers = Readonly<Record<Topic, string>>;
 
 /**
- * The markers of organisations, in one statement of index lookups and sums over small tables. Readers ask once a second, and only while
+ * The markers of organisations, each read as that organisation: one statement of index lookups and sums over small tables. Readers ask once a second, and only while
  * somebody watches: writers pay nothing, where a NOTIFY of each would make all commits of the database wait for one lock.
  * When an agent was last seen is no change: it is that every minute.
  */
 export async function readMarkers(db: Database, orgIds: readonly string[]): Promise<Map<string, Markers>> {
-  const { rows } = await sql<Record<Topic, string> & { id: string }>`
-    select orgs.id,
+  return db
+    .transaction()
+    .setAccessMode("read only")
+    .execute(async (tx) => {
+      const found = new Map<string, Markers>();
+      for (const orgId of orgIds) {
+        await scopeToOrg(tx, orgId);
+        const markers = await markersIn(tx, orgId);
+        if (markers !== null) found.set(orgId, markers);
+      }
+      return found;
+    });
+}
+
+async function markersIn(tx: DatabaseTransaction, orgId: string): Promise<Markers | null> {
+  const { rows } = await sql<Record<Topic, string>>`
+    select
       (select tree_size from logs where logs.org_id = orgs.id)::text as log,
       (select max(id) from backups where backups.org_id = orgs.id) as backups,
       (select concat(max(id), ' ', count(*) filter (where status = 'queued' and ended_at is null), ' ',
@@ -46,8 +62,9 @@ export async function readMarkers(db: Database, orgIds: readonly string[]): Prom
       concat((select sum(hashtextextended(notification_channels::text, 0)) from notification_channels
           where notification_channels.org_id = orgs.id),
         (select max(id) from notification_deliveries where notification_deliveries.org_id = orgs.id)) as notifications
-    from orgs where orgs.id = any(${[...orgIds]})`.execute(db);
-  return new Map(rows.map(({ id, ...values }) => [id, digested(values)]));
+    from orgs where orgs.id = ${orgId}`.execute(tx);
+  const [row] = rows;
+  return row === undefined ? null : digested(row);
 }
 
 function digested(values: Readonly<Record<Topic, string | null>>): Markers {

@@ -1,13 +1,14 @@
 import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
-import type { Pool } from "pg";
 import type { HeadSigner } from "../../log/head-signer.ts";
-import { withSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../log/sql-session.ts";
+import type { Database } from "../../platform/database/schema.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
 /** What an agent asks of its organisation's log. */
-export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }): Route[] {
+export function logRoutes({ db, signer }: { db: Database; signer: HeadSigner }): Route[] {
   return [
     readRoute({
       method: "GET",
@@ -18,7 +19,9 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
       credential: "agent",
       rateLimits: ["default"],
       async handle({ principal }) {
-        const body = await withSession(pool, (session) => headBody(session, signer, principal.orgId));
+        const body = await readInOrg(db, principal.orgId, (tx) =>
+          headBody(transactionSession(tx), signer, principal.orgId),
+        );
         return { status: 200, body };
       },
     }),
@@ -33,8 +36,8 @@ export function logRoutes({ pool, signer }: { pool: Pool; signer: HeadSigner }):
       query: LogProofQuery,
       rateLimits: ["default"],
       async handle({ principal, query }) {
-        const body = await withSession(pool, (session) =>
-          readLogProof(session, signer, principal.orgId, query),
+        const body = await readInOrg(db, principal.orgId, (tx) =>
+          readLogProof(transactionSession(tx), signer, principal.orgId, query),
         );
         return { status: 200, body };
       },

@@ -1,17 +1,16 @@
 import { parseTilePath, ProofError, type Tile } from "@attestore/proof";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { Pool } from "pg";
 import type { HeadSigner } from "../../log/head-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { readTile } from "../../log/read-tile.ts";
-import { withSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/http/errors.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { requireReader } from "./reader.ts";
 
 export interface TilesDeps {
   db: Database;
-  pool: Pool;
   signer: HeadSigner;
 }
 
@@ -24,25 +23,21 @@ export function tlogTilesRoutes(deps: TilesDeps): FastifyPluginAsync {
 }
 
 async function checkpoint(
-  { db, pool, signer }: TilesDeps,
+  { db, signer }: TilesDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { org } = request.params as { org: string };
   await requireReader(db, org, request, "head");
-  const head = await withSession(pool, (session) => readNewestHead(session, signer, org));
+  const head = await readInOrg(db, org, (tx) => readNewestHead(transactionSession(tx), signer, org));
   return reply.type("text/plain; charset=utf-8").send(head.checkpoint);
 }
 
-async function tile(
-  { db, pool }: TilesDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function tile({ db }: TilesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { org, "*": path } = request.params as { org: string; "*": string };
   const { isPublic } = await requireReader(db, org, request, "leaves");
   const wanted = readPath(path);
-  const bytes = await withSession(pool, (session) => readTile(session, org, wanted));
+  const bytes = await readInOrg(db, org, (tx) => readTile(transactionSession(tx), org, wanted));
   if (bytes === null) throw notFound("tile");
   // A tile of some width never changes.
   if (isPublic) reply.header("cache-control", "public, max-age=31536000, immutable");

@@ -1,8 +1,7 @@
 import { Id, MakersReceipt } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { Pool } from "pg";
 import type { HeadSigner } from "../../log/head-signer.ts";
-import { withSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/http/errors.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
@@ -13,15 +12,7 @@ import { readBundle } from "./bundle.ts";
 import { findMakersReceipt } from "./listed.ts";
 
 /** For the agent that restores a backup which another one made: it believes what the maker signed, and not this service. */
-export function makersReceiptRoutes({
-  db,
-  pool,
-  signer,
-}: {
-  db: Database;
-  pool: Pool;
-  signer: HeadSigner;
-}): Route[] {
+export function makersReceiptRoutes({ db, signer }: { db: Database; signer: HeadSigner }): Route[] {
   return [
     readRoute({
       method: "GET",
@@ -34,18 +25,16 @@ export function makersReceiptRoutes({
       params: Type.Object({ id: Id("backup") }),
       rateLimits: ["default"],
       async handle({ principal, params }) {
-        const { receipt, retired } = await readInOrg(db, principal.orgId, async (tx) => {
+        const body = await readInOrg(db, principal.orgId, async (tx) => {
           const found = await findMakersReceipt(tx, principal.orgId, params.id);
           if (found === null) throw notFound("receipt of this backup");
           if (!(await isAgentOf(tx, found.source_id, principal.id)))
             throw new ApiError("forbidden", "This agent neither makes nor tests the backups of that source.");
-          return { receipt: found, retired: await listRetiredKeys(tx, [found.agent_id]) };
+          const retired = await listRetiredKeys(tx, [found.agent_id]);
+          const receipt = await readBundle(transactionSession(tx), signer, found);
+          return { receipt, rotations: retired.map(({ rotation }) => rotation) };
         });
-        const bundle = await withSession(pool, (session) => readBundle(session, signer, receipt));
-        return {
-          status: 200,
-          body: { receipt: bundle, rotations: retired.map(({ rotation }) => rotation) },
-        };
+        return { status: 200, body };
       },
     }),
   ];
