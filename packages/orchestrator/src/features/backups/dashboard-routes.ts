@@ -1,4 +1,3 @@
-import { readInOrg } from "../../platform/http/org-scope.ts";
 import { BackupRecord, DownloadUrl, Id, PRESIGNED_URL_S } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
@@ -13,6 +12,7 @@ import {
   period,
   periodOf,
 } from "../../platform/http/listing.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { listBackups } from "./listed.ts";

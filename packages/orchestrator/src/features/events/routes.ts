@@ -1,4 +1,3 @@
-import { readInOrg } from "../../platform/http/org-scope.ts";
 import {
   EventRequest,
   EventAccepted,
@@ -13,6 +12,7 @@ import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { invalidRequest } from "../../platform/http/errors.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { AttemptResult } from "./attempt.ts";
-import { type Due, takeDue } from "./delivery-queue.ts";
+import { type Due, type Message, readMessage, takeDue } from "./delivery-queue.ts";
 import { mailOf } from "./mail-text.ts";
 import { findReceiver, type Receiver } from "./receiver.ts";
 import { cancel, recordAttempt } from "./record-attempt.ts";
@@ -61,11 +62,14 @@ async function attemptSafely(deps: DeliveringDeps, due: Due): Promise<void> {
 }
 
 async function attempt(deps: DeliveringDeps, due: Due): Promise<void> {
-  const receiver = await findReceiver(deps.db, due.channelId);
-  if (receiver === null) return cancel(deps.db, due);
+  const found = await readInOrg(deps.db, due.orgId, async (tx) => {
+    const receiver = await findReceiver(tx, due.channelId);
+    return receiver === null ? null : { receiver, message: await readMessage(tx, due) };
+  });
+  if (found === null) return cancel(deps.db, due);
   const began = performance.now();
   const at = new Date();
-  const result = await send(deps, due, receiver);
+  const result = await send(deps, { ...due, ...found });
   const duration_ms = Math.round(performance.now() - began);
   const became = await recordAttempt(deps.db, due, { at, duration_ms }, result);
   if (became === "delivered") return;
@@ -75,7 +79,14 @@ async function attempt(deps: DeliveringDeps, due: Due): Promise<void> {
   );
 }
 
-async function send(deps: DeliveringDeps, due: Due, receiver: Receiver): Promise<AttemptResult> {
+/** With what is sent, and where. */
+interface Sendable extends Due {
+  message: Message;
+  receiver: Receiver;
+}
+
+async function send(deps: DeliveringDeps, due: Sendable): Promise<AttemptResult> {
+  const { receiver } = due;
   try {
     return receiver.kind === "webhook"
       ? await post(deps, due, receiver)
@@ -88,7 +99,7 @@ async function send(deps: DeliveringDeps, due: Due, receiver: Receiver): Promise
 
 async function post(
   { sealer, webhooks }: DeliveringDeps,
-  { channelId, message }: Due,
+  { channelId, message }: Sendable,
   { url, sealedSecrets }: Extract<Receiver, { kind: "webhook" }>,
 ): Promise<AttemptResult> {
   const { id } = message;
@@ -98,7 +109,7 @@ async function post(
   return sendWebhook({ url, id, timestamp, signature, body }, webhooks);
 }
 
-async function mail(deps: DeliveringDeps, { message, orgId }: Due, to: string): Promise<AttemptResult> {
+async function mail(deps: DeliveringDeps, { message, orgId }: Sendable, to: string): Promise<AttemptResult> {
   const composed =
     message.type === "evidence.weekly"
       ? await weeklyMail(deps, orgId, message)

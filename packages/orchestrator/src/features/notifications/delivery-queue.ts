@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../platform/database/schema.ts";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 /** A delivery that is this replica's to try, until the lease ends. */
 export interface Due {
@@ -9,7 +9,14 @@ export interface Due {
   /** Which attempt this is, and of how many since it was last asked for. */
   attempt: number;
   attemptOfRound: number;
-  message: { id: string; type: string; occurredAt: Date; data: Record<string, unknown> };
+  messageId: string;
+}
+
+export interface Message {
+  id: string;
+  type: string;
+  occurredAt: Date;
+  data: Record<string, unknown>;
 }
 
 interface Row {
@@ -19,9 +26,6 @@ interface Row {
   attempts: number;
   attempts_before: number;
   notification_id: string;
-  type: string;
-  occurred_at: Date;
-  data: Record<string, unknown>;
 }
 
 /**
@@ -40,22 +44,29 @@ export async function takeDue(
         select from notification_deliveries as others
         where others.channel_id = due.channel_id and others.leased_until > now())
       order by channel_id, next_attempt_at
-    ), taken as (
-      update notification_deliveries set attempts = attempts + 1,
-        next_attempt_at = now() + make_interval(secs => ${lease_s}::int), leased_until = now() + make_interval(secs => ${lease_s}::int)
-      where id in (
-        select id from notification_deliveries where id in (select id from first) and status = 'pending' and next_attempt_at <= now()
-        order by next_attempt_at limit ${count}::int for update skip locked)
-      returning id, org_id, channel_id, attempts, attempts_before, notification_id)
-    select taken.*, type, occurred_at, data from taken join notifications on notifications.id = taken.notification_id`.execute(
-    db,
-  );
-  return rows.map(({ id, org_id, channel_id, attempts, attempts_before, ...row }) => ({
+    )
+    update notification_deliveries set attempts = attempts + 1,
+      next_attempt_at = now() + make_interval(secs => ${lease_s}::int), leased_until = now() + make_interval(secs => ${lease_s}::int)
+    where id in (
+      select id from notification_deliveries where id in (select id from first) and status = 'pending' and next_attempt_at <= now()
+      order by next_attempt_at limit ${count}::int for update skip locked)
+    returning id, org_id, channel_id, attempts, attempts_before, notification_id`.execute(db);
+  return rows.map(({ id, org_id, channel_id, attempts, attempts_before, notification_id }) => ({
     id,
     orgId: org_id,
     channelId: channel_id,
     attempt: attempts,
     attemptOfRound: attempts - attempts_before,
-    message: { id: row.notification_id, type: row.type, occurredAt: row.occurred_at, data: row.data },
+    messageId: notification_id,
   }));
+}
+
+export async function readMessage(tx: DatabaseTransaction, { messageId }: Due): Promise<Message> {
+  const { occurred_at, ...row } = await tx
+    .selectFrom("notifications")
+    .select(["id", "type", "occurred_at", "data"])
+    .where("id", "=", messageId)
+    .$narrowType<{ data: Record<string, unknown> }>()
+    .executeTakeFirstOrThrow();
+  return { ...row, occurredAt: occurred_at };
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import { readLogEntries } from "./log-entries.ts";
 import { tellEvent } from "./tell-event.ts";
@@ -15,7 +15,7 @@ const AT_ONCE = 100;
  */
 export async function followLogs(db: Database, signal: AbortSignal): Promise<void> {
   await eachOf(await listGrown(db), signal, async (orgId) => {
-    while (!signal.aborted && (await db.transaction().execute((tx) => followOn(tx, orgId))) === "more");
+    while (!signal.aborted && (await runInOrg(db, orgId, (tx) => followOn(tx, orgId))) === "more");
   });
 }
 
@@ -28,7 +28,6 @@ async function listGrown(db: Database): Promise<string[]> {
 }
 
 async function followOn(tx: DatabaseTransaction, orgId: string): Promise<"more" | "done"> {
-  await scopeToOrg(tx, orgId);
   const cursor = await tx
     .selectFrom("notification_cursors")
     .select("log_index")

@@ -1,6 +1,6 @@
 import type { NotificationType } from "@attestore/contract";
 import type { Mail } from "../../platform/mail/mail.ts";
-import type { Due } from "./delivery-queue.ts";
+import type { Message } from "./delivery-queue.ts";
 import { readSaid, type Said } from "./said.ts";
 
 /** A subject's end and what a person has to know and do: of each type. */
@@ -103,7 +103,7 @@ Let the retention rules keep less, or ask the operator of the service for more.`
 };
 
 /** The mail that says what a webhook's body says. */
-export function mailOf(message: Due["message"], publicUrl: string): Omit<Mail, "to"> {
+export function mailOf(message: Message, publicUrl: string): Omit<Mail, "to"> {
   const said = readSaid(message.data);
   const write = TEXTS[message.type as keyof typeof TEXTS];
   const [subject, text] = write(said);

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import { type About, endTrouble, type Trouble } from "./incident-store.ts";
 import { type Resolution, tellEnd } from "./tell-incident.ts";
@@ -15,13 +15,14 @@ export type MissingKind = "backup_missed" | "restore_test_missed" | "agent_silen
  * message, by whoever changes the row first. One that cannot be told holds up no other.
  */
 export async function noticeEnds(db: Database, signal: AbortSignal): Promise<void> {
-  const { rows } = await sql<Ended>`${ENDED} order by incidents.ended_at`.execute(db);
-  await eachOf(rows, signal, async (ended) => {
-    await db.transaction().execute(async (tx) => {
-      await scopeToOrg(tx, ended.org_id);
-      await tell(tx, ended);
-    });
-  });
+  const { rows } = await sql<{ id: string; org_id: string }>`
+    select told.id, told.org_id from ${TOLD_AND_ENDED} order by incidents.ended_at`.execute(db);
+  await eachOf(rows, signal, ({ id, org_id }) =>
+    runInOrg(db, org_id, async (tx) => {
+      const { rows: ended } = await sql<Ended>`${ENDED} and told.id = ${id}`.execute(tx);
+      for (const one of ended) await tell(tx, one);
+    }),
+  );
 }
 
 /** The same for one kind of one source or agent: before the next one of its kind begins, the one before is over. */
@@ -32,10 +33,11 @@ export async function noticeEndOf(tx: DatabaseTransaction, about: About, kind: M
   for (const ended of rows) await tell(tx, ended);
 }
 
+const TOLD_AND_ENDED = sql`notification_incidents as told join incidents on incidents.id = told.id
+  where told.ended_at is null and incidents.ended_at is not null`;
 const ENDED = sql`
   select told.id, told.org_id, told.kind, told.source_id, told.agent_id, told.began_at, incidents.ended_at
-  from notification_incidents as told join incidents on incidents.id = told.id
-  where told.ended_at is null and incidents.ended_at is not null`;
+  from ${TOLD_AND_ENDED}`;
 
 async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
   const { source_id, agent_id, ended_at: at } = ended;

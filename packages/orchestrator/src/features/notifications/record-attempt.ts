@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { AttemptResult } from "./attempt.ts";
 import { cancelPending, updateChannel } from "./channel-store.ts";
 import type { Due } from "./delivery-queue.ts";
@@ -15,8 +15,7 @@ export async function recordAttempt(
 ): Promise<"delivered" | "again" | "given_up"> {
   const delivered = result.outcome === "delivered";
   const pause_s = delivered || result.isGone === true ? null : pauseAfter(due.attemptOfRound);
-  await db.transaction().execute(async (tx) => {
-    await scopeToOrg(tx, due.orgId);
+  await runInOrg(db, due.orgId, async (tx) => {
     await insertAttempt(tx, due, { at, duration_ms }, result);
     await updateChannel(tx, due.channelId, delivered ? { last_delivered_at: at } : { last_failed_at: at });
     if (delivered) await finish(tx, due, "delivered");
@@ -89,11 +88,13 @@ async function switchOff(tx: DatabaseTransaction, channelId: string, at: Date): 
 }
 
 /** Of a channel that was removed or switched off. */
-export async function cancel(db: Database, { id }: Due): Promise<void> {
-  await db
-    .updateTable("notification_deliveries")
-    .set({ status: "cancelled", next_attempt_at: null, leased_until: null, finished_at: new Date() })
-    .where("id", "=", id)
-    .where("status", "=", "pending")
-    .execute();
+export async function cancel(db: Database, { id, orgId }: Due): Promise<void> {
+  await runInOrg(db, orgId, (tx) =>
+    tx
+      .updateTable("notification_deliveries")
+      .set({ status: "cancelled", next_attempt_at: null, leased_until: null, finished_at: new Date() })
+      .where("id", "=", id)
+      .where("status", "=", "pending")
+      .execute(),
+  );
 }

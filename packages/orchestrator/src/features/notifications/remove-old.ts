@@ -15,7 +15,7 @@ export async function removeOld(db: Database, now: Date): Promise<void> {
     for (;;) {
       const { numAffectedRows } = await sql`
         delete from ${sql.table(table)} where id in (
-          select id from ${sql.table(table)} where ${sql.ref(column)} < ${before} limit ${BATCH} for update skip locked)`.execute(
+          select id from ${sql.table(table)} where ${sql.ref(column)} < ${before} limit ${BATCH})`.execute(
         db,
       );
       if (Number(numAffectedRows ?? 0n) < BATCH) break;

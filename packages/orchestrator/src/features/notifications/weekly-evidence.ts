@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "./announce.ts";
 import { lastWholeWeek } from "./iso-week.ts";
@@ -15,20 +15,24 @@ export async function queueWeeklyEvidence(
 ): Promise<void> {
   const week = lastWholeWeek(now);
   const key = `evidence of ${week.name}`;
-  const { rows } = await sql<{ id: string; name: string }>`
-    select id, name from orgs where exists (
+  const { rows } = await sql<{ id: string }>`
+    select id from orgs where exists (
         select from notification_channels where org_id = orgs.id and weekly_evidence
           and removed_at is null and disabled_at is null and created_at < ${week.to})
       and not exists (select from notifications where org_id = orgs.id and key = ${key})
     order by id`.execute(db);
-  for (const org of rows) {
+  for (const { id } of rows) {
     if (signal.aborted) return;
-    await db.transaction().execute(async (tx) => {
-      await scopeToOrg(tx, org.id);
+    await runInOrg(db, id, async (tx) => {
+      const org = await tx
+        .selectFrom("orgs")
+        .select(["id", "name"])
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
       await announce(
         tx,
         {
-          orgId: org.id,
+          orgId: id,
           key,
           type: "evidence.weekly",
           occurredAt: week.to,

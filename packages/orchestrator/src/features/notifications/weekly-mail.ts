@@ -2,7 +2,7 @@ import type { HeadSigner } from "../../log/head-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
-import type { Due } from "./delivery-queue.ts";
+import type { Message } from "./delivery-queue.ts";
 import { oneLine, readSaid } from "./said.ts";
 import { readWeekReceipts, type WeekReceipts } from "./week-receipts.ts";
 import { type SourceWeek, summarizeWeek } from "./week-summary.ts";
@@ -19,7 +19,7 @@ export interface WeeklyDeps {
 export async function weeklyMail(
   { db, signer, publicUrl, room }: WeeklyDeps,
   orgId: string,
-  { data }: Due["message"],
+  { data }: Message,
 ): Promise<Omit<Mail, "to">> {
   const said = readSaid(data);
   const week = { name: said.text("week"), from: new Date(said.text("from")), to: new Date(said.text("to")) };

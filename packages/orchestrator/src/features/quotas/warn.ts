@@ -1,7 +1,7 @@
 import type { QuotaName } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { Job, JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "../notifications/announce.ts";
@@ -29,8 +29,7 @@ export async function tellQuotas(
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
   await eachOf(await limitedOrgs(db, quotas), signal, async (orgId) => {
-    await db.transaction().execute(async (tx) => {
-      await scopeToOrg(tx, orgId);
+    await runInOrg(db, orgId, async (tx) => {
       await lockOrg(tx, orgId);
       await tellOrg(tx, orgId, quotas, now);
     });

@@ -1,4 +1,3 @@
-import { readInOrg } from "../../platform/http/org-scope.ts";
 import {
   EnvelopeRequest,
   MAX_RECEIPT_BYTES,
@@ -10,6 +9,7 @@ import { KeyReplaced } from "../../log/key-replaced.ts";
 import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
 import type { Database } from "../../platform/database/schema.ts";
+import { readInOrg } from "../../platform/http/org-scope.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import { receiptEntry } from "./receipt-entry.ts";
 import { receipts } from "./receipt-kind.ts";

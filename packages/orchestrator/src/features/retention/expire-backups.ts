@@ -1,6 +1,6 @@
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
@@ -37,9 +37,9 @@ export async function expireBackups(
   await eachOf(retained(deps.db), signal, async ({ id, org_id }) => {
     let done: Done = { isMore: true };
     while (done.isMore && !signal.aborted) {
-      done = await deps.db
-        .transaction()
-        .execute((tx) => passOver(tx, { orgId: org_id, sourceId: id }, now, deps.retentionDelay_s));
+      done = await runInOrg(deps.db, org_id, (tx) =>
+        passOver(tx, { orgId: org_id, sourceId: id }, now, deps.retentionDelay_s),
+      );
       if (done.told !== undefined)
         deps.logger[done.told.level]({ source_id: id, ...done.told.fields }, done.told.text);
     }
@@ -73,7 +73,6 @@ async function passOver(
   now: Date,
   delay_s: number,
 ): Promise<Done> {
-  await scopeToOrg(tx, orgId);
   await lockSourceAndLog(tx, { orgId, sourceId });
   const source = await findConfigured(tx, orgId, sourceId);
   if (source === null) return { isMore: false };

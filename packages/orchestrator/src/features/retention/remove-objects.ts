@@ -17,17 +17,18 @@ export async function removeExpiredObjects(
 ): Promise<void> {
   for (;;) {
     const page = await listRemovable(db, now, PAGE);
-    for (const { id, object_key } of page) {
+    for (const backup of page) {
+      const { id, object_key } = backup;
       if (signal.aborted) return;
       try {
-        if ((await objects.remove(object_key)) === "removed") await setObjectRemoved(db, id, now);
-        else await postponeRemoval(db, id, new Date(now.getTime() + LOCKED_MS));
+        if ((await objects.remove(object_key)) === "removed") await setObjectRemoved(db, backup, now);
+        else await postponeRemoval(db, backup, new Date(now.getTime() + LOCKED_MS));
       } catch (error) {
         logger.warn(
           { backup_id: id, reason: errorMessage(error) },
           "the object of an expired backup could not be removed; it is tried again",
         );
-        await postponeRemoval(db, id, new Date(now.getTime() + RETRY_MS));
+        await postponeRemoval(db, backup, new Date(now.getTime() + RETRY_MS));
       }
     }
     if (page.length < PAGE) return;

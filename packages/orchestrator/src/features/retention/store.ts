@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { Candidate } from "./plan.ts";
 
 /** How long after an agent took a command, and never said what came of it, its backup is still kept for it. */
@@ -90,13 +91,14 @@ export async function setExpired(tx: DatabaseTransaction, ids: readonly string[]
 
 export interface RemovableObject {
   id: string;
+  org_id: string;
   object_key: string;
 }
 
 export async function listRemovable(db: Database, now: Date, limit: number): Promise<RemovableObject[]> {
   return db
     .selectFrom("backups")
-    .select(["id", "object_key"])
+    .select(["id", "org_id", "object_key"])
     .where("status", "=", "expired")
     .where("object_removed_at", "is", null)
     .where("removal_due_at", "<=", now)
@@ -105,12 +107,24 @@ export async function listRemovable(db: Database, now: Date, limit: number): Pro
     .execute();
 }
 
-export async function setObjectRemoved(db: Database, id: string, at: Date): Promise<void> {
-  await db.updateTable("backups").set({ object_removed_at: at }).where("id", "=", id).execute();
+export async function setObjectRemoved(
+  db: Database,
+  { id, org_id }: RemovableObject,
+  at: Date,
+): Promise<void> {
+  await runInOrg(db, org_id, (tx) =>
+    tx.updateTable("backups").set({ object_removed_at: at }).where("id", "=", id).execute(),
+  );
 }
 
-export async function postponeRemoval(db: Database, id: string, until: Date): Promise<void> {
-  await db.updateTable("backups").set({ removal_due_at: until }).where("id", "=", id).execute();
+export async function postponeRemoval(
+  db: Database,
+  { id, org_id }: RemovableObject,
+  until: Date,
+): Promise<void> {
+  await runInOrg(db, org_id, (tx) =>
+    tx.updateTable("backups").set({ removal_due_at: until }).where("id", "=", id).execute(),
+  );
 }
 
 /** Of these keys those whose object a backup needs or is about to be removed for, and those of uploads that ran out after that moment. */

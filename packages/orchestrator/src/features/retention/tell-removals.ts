@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "../notifications/announce.ts";
@@ -23,8 +23,7 @@ export async function tellRemovals(
     where status = 'available' and expires_at is not null and removal_told_at is null
     group by org_id order by org_id`.execute(db);
   await eachOf(rows, signal, async ({ org_id, first_at }) => {
-    await db.transaction().execute(async (tx) => {
-      await scopeToOrg(tx, org_id);
+    await runInOrg(db, org_id, async (tx) => {
       const isUrgent = first_at.getTime() - now.getTime() < TOLD_EVERY_MS;
       if (isUrgent || !(await wasToldLately(tx, org_id, now))) await tell(tx, org_id, now);
     });

@@ -113,48 +113,69 @@ export async function openIncident(tx: DatabaseTransaction, incident: NewInciden
     .execute();
 }
 
-/**
- * Ends what has happened since: with the first backup or test result that came after the deadline and did not finish before the last run
- * that was missed; or now where nobody waits for it any more, because the source was removed or is not scheduled.
- */
-export async function endMissedIncidents(db: Database, now: Date): Promise<void> {
-  await endMissed(db, now, {
-    kind: "backup",
-    came: sql`select min(created_at) from backups
-      where backups.source_id = incidents.source_id and created_at > began_at and made_at >= missed.at - ${CLOCK_BEHIND}`,
-  });
-  await endMissed(db, now, {
-    kind: "restore_test",
-    came: sql`select min(created_at) from receipts
-      where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and created_at > began_at
-        and happened_at >= missed.at - ${CLOCK_BEHIND}`,
-  });
-}
+/** When what was missed came after all, by what was missed: with the first backup or test result that did not finish before the last run that was. */
+const CAME = {
+  backup: sql`select min(created_at) from backups
+    where backups.source_id = incidents.source_id and created_at > began_at and made_at >= missed.at - ${CLOCK_BEHIND}`,
+  restore_test: sql`select min(created_at) from receipts
+    where receipts.source_id = incidents.source_id and receipts.kind = 'restore_test' and created_at > began_at
+      and happened_at >= missed.at - ${CLOCK_BEHIND}`,
+};
 
-async function endMissed(
-  db: Database,
-  now: Date,
-  { kind, came }: { kind: CommandKind; came: RawBuilder<unknown> },
-): Promise<void> {
-  await sql`
-    with found as (
-      select incidents.id, (${came}) as done_at,
+/**
+ * Incidents of runs that were missed, of one organisation or of all, that are over: what was missed has come, or nobody waits for it any more, because
+ * the source was removed or is not scheduled.
+ */
+function ended(kind: CommandKind, orgId: string | null): RawBuilder<unknown> {
+  return sql`
+    select id, org_id, done_at from (
+      select incidents.id, incidents.org_id, (${CAME[kind]}) as done_at,
         sources.removed_at is not null or coalesce(sources.schedule ->> ${`${kind}_cron`}, '') = '' as is_withdrawn
       from incidents join sources on sources.id = incidents.source_id
       cross join lateral (select coalesce(max(scheduled_at), '-infinity') as at from scheduled_runs as run
         where run.source_id = incidents.source_id and run.kind = ${kind} and run.status = 'missed') as missed
       where incidents.kind = ${`${kind}_missed`} and ended_at is null
-    )
-    update incidents set ended_at = coalesce(done_at, ${now})
-    from found
-    where found.id = incidents.id and ended_at is null and (done_at is not null or is_withdrawn)`.execute(db);
+        ${orgId === null ? sql`` : sql`and incidents.org_id = ${orgId}`}
+    ) as open where done_at is not null or is_withdrawn`;
+}
+
+const KINDS = ["backup", "restore_test"] as const;
+
+/** Organisations with incidents of missed runs that are over. */
+export async function listOrgsWithEnded(db: Database): Promise<string[]> {
+  const orgIds = new Set<string>();
+  for (const kind of KINDS) {
+    const { rows } = await sql<{
+      org_id: string;
+    }>`select distinct org_id from (${ended(kind, null)}) as ended`.execute(db);
+    for (const { org_id } of rows) orgIds.add(org_id);
+  }
+  return [...orgIds];
+}
+
+/** Ends them, when what was missed came, or now where nobody waits for it any more. */
+export async function endMissedIncidents(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
+  for (const kind of KINDS)
+    await sql`
+      with found as (${ended(kind, orgId)})
+      update incidents set ended_at = coalesce(done_at, ${now})
+      from found where found.id = incidents.id and ended_at is null`.execute(tx);
+}
+
+/** Agents that were silent and were heard again, or that were revoked. */
+const HEARD_AGAIN = sql`agents.id = incidents.agent_id and incidents.kind = 'agent_silent' and ended_at is null
+  and (agents.last_seen_at > began_at or agents.status = 'revoked')`;
+
+/** Organisations with agents whose silence is over. */
+export async function listOrgsHeardAgain(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ org_id: string }>`
+    select distinct incidents.org_id from incidents join agents on ${HEARD_AGAIN}`.execute(db);
+  return rows.map(({ org_id }) => org_id);
 }
 
 /** Ends the silence of agents that were heard again, or that were revoked. */
-export async function endSilence(db: Database, now: Date): Promise<void> {
+export async function endSilence(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
   await sql`
     update incidents set ended_at = case when agents.last_seen_at > began_at then agents.last_seen_at else ${now} end
-    from agents
-    where agents.id = incidents.agent_id and incidents.kind = 'agent_silent' and ended_at is null
-      and (agents.last_seen_at > began_at or agents.status = 'revoked')`.execute(db);
+    from agents where ${HEARD_AGAIN} and incidents.org_id = ${orgId}`.execute(tx);
 }

@@ -1,12 +1,19 @@
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";
-import { endMissedIncidents, hasOpenIncident, openIncident } from "./incidents.ts";
-import { listOverdue, markDone, markMissed, type MissedRun, type OverdueSource } from "./runs.ts";
+import { endMissedIncidents, hasOpenIncident, listOrgsWithEnded, openIncident } from "./incidents.ts";
+import {
+  listOrgsWithDone,
+  listOverdue,
+  markDone,
+  markMissed,
+  type MissedRun,
+  type OverdueSource,
+} from "./runs.ts";
 import type { SchedulesDeps } from "./settings.ts";
 
 const EVENT = { backup: "backup_missed", restore_test: "restore_test_missed" } as const;
@@ -20,11 +27,15 @@ export async function noticeMissed(
   { now, signal }: Pick<JobContext, "now" | "signal">,
 ): Promise<void> {
   const { db, logger } = deps;
-  for (const kind of ["backup", "restore_test"] as const) await markDone(db, kind, now);
+  await eachOf(await listOrgsWithDone(db), signal, (orgId) =>
+    runInOrg(db, orgId, (tx) => markDone(tx, orgId, now)),
+  );
   // What was done late ends an incident before a later run may begin the next one.
-  await endMissedIncidents(db, now);
+  await eachOf(await listOrgsWithEnded(db), signal, (orgId) =>
+    runInOrg(db, orgId, (tx) => endMissedIncidents(tx, orgId, now)),
+  );
   await eachOf(listOverdue(db, now), signal, async (source) => {
-    const event = await db.transaction().execute((tx) => decide(tx, deps, source, now));
+    const event = await runInOrg(db, source.org_id, (tx) => decide(tx, deps, source, now));
     if (event !== null) logger.warn(event, "what was scheduled did not happen");
   });
 }
@@ -36,7 +47,6 @@ async function decide(
   now: Date,
 ): Promise<object | null> {
   const { org_id: orgId, source_id: sourceId, kind } = source;
-  await scopeToOrg(tx, orgId);
   await lockSourceAndLog(tx, { orgId, sourceId });
   const missed = await markMissed(tx, source, now);
   const [first] = missed;

@@ -1,12 +1,12 @@
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import { lockLogs } from "../../log/locked-log.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
-import { endSilence, openIncident } from "./incidents.ts";
+import { endSilence, listOrgsHeardAgain, openIncident } from "./incidents.ts";
 import type { SchedulesDeps } from "./settings.ts";
 
 interface SilentAgent {
@@ -28,11 +28,13 @@ export async function noticeSilence(
 ): Promise<void> {
   const { db, logger, heartbeatInterval_s, silentAfterIntervals } = deps;
   const limit_ms = heartbeatInterval_s * silentAfterIntervals * 1000;
-  await endSilence(db, now);
+  await eachOf(await listOrgsHeardAgain(db), signal, (orgId) =>
+    runInOrg(db, orgId, (tx) => endSilence(tx, orgId, now)),
+  );
   const before = new Date(now.getTime() - limit_ms);
   if (runningSince >= before) return;
   await eachOf(await listSilent(db, before), signal, async ({ org_id }) => {
-    const silent = await db.transaction().execute((tx) => log(tx, org_id, before, limit_ms));
+    const silent = await runInOrg(db, org_id, (tx) => log(tx, org_id, before, limit_ms));
     for (const { id, last_seen_at } of silent)
       logger.warn({ agent_id: id, org_id, last_seen_at }, "an agent is silent");
   });
@@ -53,7 +55,6 @@ async function log(
   before: Date,
   limit_ms: number,
 ): Promise<SilentAgent[]> {
-  await scopeToOrg(tx, orgId);
   // Whoever comes second waits here, and then finds the incident.
   await lockLogs(transactionSession(tx), new Set([orgId]));
   const { rows } = await sql<SilentAgent>`

@@ -1,7 +1,7 @@
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
 import { queueCommand } from "../commands/queue-command.ts";
@@ -32,9 +32,7 @@ export async function queueDue(
       let queued = 0;
       for (const { id, org_id: orgId } of due) {
         if (signal.aborted) return;
-        const done = await deps.db
-          .transaction()
-          .execute((tx) => queueOne(tx, deps, { id, orgId, kind, now }));
+        const done = await runInOrg(deps.db, orgId, (tx) => queueOne(tx, deps, { id, kind, now }));
         if (done) queued += 1;
       }
       // What was left is another replica's work, or waits for the next run.
@@ -61,9 +59,8 @@ async function listDue(
 async function queueOne(
   tx: DatabaseTransaction,
   deps: SchedulesDeps,
-  { id, orgId, kind, now }: { id: string; orgId: string; kind: CommandKind; now: Date },
+  { id, kind, now }: { id: string; kind: CommandKind; now: Date },
 ): Promise<boolean> {
-  await scopeToOrg(tx, orgId);
   if (!(await tryLockSource(tx, id))) return false;
   const source = await findDue(tx, id, kind, now);
   const due = source?.[NEXT[kind]] ?? null;

@@ -50,15 +50,36 @@ const ARRIVED = {
       and receipts.happened_at >= scheduled_at - ${CLOCK_BEHIND})`,
 };
 
-/** Ends the waiting of all runs of a kind that were done in their time. */
-export async function markDone(db: Database, kind: CommandKind, now: Date): Promise<void> {
-  await db
-    .updateTable("scheduled_runs")
-    .set({ status: "done", decided_at: now })
-    .where("status", "=", "waiting")
-    .where("kind", "=", kind)
-    .where(ARRIVED[kind])
-    .execute();
+const KINDS = ["backup", "restore_test"] as const;
+
+/** Organisations of which runs that wait were done in their time. */
+export async function listOrgsWithDone(db: Database): Promise<string[]> {
+  const orgIds = new Set<string>();
+  for (const kind of KINDS) {
+    const rows = await db
+      .selectFrom("scheduled_runs")
+      .select("org_id")
+      .distinct()
+      .where("status", "=", "waiting")
+      .where("kind", "=", kind)
+      .where(ARRIVED[kind])
+      .execute();
+    for (const { org_id } of rows) orgIds.add(org_id);
+  }
+  return [...orgIds];
+}
+
+/** Ends the waiting of all runs of an organisation that were done in their time. */
+export async function markDone(tx: DatabaseTransaction, orgId: string, now: Date): Promise<void> {
+  for (const kind of KINDS)
+    await tx
+      .updateTable("scheduled_runs")
+      .set({ status: "done", decided_at: now })
+      .where("org_id", "=", orgId)
+      .where("status", "=", "waiting")
+      .where("kind", "=", kind)
+      .where(ARRIVED[kind])
+      .execute();
 }
 
 export interface OverdueSource {

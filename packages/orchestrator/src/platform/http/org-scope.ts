@@ -50,6 +50,18 @@ export async function endScope(tx: DatabaseTransaction): Promise<void> {
   await sql`${BACK_TO_REQUESTS}`.execute(tx);
 }
 
+/** One transaction that holds one organisation: for what runs by the clock, once it has found whose work there is. */
+export async function runInOrg<T>(
+  db: Database,
+  orgId: string,
+  run: (tx: DatabaseTransaction) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await scopeToOrg(tx, orgId);
+    return run(tx);
+  });
+}
+
 function settings(orgId: string | RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`set_config('attestore.org_id', ${orgId}, true), set_config('role', 'attestore_tenant', true)`;
 }
