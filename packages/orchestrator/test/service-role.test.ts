@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
 import { SERVICE_ROLE, WAYS, roleOf } from "../src/platform/database/roles.ts";
 import { startTestService, type TestService } from "./service.ts";
+import { RIGHTS } from "./service-role-rights.ts";
 import { makeWorld, type World } from "./tenancy/world.ts";
 
 let service: TestService;
@@ -34,17 +35,69 @@ async function tables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** What may be done to which table by those roles, as "table: privileges". */
+/** What may be done to which table by those roles: "select, update(a b)" where it is not all of its columns. */
 async function granted(role: string): Promise<Record<string, string>> {
   const rows = await asSuperuser<{ name: string; may: string }>(
-    `select relname as name, string_agg(privilege, ' ' order by privilege) as may
-    from pg_class, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) as privilege
-    where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and has_table_privilege($1, oid, privilege)
+    `select relname as name, string_agg(privilege || case when has_table_privilege($1, pg_class.oid, privilege) then ''
+        else '(' || (select string_agg(attname, ' ' order by attnum) from pg_attribute where attrelid = pg_class.oid and attnum > 0
+          and not attisdropped and has_column_privilege($1, pg_class.oid, attnum, privilege)) || ')' end, ', ' order by n) as may
+    from pg_class, unnest(array['select', 'insert', 'update', 'delete', 'truncate', 'references', 'trigger']) with ordinality as one (privilege, n)
+    where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace and (has_table_privilege($1, pg_class.oid, privilege)
+      or (privilege in ('select', 'insert', 'update', 'references') and has_any_column_privilege($1, pg_class.oid, privilege)))
     group by relname order by relname`,
     [role],
   );
   return Object.fromEntries(rows.map(({ name, may }) => [name, may]));
 }
+
+test("each role may do what the list says, and nothing else", async () => {
+  expect(Object.keys(RIGHTS).toSorted()).toEqual(OWN.toSorted());
+  for (const role of OWN) expect({ [role]: await granted(role) }).toEqual({ [role]: RIGHTS[role] });
+});
+
+test("what runs by the clock reads no passkey, no credential and no content of an organisation", async () => {
+  await taken.query("set role attestore_jobs");
+  for (const statement of [
+    "select from passkeys",
+    "select from recovery_codes",
+    "select email from users",
+    "select token_sha256 from sessions",
+    "select token_sha256 from agents",
+    "select secret_sha256 from auth_keys",
+    "select source_metadata from backups",
+    "select envelope from receipts",
+    "select body from events",
+    "select leaf from log_leaves",
+    "select data from notifications",
+    "select url from notification_channels",
+    "insert into events default values",
+    "update backups set status = 'available'",
+    "delete from backups",
+  ])
+    await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });
+  await taken.query("reset role");
+});
+
+test("a request that is nobody's yet reads no backup, no receipt and no event of anybody, and writes none", async () => {
+  await taken.query("set role attestore_requests");
+  for (const table of [
+    "backups",
+    "receipts",
+    "events",
+    "log_leaves",
+    "uploads",
+    "notification_channels",
+    "incidents",
+    "source_days",
+  ])
+    for (const statement of [
+      `select from ${table}`,
+      `insert into ${table} default values`,
+      `delete from ${table}`,
+    ])
+      await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });
+  await taken.query("reset role");
+});
 
 test("the roles of the service are no superusers, bypass nothing, make nothing and own nothing", async () => {
   expect(
@@ -79,7 +132,6 @@ test("each table with rows of organisations has row-level security in force for 
 });
 
 test("who connects as the service and becomes nobody reads and writes nothing", async () => {
-  expect(await granted(SERVICE_ROLE)).toEqual({ schema_migrations: "select" });
   for (const table of (await tables()).filter((name) => name !== "schema_migrations"))
     for (const statement of [`select from "${table}"`, `delete from "${table}"`, `truncate "${table}"`])
       await expect(taken.query(statement), statement).rejects.toMatchObject({ code: "42501" });

@@ -1,0 +1,215 @@
+/**
+ * What SQL of somebody's own would see inside the service: in each agent's call and in each job, beside each of their statements, rows of the
+ * organisation that the work is about and of no other. What works across organisations is held by name.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { apiRoutes } from "../src/features/api-docs/api-routes.ts";
+import { abortAbandonedUploads, forgetEmptyUploads } from "../src/features/backups/abandoned-uploads.ts";
+import { featureJobs } from "../src/features/jobs.ts";
+import { deliverDueNotifications } from "../src/features/notifications/deliver.ts";
+import type { Job } from "../src/platform/jobs/job.ts";
+import { RATE_LIMITS } from "../src/platform/http/rate-limits.ts";
+import { removeExpired } from "../src/platform/http/remove-expired.ts";
+import { silentLogger } from "../src/platform/logging/logger.ts";
+import { deliverDue } from "../src/platform/mail/deliver-mail.ts";
+import { injectingInto, prepareInjection, type Secrets, type Seen } from "./injected-sql.ts";
+import { startTestService, type TestService } from "./service.ts";
+import { nameOf } from "./tenancy/fill.ts";
+import { requestAbout } from "./tenancy/requests.ts";
+import { idOf, makeWorld, type World } from "./tenancy/world.ts";
+
+let service: TestService;
+let mine: World;
+let theirs: World;
+let secrets: Secrets;
+beforeAll(async () => {
+  service = await startTestService();
+  mine = await makeWorld(service);
+  theirs = await makeWorld(service);
+  secrets = { [mine.org.id]: mine.secrets, [theirs.org.id]: theirs.secrets };
+  await fillTheRest();
+  await prepareInjection(service);
+});
+afterAll(() => service.close());
+
+/** A row for each organisation in every table that no call of theirs has filled. */
+async function fillTheRest(): Promise<void> {
+  await service.pool.query(`
+    insert into agent_retired_keys select org_id, id, 'SHA256:former', public_key, created_at, created_at, created_at, '{}' from agents where status = 'revoked';
+    insert into agent_witnesses select id, 0, 'a head', null, now() from agents on conflict do nothing;
+    insert into log_emissions select org_id, '2020-01-01', '2020-01-01', 0, sha256(''), 'a head' from logs;
+    insert into log_tiles select org_id, 60, 0, sha256(''), decode(repeat('00', 8192), 'hex') from logs;
+    insert into org_quotas (org_id) select id from orgs;
+    insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at, status, decided_at)
+      select id, 'backup', '2020-01-01', org_id, '2020-01-01', 'missed', '2020-01-01' from sources;
+    insert into incidents select max(id), org_id, 'backup_missed', (select id from sources where org_id = events.org_id limit 1), null, '2020-01-01', '2020-01-02'
+      from events group by org_id;
+    insert into notification_incidents select id, org_id, kind, source_id, agent_id, began_at from incidents;
+    insert into notification_attempts select id, 1, org_id, now(), 5, 'delivered', 200, 'The receiver took it.' from notification_deliveries;
+    insert into notification_channels (id, org_id, kind, user_id, weekly_evidence, created_by, created_at)
+      select replace(min(id), 'user_', 'chan_'), org_id, 'email', min(id), true, min(id), '2020-01-01' from users where org_id is not null group by org_id`);
+}
+
+/** What an agent's call may run as nobody in particular: whose credential it is, what was answered before, what is written down of calls. */
+const BESIDE_AGENTS = ["agents", "api_logs", "bootstraps", "idempotency_keys", "org_quotas", "rate_limits"];
+/** Of all agents' calls only these do more than that across organisations, and why. */
+const ACROSS: Readonly<Record<string, { role: string; why: string }>> = {
+  "POST /v1/heartbeat": { role: "attestore_requests", why: "one statement, by the ids of the token" },
+  "POST /v1/receipts": { role: "attestore_log", why: "one transaction records those of many organisations" },
+  "POST /v1/events": { role: "attestore_log", why: "the same" },
+};
+/** What jobs write across organisations: what they take to send, what they did, and what is old. */
+const WRITTEN_BY_JOBS = [
+  "api_logs",
+  "bootstraps",
+  "idempotency_keys",
+  "jobs",
+  "mail_outbox",
+  "notification_deliveries",
+  "notification_incidents",
+  "notifications",
+  "one_time_codes",
+  "passkey_challenges",
+  "rate_limits",
+  "service_settings",
+  "sessions",
+  "uploads",
+];
+
+const tablesIn = (statement: string, tables: readonly string[]): string[] =>
+  tables.filter((name) => new RegExp(`\\b${name}\\b`).test(statement.replaceAll('"', "")));
+
+const readTables = async (): Promise<string[]> =>
+  (
+    await service.pool.query<{ name: string }>(
+      "select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = current_schema()::regnamespace",
+    )
+  ).rows.map(({ name }) => name);
+
+function expectNothingOfOthers(seen: readonly Seen[]): void {
+  for (const { statement, orgId, others } of seen)
+    expect([statement, orgId, others]).toEqual([statement, orgId, []]);
+}
+
+test("the count that is smuggled in finds rows of others in every table of organisations, where nothing keeps it from that", async () => {
+  const { rows } = await service.pool.query<{ found: string[]; tables: string[] }>(
+    `select injected_count($1, $2) as found, array(select relname::text from pg_class
+      where relkind in ('r', 'p') and relrowsecurity and relnamespace = current_schema()::regnamespace order by relname) as tables`,
+    [JSON.stringify(secrets), mine.org.id],
+  );
+  expect(rows[0]?.found).toEqual(rows[0]?.tables);
+});
+
+const ofAgents = apiRoutes().filter(({ credential }) => credential === "agent");
+
+test.each(ofAgents.map((route) => [nameOf(route), route] as const))(
+  "%s: beside its statements nothing of another organisation shows",
+  async (name, route) => {
+    const { call } = requestAbout(route, { about: mine, by: mine, pick: (slot) => idOf(mine, slot) });
+    const { token } = mine.agent;
+    const seen = await injectingInto(secrets, async () => {
+      const answer = await service.call({ ...call, token });
+      expect(Object.keys(route.answers).map(Number), answer.body.toString()).toContain(answer.status);
+    });
+    expectNothingOfOthers(seen);
+    const scoped = seen.filter(({ role }) => role === "attestore_tenant");
+    if (ACROSS[name] === undefined) expect(scoped.map(({ orgId }) => orgId)).toContain(mine.org.id);
+    const tables = await readTables();
+    for (const { statement, role } of seen.filter(({ role }) => role !== "attestore_tenant"))
+      if (role !== ACROSS[name]?.role)
+        expect([
+          statement,
+          tablesIn(statement, tables).filter((table) => !BESIDE_AGENTS.includes(table)),
+        ]).toEqual([statement, []]);
+  },
+);
+
+/** Something to do for each job, in both organisations. */
+async function makeDue(): Promise<void> {
+  await service.pool.query(`
+    update sources set next_backup_at = now() - interval '1 hour', schedule = '{"backup_cron": "0 * * * *"}', retention = '{"keep_last": 1}';
+    insert into scheduled_runs (source_id, kind, scheduled_at, org_id, deadline_at)
+      select id, 'backup', now() - interval '9 days', org_id, now() - interval '8 days' from sources
+      union all select id, 'backup', now() - interval '1 hour', org_id, now() + interval '1 hour' from sources;
+    update agents set last_seen_at = now() - interval '9 days', created_at = now() - interval '9 days';
+    update notification_channels set url = 'https://127.0.0.1:1/' where kind = 'webhook';
+    update backups set status = 'expired', expires_at = now(), removal_due_at = now() - interval '1 hour';
+    update uploads set expires_at = now() - interval '9 days';
+    update notifications set created_at = now() - interval '91 days' where type = 'drift.detected'`);
+}
+
+const seenIn = new Map<string, Seen[]>();
+
+test("jobs: beside the statements of each nothing of another organisation shows", async () => {
+  await makeDue();
+  const now = new Date();
+  const signal = new AbortController().signal;
+  const deps = {
+    db: service.byClock,
+    objects: service.objects,
+    clock: () => now,
+    logger: silentLogger,
+    sealer: service.sealer,
+    signer: service.signer,
+    transport: { send: () => Promise.reject(new Error("no mail server")), close: () => undefined },
+    publicUrl: service.url,
+    webhooks: { networks: [], http: false },
+    scheduleGrace_s: 3600,
+    retentionDelay_s: 7 * 86_400,
+    heartbeatInterval_s: 60,
+    silentAfterIntervals: 5,
+    quarantineDays: 30,
+    quotas: { bytes: 1, objects: 1, agents: 1, requests: 1000, window_s: 60 },
+    requireDeletable: () => Promise.resolve(),
+  };
+  const others: Pick<Job, "name" | "run">[] = [
+    { name: "deliver", run: async () => void (await deliverDueNotifications(deps)) },
+    { name: "mails", run: async () => void (await deliverDue(deps)) },
+    {
+      name: "uploads",
+      run: async () => {
+        await abortAbandonedUploads(deps, now);
+        await forgetEmptyUploads(deps, now);
+      },
+    },
+    {
+      name: "housekeeping",
+      run: async () => void (await removeExpired(deps.db, { rateLimits: RATE_LIMITS, apiLogDays: 90 })),
+    },
+  ];
+  for (const { name, run } of [...featureJobs(deps), ...others]) {
+    const context = { now, signal, runningSince: new Date(now.getTime() - 30 * 86_400_000) };
+    seenIn.set(name, await injectingInto(secrets, () => run(context)));
+  }
+  for (const seen of seenIn.values()) expectNothingOfOthers(seen);
+});
+
+test("jobs: the work of each is done as one organisation after the other", () => {
+  const OF_ORGANISATIONS = [
+    "queue_due",
+    "notice_missed",
+    "notice_silence",
+    "expire_backups",
+    "remove_objects",
+    "tell_quotas",
+    "notify",
+    "weekly_evidence",
+    "deliver",
+  ];
+  for (const name of OF_ORGANISATIONS) {
+    const worked = new Set(seenIn.get(name)?.map(({ orgId }) => orgId));
+    expect([name, worked.has(mine.org.id), worked.has(theirs.org.id)]).toEqual([name, true, true]);
+  }
+});
+
+test("jobs: across organisations they only look for work, take what is to be sent, and remove what is old", () => {
+  const unscoped = [...seenIn.values()].flat().filter(({ role }) => role === "attestore_jobs");
+  expect(unscoped.length).toBeGreaterThan(20);
+  const written = new Set<string>();
+  for (const { statement } of unscoped)
+    for (const [, table = ""] of statement
+      .replaceAll('"', "")
+      .matchAll(/\b(?:insert into|update|delete from) (\w+)/g))
+      if (table !== "skip" && table !== "set") written.add(table);
+  expect([...written].filter((table) => !WRITTEN_BY_JOBS.includes(table))).toEqual([]);
+});
