@@ -1,6 +1,7 @@
 /**
  * The service's heartbeat path as it is in production: embedded PostgreSQL with fsync, the whole request pipeline, row-level security. Attaches
- * `<agents>` agents in `<organisations>` organisations, each with one source. `node heartbeats-server.ts <tls directory> <agents> <organisations>`
+ * `<agents>` agents in `<organisations>` organisations, each with one source. `node heartbeats-server.ts <tls directory> <agents> <organisations> [owner]`;
+ * with `owner` it works as the one role that owns the tables, in place of the service's own.
  */
 import { randomBytes } from "node:crypto";
 import { heartbeatRoutes } from "../src/features/heartbeat/routes.ts";
@@ -28,10 +29,13 @@ export interface Beating {
   checkpoint: string;
 }
 
-const [directory = "", agents = "1", organisations = "1"] = process.argv.slice(2);
+const [directory = "", agents = "1", organisations = "1", role = "service"] = process.argv.slice(2);
 const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
 const world = await openLogWorld();
-const access = connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
+const access =
+  role === "owner"
+    ? connectDatabase({ connection: world.connection, log: silentLogger })
+    : connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
 const { signer } = world.addReplica();
 const app = buildApp({
   db: access.database,

@@ -1,6 +1,7 @@
 /**
  * The service's receipt path as it is in production: embedded PostgreSQL with fsync, the whole request pipeline, the log. Attaches
- * `<organisations>` agents, one in each, with a backup to be proven. `node receipts-server.ts <tls directory> <organisations>`
+ * `<organisations>` agents, one in each, with a backup to be proven. `node receipts-server.ts <tls directory> <organisations> [owner]`; with `owner`
+ * it works as the one role that owns the tables, in place of the service's own.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -16,13 +17,19 @@ import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import type { Submitter } from "./envelopes.ts";
 import { reportListening } from "./report.ts";
 
-const [directory = "", organisations = "1"] = process.argv.slice(2);
+const [directory = "", organisations = "1", role = "service"] = process.argv.slice(2);
 const tls = await loadServerTls({ directory, hostnames: [] }, silentLogger);
 const world = await openLogWorld();
-const access = connectDatabase({ connection: world.service, log: silentLogger, way: "requests" });
+const isOwner = role === "owner";
+const connection = isOwner ? world.connection : world.service;
+const access = connectDatabase({
+  connection,
+  log: silentLogger,
+  ...(isOwner ? {} : { way: "requests" as const }),
+});
 // Each group of heads is on the disk before its signatures leave, as in production.
-const signed = await SignedHeads.open(join(directory, `signed-heads-${organisations}`));
-const { sequencer, signer } = world.addReplica({}, world.service, signed, "log");
+const signed = await SignedHeads.open(join(directory, `signed-heads-${organisations}-${role}`));
+const { sequencer, signer } = world.addReplica({}, connection, signed, isOwner ? undefined : "log");
 const app = buildApp({
   db: access.database,
   sealer: createSealer(randomBytes(32)),

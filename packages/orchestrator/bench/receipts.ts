@@ -3,9 +3,11 @@
  * the same echo when it also verifies each envelope's signature.
  *
  *   node packages/orchestrator/bench/receipts.ts [--warm-up 10] [--seconds 10] [--rounds 3] [--connections 128] [--organisations 1,100]
+ *     [--owner]
  *
  * They take turns in one invocation under the same load generator, so that the ratios mean something on a busy or slow machine; the
- * rates themselves only compare with those of the same run. Client, service and PostgreSQL share the machine. Prints a
+ * rates themselves only compare with those of the same run. With `--owner` the same service takes turns too that works as the one role which owns the
+ * tables. Client, service and PostgreSQL share the machine. Prints a
  * table in Markdown: medians of the rounds.
  */
 import { fork, type ChildProcess } from "node:child_process";
@@ -27,6 +29,7 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "128" },
     organisations: { type: "string", default: "1,100" },
+    owner: { type: "boolean", default: false },
   },
 });
 
@@ -35,8 +38,9 @@ interface Listening {
   submitters: Submitter[];
 }
 
-const CONTENDERS = ["echo", "verifying echo", "receipts"] as const;
-type Contender = (typeof CONTENDERS)[number];
+const ALL = ["echo", "verifying echo", "receipts", "receipts as the owner"] as const;
+type Contender = (typeof ALL)[number];
+const CONTENDERS = ALL.filter((name) => values.owner || name !== "receipts as the owner");
 
 const tlsDirectory = await mkdtemp(join(tmpdir(), "attestore-bench-"));
 const load = start("load.ts", []);
@@ -46,15 +50,24 @@ let met = true;
 for (const organisations of values.organisations.split(",")) {
   const service = start("receipts-server.ts", [tlsDirectory, organisations]);
   const { port, submitters, noteKey } = (await told(service)) as Listening & { noteKey: string };
+  const owner = values.owner ? start("receipts-server.ts", [tlsDirectory, organisations, "owner"]) : null;
+  const ofOwner = owner === null ? null : ((await told(owner)) as Listening & { noteKey: string });
   echo.send(submitters);
-  const runs: Record<Contender, Measured[]> = { echo: [], "verifying echo": [], receipts: [] };
+  const runs: Record<Contender, Measured[]> = {
+    echo: [],
+    "verifying echo": [],
+    receipts: [],
+    "receipts as the owner": [],
+  };
   const run = async (
     name: Contender,
     server: ChildProcess,
     port: number,
     path: string,
+    from = submitters,
   ): Promise<Measured> => {
-    const result = await measure(server, { port, path, submitters, repeat: name !== "receipts" });
+    const repeat = name === "echo" || name === "verifying echo";
+    const result = await measure(server, { port, path, submitters: from, repeat });
     runs[name].push(result);
     return result;
   };
@@ -63,10 +76,15 @@ for (const organisations of values.organisations.split(",")) {
     await run("verifying echo", echo, echoPort, "/verified");
     const { sample } = await run("receipts", service, port, "/v1/receipts");
     await requireProven(sample, noteKey);
+    if (owner === null || ofOwner === null) continue;
+    const other = await run("receipts as the owner", owner, ofOwner.port, "/v1/receipts", ofOwner.submitters);
+    await requireProven(other.sample, ofOwner.noteKey);
   }
   report(organisations, runs);
   service.send("stop");
   await once(service, "exit");
+  owner?.send("stop");
+  if (owner !== null) await once(owner, "exit");
 }
 for (const child of [load, echo]) child.disconnect();
 load.kill();
