@@ -4,9 +4,9 @@ import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { startOwnPostgres, type OwnPostgres } from "../../test/own-postgres.ts";
 import { heartbeat } from "../../test/service.ts";
 import { readMigrations } from "../platform/database/migrate.ts";
-import { startOwnPostgres, type OwnPostgres } from "./own-postgres.ts";
 import { answerTo, TestServer, type Answer } from "./test-server.ts";
 
 const TIMEOUT_MS = 180_000;
