@@ -15,8 +15,12 @@ export async function expectAccessible(page: Page): Promise<void> {
     const axe = new AxeBuilder({ page }).setLegacyMode();
     // In dark the same elements have other colours, and nothing else is new to find.
     const { violations } = await (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze();
-    const found = violations.map(({ id, help, nodes }) => ({ id, help, at: nodes.map(({ html }) => html) }));
-    expect(found, `what axe finds in ${colorScheme}`).toEqual([]);
+    const found = violations.flatMap(({ id, help, nodes }) =>
+      nodes.map(({ target, html, failureSummary }) =>
+        [`${id}: ${help}`, `at ${target.join(" ")}`, html, failureSummary ?? ""].join("\n"),
+      ),
+    );
+    expect(found, [`what axe finds in ${colorScheme} at ${page.url()}`, ...found].join("\n")).toEqual([]);
   }
   await page.setViewportSize(NARROW);
   // What floats above the page takes its new place a moment after the window has its new size.
@@ -25,7 +29,8 @@ export async function expectAccessible(page: Page): Promise<void> {
     .toEqual([]);
   await page.setViewportSize(WIDE);
   await show(page, "light");
-  expect(complaintsOf(page)).toEqual([]);
+  const complaints = complaintsOf(page);
+  expect(complaints, ["what the browser complains of", ...complaints].join("\n")).toEqual([]);
 }
 
 /** Where the page is wider than the screen: the elements that end beyond it. */

@@ -138,9 +138,30 @@ describe("settings", () => {
     const page = await dashboard.open(auditor, "/settings");
     const save = page.getByRole("button", { name: "Save the name" });
     await expect.poll(() => save.getAttribute("aria-disabled")).toBe("true");
-    await page.getByRole("main").getByRole("button", { name: "Sign out" }).click();
+    const signOut = page.getByRole("main").getByRole("button", { name: "Sign out" });
+    const logout = "**/api/auth/logout";
+    await page.route(logout, (route) => route.abort());
+    await signOut.click();
+    const dialog = page.getByRole("dialog", { name: "You are still signed in" });
+    await dialog.getByText("The service does not answer").waitFor();
+    await expectAccessible(page);
+    await page.unroute(logout);
+    const after: string[] = [];
+    page.on("request", (request) => after.push(new URL(request.url()).pathname));
+    await dialog.getByRole("button", { name: "Try again" }).click();
     await heading(page, "Sign in");
+    await page.waitForLoadState("networkidle");
+    expect(after).toContain("/api/auth/logout");
+    expect(after).not.toContain("/api/auth/me");
     expect((await call(auditor, "GET", "/api/auth/me")).status).toBe(401);
+  });
+
+  test("what the page itself does wrong is not put down to the network", async () => {
+    const page = await dashboard.open(null, "/login");
+    await page.route("**/api/auth/passkey/options", (route) => route.fulfill({ json: {} }));
+    await page.getByRole("button", { name: "Sign in with a passkey" }).click();
+    await page.getByRole("alert").getByText("This is a defect of Attestore's page").waitFor();
+    await expect.poll(() => page.getByText("The service does not answer").count()).toBe(0);
   });
 });
 
@@ -296,8 +317,10 @@ describe("an auditor's link", () => {
     await page.getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
     await page.getByRole("cell", { name: "revoked", exact: true }).waitFor();
-    await reader.reload();
+    // Whoever still stands on a page is led away at the next step, and keeps nothing of it.
+    await reader.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
     await heading(reader, "Sign in");
+    expect(await reader.content()).not.toContain("archive-1");
     await reader.goto(url);
     await reader.getByRole("button", { name: "Open" }).click();
     await reader.getByRole("alert").getByText("opens nothing").waitFor();

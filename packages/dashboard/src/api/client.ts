@@ -1,19 +1,36 @@
 import { createClient, type Transport } from "@attestore/contract/client";
 import { plainBody } from "./plain-body.ts";
 
-/** The session is the browser's cookie; scripts never see its token. */
+/** No answer came, or not all of it: the network's doing, or the service is away. A defect of the page is a TypeError too, and never this. */
+export class NoAnswer extends Error {
+  constructor(cause: unknown) {
+    super("no answer came from the service", { cause });
+    this.name = "NoAnswer";
+  }
+}
+
+/** The session is the browser's cookie; scripts never see its token. Throws NoAnswer. */
 const transport: Transport = async ({ method, path, headers, body }) => {
-  const response = await fetch(path, {
+  const init: RequestInit = {
     method,
     headers,
     ...(body === undefined ? {} : { body }),
     credentials: "same-origin",
     redirect: "error",
-  });
-  const text = await response.text();
+  };
+  const { response, text } = await answerTo(path, init);
   const isJson = (response.headers.get("content-type") ?? "").startsWith("application/json");
   return { status: response.status, headers: response.headers, body: isJson ? plainOr(text) : text };
 };
+
+async function answerTo(path: string, init: RequestInit): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await fetch(path, init);
+    return { response, text: await response.text() };
+  } catch (error) {
+    throw new NoAnswer(error);
+  }
+}
 
 /** The API, typed by the service's own OpenAPI document. */
 export const api = createClient(transport);

@@ -1,5 +1,5 @@
 import { CallRefused } from "@attestore/contract/client";
-import { QueryClient } from "@tanstack/react-query";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { meQuery } from "../api/session.ts";
 
 /** Refusals are answers: only what did not arrive, or a service that is busy, is worth another try. */
@@ -16,7 +16,16 @@ export function every(interval_ms: number): () => number | false {
   };
 }
 
+/** Whoever is signed in no more is led to where they sign in (session-guard.tsx), whichever call heard of it first. */
+function onFailure(error: Error): void {
+  const isOver =
+    error instanceof CallRefused && (error.code === "session_expired" || error.code === "unauthenticated");
+  if (isOver) void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+}
+
 export const queryClient: QueryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: onFailure }),
+  mutationCache: new MutationCache({ onError: onFailure }),
   defaultOptions: {
     queries: { retry: worthAnotherTry, staleTime: 10_000, refetchInterval: every(60_000) },
     mutations: { retry: false },

@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { meQuery } from "../api/session.ts";
 import { FailurePanel } from "../parts/failure-panel.tsx";
 import { NotFoundPanel } from "../parts/not-found-panel.tsx";
+import { SessionGuard } from "./session-guard.tsx";
 import { Shell } from "./shell.tsx";
 
 export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }>()({
@@ -22,5 +23,9 @@ export const signedInRoute = createRoute({
     // Nothing else answers them before.
     if (me.passkey_required && location.pathname !== "/passkeys") throw redirect({ to: "/passkeys" });
   },
-  component: Shell,
+  component: () => (
+    <SessionGuard>
+      <Shell />
+    </SessionGuard>
+  ),
 });

@@ -1,5 +1,6 @@
-import { CallRefused } from "@attestore/contract/client";
+import { CallFailed, CallRefused } from "@attestore/contract/client";
 import { Alert, Button, Code, Stack, Text, Title } from "@mantine/core";
+import { NoAnswer } from "../api/client.ts";
 import { NoPasskey } from "../api/passkeys.ts";
 import { NoOrganisation } from "../api/session.ts";
 import { passkeys } from "../text/passkeys.ts";
@@ -55,7 +56,7 @@ export function messageOf(error: unknown): string {
   if (error instanceof CallRefused) return error.message;
   if (error instanceof NoOrganisation) return strings.failure.noOrganisation;
   if (error instanceof NoPasskey) return error.isThere ? passkeys.failure.there : passkeys.failure.none;
-  // What fetch throws where no answer came.
-  if (error instanceof TypeError) return strings.failure.offline;
+  if (error instanceof NoAnswer) return strings.failure.offline;
+  if (error instanceof CallFailed) return strings.failure.noService(error.status);
   return strings.failure.defect;
 }

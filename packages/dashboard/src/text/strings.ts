@@ -8,6 +8,7 @@ export const strings = {
     navigation: "Navigation",
     skipToContent: "Skip to the content",
     signOut: "Sign out",
+    stillSignedIn: "You are still signed in",
   },
   login: {
     title: "Sign in",
@@ -37,12 +38,15 @@ export const strings = {
   failure: {
     title: "This did not work",
     offline: "The service does not answer. Is the network there?",
+    noService: (status: number) =>
+      `Something that is not the service answered, with status ${status}. If a proxy is in between, tell your service's operator.`,
     forbiddenTitle: "Your role does not allow this",
     noOrganisation:
       "This page is about an organisation. Operators see one only by acting as one of its people, and its log tells of it.",
     requestId: (id: string) => `Request ${id}`,
     retry: "Try again",
-    defect: "The page failed. Reload it; if it fails again, tell your service's operator.",
+    defect:
+      "This is a defect of Attestore's page, not of your network or your input. Reload the page; if it fails again, tell your service's operator.",
   },
   notFound: {
     title: "There is nothing here",
