@@ -1,6 +1,6 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { LongestFirst } from "./tools/test/longest-first.ts";
 
 const project = (name: string, include: string[], timeout_s: number) => ({
   test: {
@@ -58,19 +58,10 @@ const packaging = {
   },
 };
 
-/** The largest files come first, which usually take longest. This one is small, and were it last all others would have to wait for it. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith("/schemathesis.test.ts");
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
-
 export default defineConfig({
   test: {
     // Most tests wait for processes that they start: with four workers a fifth of two cores is idle.
-    maxWorkers: 5,
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       project("unit", ["packages/*/{src,test}/**/*.test.ts", "tools/**/*.test.ts"], 120),

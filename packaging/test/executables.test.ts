@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type SourceMongodb, startSourceMongodb } from "../../packages/agent/test/runs/source-mongodb.ts";
 import { createShop, startDatabaseServer, type DatabaseServer } from "../../tests/e2e/harness/database.ts";
 import { newHost, type Host } from "../../tests/e2e/harness/host.ts";
@@ -11,10 +11,11 @@ import type { Finished } from "../../tests/e2e/harness/programs.ts";
 import { startServer, type Server } from "../../tests/e2e/harness/server.ts";
 import { until } from "../../tests/e2e/harness/wait.ts";
 import { plainNodeDies, runRestricted, startRestricted } from "./restricted.ts";
+import { releaseHere } from "./release-here.ts";
 
 /** The executables that ship, where memory can't be both written and run. */
 
-const { out, version } = inject("release");
+const { out, version } = await releaseHere();
 const AGENT = join(out, "attestore-linux-amd64");
 const VERIFIER = join(out, "attestore-verify-linux-amd64");
 

@@ -9,17 +9,18 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOrganisation, type Organisation } from "../../tests/e2e/harness/organisation.ts";
 import type { Finished } from "../../tests/e2e/harness/programs.ts";
 import { startServer, type Server } from "../../tests/e2e/harness/server.ts";
 import { until } from "../../tests/e2e/harness/wait.ts";
 import { makeFormerPackage } from "./former-package.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+import { releaseHere } from "./release-here.ts";
 
 /** A host's life with the packaged agent under systemd: installed by the service's one-liner, used, upgraded, removed. */
 
-const release = inject("release");
+const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 const STATE = "/var/lib/attestore";
 const HELD = "/var/lib/attestore-signer";

@@ -1,12 +1,13 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../../tests/e2e/harness/wait.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+import { releaseHere } from "./release-here.ts";
 
 /** What a hostile dump reaches on a host with the packaged agent: seen without the sandbox's unit, and with it. */
 
-const release = inject("release");
+const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 const STATE = "/var/lib/attestore";
 

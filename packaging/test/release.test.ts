@@ -3,11 +3,12 @@ import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { REPOSITORY } from "../../tools/package/release.ts";
 import { runProgram } from "../../tools/package/run-program.ts";
 import { signingKey } from "../../tools/package/signature.ts";
 import { cycloneDxValidator } from "./cyclonedx.ts";
+import { releaseHere } from "./release-here.ts";
 
 interface BillOfMaterials {
   metadata: { component: { hashes: { content: string }[] } };
@@ -21,7 +22,7 @@ interface Provenance {
 
 /** What a release consists of, held against the tools that will read it. */
 
-const { out, version, keyFile } = inject("release");
+const { out, version, keyFile } = await releaseHere();
 const DEB = join(out, `attestore_${version}_amd64.deb`);
 const RPM = join(out, `attestore-${version}-1.x86_64.rpm`);
 

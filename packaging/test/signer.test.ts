@@ -1,12 +1,13 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finished } from "../../tests/e2e/harness/programs.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
+import { releaseHere } from "./release-here.ts";
 
 /** A host on which the agent once read its key itself, upgraded: the key is another user's, and signs as before. */
 
-const release = inject("release");
+const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 const STATE = "/var/lib/attestore";
 const HELD = "/var/lib/attestore-signer";

@@ -1,11 +1,12 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { releaseHere } from "./release-here.ts";
 import { bootThrowawaySystem, type ThrowawaySystem } from "./throwaway-system.ts";
 
 /** That the limits of the packaged sandbox unit are the kernel's, where the kernel has them. */
 
-const release = inject("release");
+const release = await releaseHere();
 const PACKAGE = `attestore_${release.version}_amd64.deb`;
 
 let system: ThrowawaySystem;

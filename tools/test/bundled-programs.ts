@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
 import { bundle } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
@@ -12,11 +13,27 @@ declare module "vitest" {
   }
 }
 
+interface Bundled {
+  paths: ProvidedContext["programs"];
+  remove: () => void;
+}
+
+/** Each project's set-up is another instance of this module; what one of them has made serves them all. */
+const SHARED = Symbol.for("attestore.bundled-programs");
+const shared = globalThis as { [SHARED]?: Promise<Bundled> };
+
 /**
- * Once for all tests of a project. They start the agent more than a thousand times, and from its several hundred sources
+ * Once for all tests of a run. They start the agent more than a thousand times, and from its several hundred sources
  * that takes three times as long as from one file.
  */
 export async function setup(project: TestProject): Promise<() => void> {
+  const { paths, remove } = await (shared[SHARED] ??= bundlePrograms());
+  project.provide("programs", paths);
+  // When all tests are over.
+  return remove;
+}
+
+async function bundlePrograms(): Promise<Bundled> {
   const directory = mkdtempSync(join(tmpdir(), "attestore-programs-"));
   // A sandbox's user runs them too.
   chmodSync(directory, 0o755);
@@ -28,13 +45,13 @@ export async function setup(project: TestProject): Promise<() => void> {
     return path;
   };
   try {
-    project.provide("programs", {
+    const paths = {
       attestore: await write("attestore.cjs", "agent/src/single-executable.ts"),
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
-    });
+    };
+    return { paths, remove };
   } catch (error) {
     remove();
     throw error;
   }
-  return remove;
 }

@@ -8,127 +8,109 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
-
-interface Step {
-  name: string;
-  run: () => Count;
-}
+import { join } from "node:path";
+import type { RunReport } from "./project-report.ts";
 
 interface Count {
   passed: number;
   failed: number;
-  /** What failed and why, for the end of the run: what scrolled by is far up then, or cut off. */
-  failures?: string[];
 }
 
-/** The part of vitest's JSON report that is used. */
-interface Report {
-  numTotalTests: number;
-  numPassedTests: number;
-  testResults: {
-    name: string;
-    message: string;
-    assertionResults: { fullName: string; status: string; failureMessages: string[] }[];
-  }[];
-}
+const CHECKS: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
+  ["setup", "tools/setup", "test"],
+  ["format", "oxfmt", "--check", "."],
+  ["lint", "oxlint", "--deny-warnings"],
+  ["lint", "node", "tools/layers/main.ts"],
+  ["types", "tsc", "-p", "."],
+];
+const PROJECTS = ["unit", "browser", "interop", "e2e", "packaging", "chaos"];
 
 // Tests start our programs some thousand times, and a third of each start is spent on compiling the same sources.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "../../node_modules/.cache/compiled");
 
-const reports = mkdtempSync(join(tmpdir(), "attestore-test-"));
+const wanted = process.argv.slice(2);
+const names = [...new Set([...CHECKS.map(([name]) => name), ...PROJECTS])];
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`no such step: ${unknown.join(", ")}. Steps: ${names.join(", ")}\n`);
+  process.exit(2);
+}
+const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
 
-function program(command: string, ...args: string[]): boolean {
-  const { status, error } = spawnSync(command, args, { stdio: "inherit" });
+const total: Count = { passed: 0, failed: 0 };
+const lines: string[] = [];
+// What scrolled by is far up at the end of the run, or cut off.
+const failures: string[] = [];
+
+function add(name: string, { passed, failed }: Count, seconds: string): void {
+  const result = failed === 0 ? "ok    " : "FAILED";
+  lines.push(`${result} ${name.padEnd(9)} ${passed} passed, ${failed} failed  ${seconds}`);
+  total.passed += passed;
+  total.failed += failed;
+}
+
+function program(command: string, args: readonly string[], env = process.env): boolean {
+  const { status, error } = spawnSync(command, args, { stdio: "inherit", env });
   if (error) process.stderr.write(`${command}: ${error.message}\n`);
   return status === 0;
 }
 
-function check(name: string, command: string, ...args: string[]): Step {
-  return {
-    name,
-    run: () => (program(command, ...args) ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }),
-  };
-}
-
-function tests(name: string): Step {
-  return {
-    name,
-    run: () => {
-      const report = join(reports, `${name}.json`);
-      const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-      const green = program("vitest", "run", "--project", name, ...reporters);
-      return count(report, green);
-    },
-  };
-}
-
-function count(report: string, green: boolean): Count {
-  let read: Report;
-  try {
-    read = JSON.parse(readFileSync(report, "utf8")) as Report;
-  } catch {
-    return { passed: 0, failed: 1 };
-  }
-  const passed = read.numPassedTests;
-  const failed = read.numTotalTests - passed;
-  // A file that can't be loaded, or a project without tests, has no failed test and is not green.
-  const nothingRan = passed + failed === 0;
-  return { passed, failed: failed === 0 && (!green || nothingRan) ? 1 : failed, failures: failuresOf(read) };
-}
-
-function failuresOf({ testResults }: Report): string[] {
-  return testResults.flatMap(({ name, message, assertionResults }) => {
-    const file = relative(process.cwd(), name);
-    const tests = assertionResults
-      .filter(({ status }) => status !== "passed")
-      .map(
-        ({ fullName, status, failureMessages }) => `${file}: ${fullName}: ${failureMessages[0] ?? status}`,
-      );
-    return message === "" ? tests : [...tests, `${file}: ${message}`];
-  });
-}
-
-const steps: Step[] = [
-  check("setup", "tools/setup", "test"),
-  check("format", "oxfmt", "--check", "."),
-  check("lint", "oxlint", "--deny-warnings"),
-  check("lint", "node", "tools/layers/main.ts"),
-  check("types", "tsc", "-p", "."),
-  tests("unit"),
-  tests("browser"),
-  tests("interop"),
-  tests("e2e"),
-  tests("packaging"),
-  tests("chaos"),
-];
-
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !steps.some((step) => step.name === name));
-if (unknown.length > 0) {
-  process.stderr.write(
-    `no such step: ${unknown.join(", ")}. Steps: ${steps.map((step) => step.name).join(", ")}\n`,
-  );
-  process.exit(2);
-}
-
-const total: Count = { passed: 0, failed: 0 };
-const lines: string[] = [];
-const allFailures: string[] = [];
-for (const step of steps) {
-  if (wanted.length > 0 && !wanted.includes(step.name)) continue;
-  process.stdout.write(`\n== ${step.name}\n`);
+for (const [name, command, ...args] of CHECKS.filter(([each]) => isWanted(each))) {
+  process.stdout.write(`\n== ${name}\n`);
   const started = performance.now();
-  const { passed, failed, failures = [] } = step.run();
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  lines.push(
-    `${failed === 0 ? "ok    " : "FAILED"} ${step.name.padEnd(8)} ${passed} passed, ${failed} failed  ${seconds} s`,
-  );
-  allFailures.push(...failures);
-  total.passed += passed;
-  total.failed += failed;
+  const isGreen = program(command, args);
+  add(name, { passed: Number(isGreen), failed: Number(!isGreen) }, `${secondsSince(started)} s`);
 }
-rmSync(reports, { recursive: true, force: true });
-for (const failure of allFailures) process.stdout.write(`\nFAILED ${failure}\n`);
+
+/** All projects in one run: where one has nothing but its last long file to do, the others have the rest of the machine. */
+function runTests(projects: readonly string[]): void {
+  process.stdout.write(`\n== ${projects.join(", ")}\n`);
+  const directory = mkdtempSync(join(tmpdir(), "attestore-report-"));
+  const path = join(directory, "report.json");
+  const started = performance.now();
+  const isGreen = program(
+    "vitest",
+    [
+      "run",
+      ...projects.flatMap((name) => ["--project", name]),
+      "--reporter=default",
+      "--reporter=./tools/test/project-report.ts",
+    ],
+    { ...process.env, TEST_REPORT: path },
+  );
+  const report = readReport(path);
+  const failedBefore = total.failed;
+  rmSync(directory, { recursive: true, force: true });
+  for (const name of projects) {
+    const files = report.files.filter(({ project }) => project === name);
+    const sum = (of: "passed" | "failed" | "seconds"): number =>
+      files.reduce((all, file) => all + file[of], 0);
+    // A file that cannot be loaded, a hook that throws and a project without tests have no failed test and are not green.
+    const isBroken =
+      files.length === 0 || files.some(({ failed, failures: texts }) => failed === 0 && texts.length > 0);
+    const count = { passed: sum("passed"), failed: sum("failed") + Number(isBroken) };
+    add(name, count, `${sum("seconds").toFixed(1)} s of ${files.length} files side by side`);
+    failures.push(...files.flatMap((file) => file.failures));
+  }
+  failures.push(...report.errors);
+  const isUntold = !isGreen && total.failed === failedBefore && report.errors.length === 0;
+  add("tests", { passed: 0, failed: Number(isUntold) + report.errors.length }, `${secondsSince(started)} s`);
+}
+
+function readReport(path: string): RunReport {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as RunReport;
+  } catch {
+    return { files: [], errors: ["vitest ended without a report"] };
+  }
+}
+
+function secondsSince(started: number): string {
+  return ((performance.now() - started) / 1000).toFixed(1);
+}
+
+const projects = PROJECTS.filter(isWanted);
+if (projects.length > 0) runTests(projects);
+for (const failure of failures) process.stdout.write(`\nFAILED ${failure}\n`);
 process.stdout.write(`\n${lines.join("\n")}\n\n${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;

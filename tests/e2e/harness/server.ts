@@ -3,6 +3,7 @@ import { Agent } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { putTestCluster } from "../../../packages/orchestrator/src/platform/database/test-database.ts";
 import { processesUnder } from "./processes.ts";
 import { run, runJson, start, type Environment, type Finished, type Running } from "./programs.ts";
 import { until } from "./wait.ts";
@@ -33,6 +34,8 @@ export async function startServer(
 ): Promise<Server> {
   const data = mkdtempSync(join(tmpdir(), "attestore-e2e-server-"));
   prepare(data);
+  // That a first start makes its database is shown by the service's own tests.
+  if (settings["DATABASE_URL"] === undefined) await putTestCluster(data);
   // Its database's user may enter, so the database runs in place, where processesUnder sees it.
   chmodSync(data, 0o711);
   const port = await freePort();
