@@ -82,7 +82,7 @@ function runTests(projects: readonly string[]): void {
   const failedBefore = total.failed;
   rmSync(directory, { recursive: true, force: true });
   for (const name of projects) {
-    const files = report.files.filter(({ project }) => project === name);
+    const files = report.files.filter(({ project }) => stepOf(project) === name);
     const sum = (of: "passed" | "failed" | "seconds"): number =>
       files.reduce((all, file) => all + file[of], 0);
     // A file that cannot be loaded, a hook that throws and a project without tests have no failed test and are not green.
@@ -95,6 +95,11 @@ function runTests(projects: readonly string[]): void {
   failures.push(...report.errors);
   const isUntold = !isGreen && total.failed === failedBefore && report.errors.length === 0;
   add("tests", { passed: 0, failed: Number(isUntold) + report.errors.length }, `${secondsSince(started)} s`);
+}
+
+/** What runs in a browser has the browser's name after its own: "browser (chromium)". */
+function stepOf(project: string): string {
+  return project.replace(/ \(.*$/, "");
 }
 
 function readReport(path: string): RunReport {
