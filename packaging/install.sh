@@ -236,8 +236,9 @@ install_files() {
   chown root:attestore /var/lib/attestore
   # Sticky: the agent makes and replaces what is its own there, and nothing of root's.
   chmod 1770 /var/lib/attestore
-  # An agent of an earlier version, which reads the key itself, must not look for it while it is moved.
-  if [ -d /run/systemd/system ] && [ -e /var/lib/attestore/keys/agent.key ]; then
+  # An agent of an earlier version, which reads its keys itself, must not look for them while they are moved.
+  if [ -d /run/systemd/system ] && { [ -e /var/lib/attestore/keys/agent.key ] ||
+  timeout 10 runuser -u attestore -- grep -qs '^AGE-SECRET-KEY' /var/lib/attestore/keys/age.key; }; then
     systemctl stop attestore.service 2>/dev/null || true
   fi
   sh "$work/attestore-migrate.sh"

@@ -5,8 +5,8 @@
 #   agent.yaml, agent-env                     -> config.yaml, env
 #   attestore-agent.service.d/*.conf          -> attestore.service.d/*.conf
 #
-# Then sees to it that the root and its `env`, which systemd reads as root, are root's, and that the keys that sign are those of
-# attestore-signer.service.
+# Then sees to it that the root and its `env`, which systemd reads as root, are root's, and that the keys that sign and the identities
+# that open backups are those of attestore-signer.service.
 #
 # Nothing that exists is ever overwritten: of two files of one name the one that is in its new place wins, and the old one stays
 # where it was and is named. Owners, modes and times are kept. Killed at any line, a second run finishes: a file appears in its
@@ -169,10 +169,20 @@ own_halves() {
     { LC_ALL=C grep -xE 'agent\.key|agent\.next\.key|retired/[A-Za-z0-9+_-]{43}\.key' || [ $? -eq 1 ]; }
 }
 
+# The names of the files with identities in the agent's directory. One that says that the signer holds it is none.
+own_identities() {
+  found=$(as_agent find "$state/keys" -maxdepth 1 -type f -name 'age*.key' -printf '%P\n') || return 1
+  for name in $(printf '%s\n' "$found" | { LC_ALL=C grep -xE 'age(-[A-Za-z0-9._-]{1,64})?\.key' || [ $? -eq 1 ]; }); do
+    as_agent grep -q '^held-by-signer ' "$state/keys/$name" || printf '%s\n' "$name"
+  done
+}
+
 # Whether the signer has what the agent has under that name, once this is done.
 copy_half() {
   part=$(mktemp "$holder/.moving.XXXXXX")
-  timeout 10 runuser -u attestore -- head -c 4096 "$state/keys/$1" >"$part" || { rm -f "$part"; return 1; }
+  timeout 10 runuser -u attestore -- head -c 65537 "$state/keys/$1" >"$part" || { rm -f "$part"; return 1; }
+  # What is longer is no key, and would be cut off.
+  if [ "$(stat -c %s "$part")" -gt 65536 ]; then rm -f "$part"; say "$state/keys/$1 is too long for a key: it stays"; return 1; fi
   if [ -e "$holder/$1" ]; then
     if cmp -s "$part" "$holder/$1"; then rm -f "$part"; return 0; fi
     rm -f "$part"
@@ -201,5 +211,12 @@ if [ -z "$prefix" ] && [ "$(id -u)" -eq 0 ] && [ -d /run/systemd/system ] && id 
     as_agent sh -c "umask 077; cd \"\$1\" && [ -s agent.signer ] ||
       { echo /run/attestore/signer.sock >.agent.signer && sync .agent.signer && mv -T .agent.signer agent.signer && sync .; }" sh "$state/keys"
     for name in $halves; do as_agent rm -f "$state/keys/$name"; done
+    # The identities that open backups, likewise: a file that says who holds it takes an identity's place once the copy is on disk.
+    identities=$(own_identities) || identities=
+    for name in $identities; do
+      copy_half "$name" || continue
+      as_agent sh -c "umask 077; cd \"\$1\" && { echo '# The signing process holds this identity; a copy of it only root can make: docs/keys.md'; echo held-by-signer /run/attestore/signer.sock; } >.held &&
+        sync .held && mv -T .held \"\$2\" && sync ." sh "$state/keys" "$name"
+    done
   fi
 fi

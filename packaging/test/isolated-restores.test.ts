@@ -26,7 +26,8 @@ const ATTACK = `#!/bin/sh
 case $1 in
   ran) n=1 ;;
   other-user) [ "$(id -un)" = attestore ] && n=1 || n=0 ;;
-  no-key) cat ${STATE}/keys/age.key 2>/dev/null | grep -q 'AGE-SECRET-KEY' && n=1 || n=0 ;;
+  no-key) cat ${STATE}/keys/age.key /var/lib/attestore-signer/age.key 2>/dev/null | grep -q 'AGE-SECRET-KEY' && n=1 || n=0 ;;
+  no-signer) python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("/run/attestore/signer.sock"); print("connected")' 2>&1 | grep -qx connected && n=1 || n=0 ;;
   no-network) python3 -c 'import socket; print(socket.create_connection(("127.0.0.1", 54331), 5).recv(9).decode())' 2>&1 | grep -q reached && n=1 || n=0 ;;
   no-bus) [ -e /run/dbus/system_bus_socket ] && n=1 || n=0 ;;
   few-processes)
@@ -52,6 +53,7 @@ sources:
       - { id: ran, command: [/usr/local/bin/attack, ran], expect: "n = 1" }
       - { id: other-user, command: [/usr/local/bin/attack, other-user], expect: "n = 0" }
       - { id: no-key, command: [/usr/local/bin/attack, no-key], expect: "n = 0" }
+      - { id: no-signer, command: [/usr/local/bin/attack, no-signer], expect: "n = 0" }
       - { id: no-network, command: [/usr/local/bin/attack, no-network], expect: "n = 0" }
       - { id: few-processes, command: [/usr/local/bin/attack, few-processes], expect: "n = 0" }
       - { id: no-bus, command: [/usr/local/bin/attack, no-bus], expect: "n = 0" }
@@ -134,10 +136,13 @@ while True:
 afterAll(() => system.stop());
 
 describe("an attacker who starts programs where a restore runs", () => {
-  it("takes the identity, reaches the network and leaves files where no sandbox is", () => {
+  it("can have backups opened, reaches the network and leaves files where no sandbox is, and the identity is nowhere to be taken", () => {
     system.must("systemctl", "stop", "attestore-sandbox.socket");
     const { failed, isolation, output } = restoreTest();
-    expect([failed, isolation], output).toEqual([["other-user", "no-key", "no-network", "no-bus"], "none"]);
+    expect([failed, isolation], output).toEqual([
+      ["other-user", "no-signer", "no-network", "no-bus"],
+      "none",
+    ]);
     expect(left()).not.toBe("");
     mustShell("pkill -KILL -x sleep || true; rm -f /var/tmp/left /dev/shm/left");
   });

@@ -51,8 +51,9 @@ beforeAll(async () => {
 });
 afterAll(() => system.stop());
 
-describe("an agent that reads its key itself", () => {
-  it("loses it to whoever gets hold of its user, and doctor says what to do", () => {
+describe("an agent that reads its keys itself", () => {
+  it("loses them to whoever gets hold of its user, and doctor says what to do", () => {
+    expect(asUser("attestore", `cat ${STATE}/keys/age.key`).stdout).toContain("AGE-SECRET-KEY-1");
     expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
     expect(toldByDoctor("signer")).toMatch(/^warn: the agent signs by itself/);
     backUp();
@@ -72,6 +73,7 @@ describe("its upgrade", () => {
     `);
     const told = mustShell(`
       wanted=$(sha256sum <${STATE}/keys/agent.key)
+      identity=$(grep AGE-SECRET-KEY ${STATE}/keys/age.key)
       ${FORMER}
       at=0 killed=1
       while [ $killed -eq 1 ]; do
@@ -84,7 +86,10 @@ describe("its upgrade", () => {
         # Whoever is to sign now has the key: the agent, or the signer as soon as the agent's file names it.
         if [ -e ${STATE}/keys/agent.signer ]; then file=${HELD}/agent.key; else file=${STATE}/keys/agent.key; fi
         [ "$(sha256sum <$file)" = "$wanted" ] || { echo "lost at $at"; exit 1; }
+        if grep -q held-by-signer ${STATE}/keys/age.key; then file=${HELD}/age.key; else file=${STATE}/keys/age.key; fi
+        grep -qx "$identity" $file || { echo "identity lost at $at"; exit 1; }
         /usr/lib/attestore/migrate
+        grep -qx "$identity" ${HELD}/age.key && ! grep -q "$identity" ${STATE}/keys/age.key || { echo "identity lost after $at"; exit 1; }
         [ "$(sha256sum <${HELD}/agent.key)" = "$wanted" ] || { echo "lost after $at"; exit 1; }
         [ ! -e ${STATE}/keys/agent.key ] && [ -s ${STATE}/keys/agent.signer ] || { echo "not moved after $at"; exit 1; }
         [ -z "$(find ${STATE}/keys/retired -name '*.key')" ] && [ -e ${HELD}/retired/$(printf '%043d' 0).key ]
@@ -105,6 +110,7 @@ describe("its upgrade", () => {
     );
     backUp();
     expect(mustShell("attestore receipts verify")).toContain("2");
+    expect(toldByDoctor("identity")).toBe("good: a process of its own opens backups, for 1 recipient");
     expect(toldByDoctor("signer")).toMatch(/^good: a process of its own .*\/run\/attestore\/signer\.sock$/);
   });
 
@@ -147,12 +153,46 @@ print(len(key), ask(3, key + b"anything"))'`;
       expect(asUser(user, ask).stderr).toContain("PermissionError");
   });
 
+  it("opens one backup at a time for the agent, and says which in its journal; the identity nobody takes away", () => {
+    for (const path of [`${STATE}/keys/*`, `${HELD}/age.key`])
+      expect(asUser("attestore", `cat ${path}`).stdout).not.toContain("AGE-SECRET-KEY");
+    const { stderr } = asUser(
+      "attestore",
+      `ATTESTORE_HOME=${STATE} attestore keys export --secret --output /tmp/taken`,
+    );
+    expect(stderr).toContain("the signing process holds the identity");
+    mustShell(`runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore restore --source papers --output /tmp/papers.tar
+      tar -xOf /tmp/papers.tar | grep -q one`);
+    expect(mustShell("journalctl --no-pager -u attestore-signer")).toMatch(
+      /gave the file key of the header [0-9a-f]{64}/,
+    );
+    // Another host's, or the one before: root puts it beside.
+    mustShell(`
+      ssh-keygen -q -N '' -t ed25519 -f ${HELD}/age-other.key
+      chown attestore-signer: ${HELD}/age-other.key
+    `);
+    expect(toldByDoctor("identity")).toContain("for 2 recipients");
+  });
+
+  it("rotates the identity: the new one is made where the old one is, and the old one stays", () => {
+    const told = JSON.parse(mustShell("attestore keys rotate encryption --yes --json")) as {
+      recipients: string[];
+      identity_file: string;
+    };
+    expect(mustShell(`grep -l "${told.recipients[0]}" ${HELD}/age-*.key`)).toContain(HELD);
+    expect(mustShell(`cat ${STATE}/${told.identity_file}`)).not.toContain("AGE-SECRET-KEY");
+    backUp();
+    mustShell(
+      `runuser -u attestore -- env ATTESTORE_HOME=${STATE} attestore restore --source papers --output /tmp/newer.tar`,
+    );
+  });
+
   it("rotates the key, and survives being killed", () => {
     const told = JSON.parse(mustShell("attestore keys rotate signing --yes --json")) as { in_use: string };
     mustShell("systemctl kill --kill-who=main -s KILL attestore-signer.service");
     expect(backUp()).toContain("papers");
     expect(toldByDoctor("signing key")).toContain(told.in_use);
-    expect(mustShell(`find ${HELD} -maxdepth 1 -name '*.key'; ls ${HELD}/retired`)).toBe(
+    expect(mustShell(`find ${HELD} -maxdepth 1 -name 'agent*.key'; ls ${HELD}/retired`)).toBe(
       `${HELD}/agent.key\n${"0".repeat(43)}.key\n`,
     );
   });

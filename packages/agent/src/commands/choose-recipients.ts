@@ -2,6 +2,8 @@ import { ensureAgeIdentity } from "../root/age-identity.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import type { Config } from "../root/config.ts";
 import type { Layout } from "../root/layout.ts";
+import { SIGNER_DIRECTORY } from "../signer/command.ts";
+import { signerSocket } from "../signer/signing-keys.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Call } from "./command.ts";
 
@@ -23,5 +25,13 @@ export async function chooseRecipients(
   }
   if (before !== null && before.recipients.length > 0)
     return { recipients: before.recipients, identityFiles: before.identityFiles };
-  return { recipients: [await ensureAgeIdentity(layout.ageIdentity)], identityFiles: ["keys/age.key"] };
+  const recipient = await ensureAgeIdentity(layout.ageIdentity, await signerSocket(layout));
+  return { recipients: [recipient], identityFiles: ["keys/age.key"] };
+}
+
+/** Where the identity is of which a copy has to be kept, in words. */
+export async function identityPlace(layout: Layout): Promise<string> {
+  return (await signerSocket(layout)) === null
+    ? layout.ageIdentity
+    : `${SIGNER_DIRECTORY}/age.key (which root can read)`;
 }

@@ -5,7 +5,7 @@ import type { Layout } from "../root/layout.ts";
 import { ensureSigningKey } from "../root/signing-key.ts";
 import { UserError } from "../root/user-error.ts";
 import { writeRootConfig } from "../root/write-config.ts";
-import { chooseRecipients } from "./choose-recipients.ts";
+import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
 import type { Call, ExitCode } from "./command.ts";
 
 /** Makes a root that needs nobody: its ids are its own, its backups go to a directory or a bucket. */
@@ -36,7 +36,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
   terminal.data(`${good("✓")} standalone root ${layout.root}, key ${key.fingerprint}`);
   if (recipients.identityFiles.length > 0)
     terminal.say(
-      `Backups can be read with ${layout.ageIdentity} alone. Make a way to recover without this host: attestore keys recovery-kit`,
+      `Backups can be read with ${await identityPlace(layout)} alone. Make a way to recover without this host: attestore keys recovery-kit`,
     );
   terminal.say(`Next: attestore source add, and then: attestore backup`);
   return 0;

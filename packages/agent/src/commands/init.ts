@@ -18,7 +18,7 @@ import { fetchPinnedCertificate } from "../service/pin-certificate.ts";
 import { openService } from "../service/service.ts";
 import { attachInteractively, attachWithKey, forgetAttach, type Attaching } from "../service/attach.ts";
 import type { Call, Run } from "./command.ts";
-import { chooseRecipients } from "./choose-recipients.ts";
+import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
 import { initStandalone } from "./init-standalone.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
@@ -87,7 +87,7 @@ export const init: Run = async (call) => {
       terminal.data(`${good("✓")} root ${layout.root}`);
       if (recipients.identityFiles.length > 0) {
         terminal.say(
-          `Backups can be read with ${layout.ageIdentity} alone: keep a copy of it somewhere else, offline.`,
+          `Backups can be read with ${await identityPlace(layout)} alone: keep a copy of it somewhere else, offline.`,
         );
       }
       terminal.say(`Next: attestore source add, and then: attestore backup`);

@@ -5,6 +5,8 @@ import { formatPublicKeyPem, formatSshLine } from "@attestore/proof";
 import { readIdentities } from "../root/age-identity.ts";
 import { readText } from "../root/read-json.ts";
 import { readSigningKey } from "../root/signing-key.ts";
+import { SIGNER_DIRECTORY } from "../signer/command.ts";
+import { socketOf } from "../signer/held-line.ts";
 import { UserError } from "../root/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";
@@ -67,6 +69,11 @@ async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promi
   const identities = await readIdentities(config.identityFiles);
   if (identities.length === 0)
     throw new UserError("key_file", `${layout.config} names no identity_files: this host only encrypts`);
+  if (identities.some((each) => socketOf(each) !== null))
+    throw new UserError(
+      "key_file",
+      `the signing process holds the identity, and gives it to nobody: copy ${SIGNER_DIRECTORY}/age*.key as root`,
+    );
   const ssh = identities.filter((each) => each.includes("PRIVATE KEY"));
   if (ssh.length > 0)
     throw new UserError(

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
 import { isSeq } from "yaml";
 import { identityToRecipient, generateX25519Identity } from "age-encryption";
-import { recipientOf } from "../keys/identity.ts";
+import { recipientsOf } from "../keys/identity.ts";
 import { normalRecipient, recipientFrom } from "../keys/recipient.ts";
 import { readRecoveryState } from "../keys/recovery-state.ts";
 import { requirePastRuns } from "../keys/require-past-runs.ts";
@@ -15,10 +15,14 @@ import {
   type SwitchedKey,
 } from "../keys/rotate-signing-key.ts";
 import { keepRotation, signRotation } from "../keys/rotation.ts";
-import { readIdentities } from "../root/age-identity.ts";
+import { identityText, readIdentities } from "../root/age-identity.ts";
 import { planConfigEdit } from "../root/edit-config.ts";
 import { makeLayout, type Layout } from "../root/layout.ts";
 import { readSigningKey } from "../root/signing-key.ts";
+import { SIGNER_DIRECTORY } from "../signer/command.ts";
+import { heldFile } from "../signer/held-line.ts";
+import { makeHeldIdentity } from "../signer/remote-identities.ts";
+import { signerSocket } from "../signer/signing-keys.ts";
 import { UserError } from "../root/user-error.ts";
 import { openAttachment, type Attachment } from "../service/attachment.ts";
 import { isPermanentRefusal, ServiceError } from "../service/service-error.ts";
@@ -54,9 +58,8 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   const wanted = given === undefined ? null : normalRecipient(given);
   if (wanted !== null && recipientFrom(wanted) === null)
     throw new UserError("usage", `"${wanted}" is no age recipient (age1…) and no SSH public key`);
-  const own = await Promise.all(
-    (await readIdentities(config.identityFiles)).map((each) => recipientOf(each)),
-  );
+  const identities = await readIdentities(config.identityFiles);
+  const own = (await Promise.all(identities.map((each) => recipientsOf(each)))).flat();
   // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself holds.
   const leaving = config.recipients.filter((each) =>
     wanted === null ? own.includes(each) && each !== recovery : each !== recovery,
@@ -73,13 +76,10 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   let recipient = wanted;
   let identityFile: string | null = null;
   if (recipient === null) {
-    const identity = await generateX25519Identity();
-    recipient = await identityToRecipient(identity);
     identityFile = join("keys", `age-${at.slice(0, 19).replaceAll(/[-:]/g, "").toLowerCase()}.key`);
-    await replaceFile(
-      join(layout.root, identityFile),
-      `# created: ${at}\n# public key: ${recipient}\n${identity}\n`,
-    );
+    const made = await makeIdentity(layout);
+    recipient = made.recipient;
+    await replaceFile(join(layout.root, identityFile), made.text);
   }
   const after = [
     recipient,
@@ -110,9 +110,20 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   else terminal.data(`${terminal.onData.good("✓")} backups are encrypted to ${after.join(", ")}`);
   if (identityFile !== null)
     terminal.say(
-      `Copy ${join(layout.root, identityFile)} to wherever the old identity is kept; the old one stays for the backups that are there.`,
+      `Copy ${(await signerSocket(layout)) === null ? join(layout.root, identityFile) : `the new file in ${SIGNER_DIRECTORY}, as root,`} to wherever the old identity is kept; the old one stays for the backups that are there.`,
     );
   return 0;
+}
+
+/** A new identity's file: the identity, or where the signing process holds it the line that says so. */
+async function makeIdentity(layout: Layout): Promise<{ readonly recipient: string; readonly text: string }> {
+  const signer = await signerSocket(layout);
+  if (signer !== null) {
+    const recipient = await makeHeldIdentity(signer);
+    return { recipient, text: heldFile(signer, recipient) };
+  }
+  const identity = await generateX25519Identity();
+  return { recipient: await identityToRecipient(identity), text: await identityText(identity) };
 }
 
 async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {

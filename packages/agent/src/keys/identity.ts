@@ -1,4 +1,6 @@
 import { Decrypter, identityToRecipient, type Identity } from "age-encryption";
+import { socketOf } from "../signer/held-line.ts";
+import { heldRecipients } from "../signer/remote-identities.ts";
 import { sshIdentity } from "./ssh-age.ts";
 import { isPrivateKeyPem, parseSshPrivateKey } from "./ssh-private-key.ts";
 
@@ -16,6 +18,12 @@ export function identityFrom(text: string): string | Identity | null {
     // The library's own error quotes the key.
     return null;
   }
+}
+
+/** The public halves of an identity, or of all that the signing process holds. @throws UserError `signer`, SshKeyError */
+export async function recipientsOf(text: string): Promise<readonly string[]> {
+  const socket = socketOf(text);
+  return socket === null ? [await recipientOf(text)] : heldRecipients(socket);
 }
 
 /** The public half of an identity, as config.yaml would name it. */

@@ -3,7 +3,10 @@ import { Decrypter, Encrypter } from "age-encryption";
 import { identityFrom } from "../keys/identity.ts";
 import { recipientFrom } from "../keys/recipient.ts";
 import { SshKeyError } from "../keys/ssh-private-key.ts";
+import { UserError } from "../root/user-error.ts";
 import { CouldNotRun } from "../runs/could-not-run.ts";
+import { socketOf } from "../signer/held-line.ts";
+import { fileKeyFrom } from "../signer/remote-identities.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
 /** An age header is text; ours are some hundred bytes. Room for hundreds of recipients, none for an attack. */
@@ -75,34 +78,68 @@ export function findHeaderEnd(start: Buffer): number {
 }
 
 /**
- * The payload key of a file whose header is `header` and whose payload begins with `nonce`.
- * @throws DamagedCiphertext `header_damaged`; CouldNotRun `identity_missing` if no identity fits a sound header,
- * `identity_invalid`.
+ * The payload key of a file whose header is `header` and whose payload begins with `nonce`. Identities that the signing process holds it
+ * opens the header with, if none that is here does.
+ * @throws DamagedCiphertext `header_damaged`; CouldNotRun `identity_missing` if no identity fits a sound header, or the signing process
+ * does not answer, `identity_invalid`.
  */
 export async function openHeader(
   header: Buffer,
   nonce: Buffer,
   identities: readonly string[],
 ): Promise<KeyObject> {
+  const own = identities.filter((each) => socketOf(each) === null);
+  const sockets = new Set(identities.flatMap((each) => socketOf(each) ?? []));
+  try {
+    return derivePayloadKey(await fileKeyOf(header, own), nonce);
+  } catch (error) {
+    const isMissing = error instanceof CouldNotRun && error.code === "identity_missing";
+    if (!isMissing || sockets.size === 0) throw error;
+  }
+  for (const socket of sockets) {
+    const fileKey = await heldFileKey(socket, header);
+    if (fileKey === "damaged") throw damagedHeader();
+    if (fileKey !== "no identity") return derivePayloadKey(fileKey, nonce);
+  }
+  throw noIdentity();
+}
+
+async function heldFileKey(socket: string, header: Buffer): Promise<Buffer | "no identity" | "damaged"> {
+  try {
+    return await fileKeyFrom(socket, header);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new CouldNotRun("identity_missing", error.message, { cause: error });
+  }
+}
+
+/** The file key of a file with that header, by identities that are here. @throws as openHeader */
+export async function fileKeyOf(header: Buffer, identities: readonly string[]): Promise<Buffer> {
   const decrypter = new Decrypter();
   for (const identity of identities) addIdentity(decrypter, identity);
   let fileKey: Uint8Array;
   try {
     fileKey = await decrypter.decryptHeader(header);
   } catch (error) {
-    if (error instanceof Error && error.message.startsWith("no identity matched")) {
-      throw new CouldNotRun(
-        "identity_missing",
-        "the backup is not encrypted to any identity given: name the identity file that it was made for under encryption.identity_files",
-      );
-    }
-    throw new DamagedCiphertext("header_damaged", "the age header is malformed or its MAC does not verify", {
-      cause: error,
-    });
+    if (error instanceof Error && error.message.startsWith("no identity matched")) throw noIdentity();
+    throw damagedHeader(error);
   }
   if (fileKey.length !== 16)
     throw new DamagedCiphertext("header_damaged", "the age header holds no 16-byte file key");
-  return derivePayloadKey(Buffer.from(fileKey), nonce);
+  return Buffer.from(fileKey);
+}
+
+function noIdentity(): CouldNotRun {
+  return new CouldNotRun(
+    "identity_missing",
+    "the backup is not encrypted to any identity given: name the identity file that it was made for under encryption.identity_files",
+  );
+}
+
+function damagedHeader(cause?: unknown): DamagedCiphertext {
+  return new DamagedCiphertext("header_damaged", "the age header is malformed or its MAC does not verify", {
+    cause,
+  });
 }
 
 function addIdentity(decrypter: Decrypter, text: string): void {

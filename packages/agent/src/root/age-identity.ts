@@ -1,28 +1,37 @@
 import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { recipientsOf } from "../keys/identity.ts";
 import { isPrivateKeyPem } from "../keys/ssh-private-key.ts";
+import { heldFile, socketOf } from "../signer/held-line.ts";
+import { ensureHeldIdentity } from "../signer/remote-identities.ts";
 import { readText } from "./read-json.ts";
 import { UserError } from "./user-error.ts";
 
 /**
- * The age identity at `path`, made if it is not there, in the form of age-keygen.
- * @returns its recipient, `age1…`.
+ * The age identity at `path`, made if it is not there, in the form of age-keygen; by the signing process where `signer` is its socket,
+ * which then holds it.
+ * @returns its recipient, `age1…`. @throws UserError `key_file`, `signer`
  */
-export async function ensureAgeIdentity(path: string): Promise<string> {
+export async function ensureAgeIdentity(path: string, signer: string | null): Promise<string> {
   if ((await readText(path)) === null) {
-    const identity = await generateX25519Identity();
-    const recipient = await identityToRecipient(identity);
-    await replaceFile(
-      path,
-      `# created: ${new Date().toISOString()}\n# public key: ${recipient}\n${identity}\n`,
-    );
+    const text =
+      signer === null
+        ? await identityText(await generateX25519Identity())
+        : heldFile(signer, await ensureHeldIdentity(signer));
+    await replaceFile(path, text);
   }
   const [identity] = await readIdentities([path]);
-  if (identity === undefined) throw new UserError("key_file", `${path} holds no age identity`);
-  return identityToRecipient(identity);
+  const [recipient] = identity === undefined ? [] : await recipientsOf(identity);
+  if (recipient === undefined) throw new UserError("key_file", `${path} holds no age identity`);
+  return recipient;
 }
 
-/** The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole. @throws UserError key_file */
+/** An identity file as age-keygen writes it. */
+export async function identityText(identity: string): Promise<string> {
+  return `# created: ${new Date().toISOString()}\n# public key: ${await identityToRecipient(identity)}\n${identity}\n`;
+}
+
+/** The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole; or a line that says who holds them. @throws UserError key_file */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const path of paths) {
@@ -41,7 +50,7 @@ export function parseIdentities(text: string, name: string): string[] {
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("#"));
   // The line itself is not repeated: it may be a secret.
-  if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1")))
+  if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1") || socketOf(line) !== null))
     throw new UserError(
       "key_file",
       `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and is no SSH private key`,

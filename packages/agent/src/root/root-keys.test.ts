@@ -46,12 +46,12 @@ it("says which key file is wrong", async () => {
 });
 
 it("makes an age identity once, and reads several files", async () => {
-  const recipient = await ensureAgeIdentity(layout.ageIdentity);
+  const recipient = await ensureAgeIdentity(layout.ageIdentity, null);
   expect(recipient).toMatch(/^age1[a-z0-9]{58}$/);
-  expect(await ensureAgeIdentity(layout.ageIdentity)).toBe(recipient);
+  expect(await ensureAgeIdentity(layout.ageIdentity, null)).toBe(recipient);
   expect(mode(layout.ageIdentity)).toBe("600");
   const other = join(layout.keys, "other.key");
-  await ensureAgeIdentity(other);
+  await ensureAgeIdentity(other, null);
   expect(await readIdentities([layout.ageIdentity, other])).toHaveLength(2);
   writeFileSync(other, "hunter2\n");
   await expect(readIdentities([other])).rejects.toThrow(/^(?!.*hunter2)/);

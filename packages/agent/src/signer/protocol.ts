@@ -17,7 +17,17 @@ export const OPERATION = {
   takeBack: 6,
   /** Of a fingerprint. */
   forget: 7,
+  /** Answer: the recipient of the host's own age identity, made if there is none. */
+  ensureIdentity: 8,
+  /** Makes another identity. Answer: its recipient. */
+  nextIdentity: 9,
+  /** Answer: the recipients of all identities, in lines; the host's own first. */
+  recipients: 10,
+  /** Of an age file's header with its MAC. Answer: a byte of OPENED, and the file key's 16 bytes where there is one. */
+  openHeader: 11,
 } as const;
+
+export const OPENED = { fileKey: 0, noIdentity: 1, damaged: 2 } as const;
 
 export const ANSWER = { done: 0, refused: 1 } as const;
 

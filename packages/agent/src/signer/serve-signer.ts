@@ -3,7 +3,16 @@ import { equalBytes, ProofError, publicKeyFromBytes, type PublicKey } from "@att
 import type { SigningKey } from "../root/signing-key-file.ts";
 import { UserError } from "../root/user-error.ts";
 import type { KeyDirectory } from "./key-directory.ts";
-import { ANSWER, encodeMessage, KEY_SIZE, type Message, MessageReader, OPERATION } from "./protocol.ts";
+import type { HeldIdentities } from "./held-identities.ts";
+import {
+  ANSWER,
+  encodeMessage,
+  KEY_SIZE,
+  type Message,
+  MessageReader,
+  OPENED,
+  OPERATION,
+} from "./protocol.ts";
 import { purposeOf } from "./signable.ts";
 
 const CONNECTIONS = 32;
@@ -13,8 +22,14 @@ const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
 /** What is refused, in words for the agent's user. Nothing of a key is in them. */
 class Refused extends Error {}
 
+/** What the signing process holds for the agent. */
+export interface Held {
+  readonly keys: KeyDirectory;
+  readonly identities: HeldIdentities;
+}
+
 /** Answers on a socket that only the agent's user may connect to. One request is worked on at a time: some replace keys. */
-export function serveSigner(server: Server, keys: KeyDirectory): void {
+export function serveSigner(server: Server, held: Held): void {
   let last: Promise<unknown> = Promise.resolve();
   server.maxConnections = CONNECTIONS;
   server.on("connection", (socket) => {
@@ -36,15 +51,15 @@ export function serveSigner(server: Server, keys: KeyDirectory): void {
       socket.off("end", giveUp);
       // Whatever else comes is for nobody.
       socket.removeAllListeners("data").resume();
-      last = last.then(() => reply(socket, keys, whole));
+      last = last.then(() => reply(socket, held, whole));
     });
   });
 }
 
-async function reply(socket: Socket, keys: KeyDirectory, request: Message): Promise<void> {
+async function reply(socket: Socket, held: Held, request: Message): Promise<void> {
   let answer: Buffer;
   try {
-    answer = encodeMessage(ANSWER.done, await answerTo(keys, request));
+    answer = encodeMessage(ANSWER.done, await answerTo(held, request));
   } catch (error) {
     const isTold = error instanceof Refused || error instanceof UserError || error instanceof ProofError;
     if (!isTold)
@@ -56,7 +71,7 @@ async function reply(socket: Socket, keys: KeyDirectory, request: Message): Prom
 }
 
 /** @throws Refused, UserError `key_file`, ProofError, and what the file system says */
-export async function answerTo(keys: KeyDirectory, { kind, payload }: Message): Promise<Uint8Array> {
+export async function answerTo({ keys, identities }: Held, { kind, payload }: Message): Promise<Uint8Array> {
   switch (kind) {
     case OPERATION.current:
       requireSize(payload, 0);
@@ -77,9 +92,27 @@ export async function answerTo(keys: KeyDirectory, { kind, payload }: Message): 
     case OPERATION.forget:
       await forget(keys, fingerprintIn(payload));
       return Buffer.alloc(0);
+    case OPERATION.ensureIdentity:
+      requireSize(payload, 0);
+      return Buffer.from(await identities.ensure());
+    case OPERATION.nextIdentity:
+      requireSize(payload, 0);
+      return Buffer.from(await identities.make());
+    case OPERATION.recipients:
+      requireSize(payload, 0);
+      return Buffer.from((await identities.recipients()).join("\n"));
+    case OPERATION.openHeader:
+      return openHeader(identities, payload);
     default:
       throw new Refused("there is no such request");
   }
+}
+
+async function openHeader(identities: HeldIdentities, header: Buffer): Promise<Uint8Array> {
+  const opened = await identities.open(header);
+  if (opened === "no identity") return Buffer.of(OPENED.noIdentity);
+  if (opened === "damaged") return Buffer.of(OPENED.damaged);
+  return Buffer.concat([Buffer.of(OPENED.fileKey), opened.fileKey]);
 }
 
 async function sign(keys: KeyDirectory, payload: Buffer): Promise<Uint8Array> {

@@ -1,11 +1,12 @@
 import { createServer } from "node:net";
+import { HeldIdentities } from "./held-identities.ts";
 import { KeyDirectory } from "./key-directory.ts";
 import { serveSigner } from "./serve-signer.ts";
 
 /** sd_listen_fds(3): the first descriptor that systemd hands down. */
 const SOCKET_FD = 3;
 
-/** `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the agent's key, and signs what an agent signs. */
+/** `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the agent's keys: signs what an agent signs, and opens headers of backups. */
 export function runSigner(): void {
   const directory = process.env["STATE_DIRECTORY"];
   if (directory === undefined || process.env["LISTEN_FDS"] !== "1") {
@@ -17,7 +18,7 @@ export function runSigner(): void {
   process.umask(0o077);
   // Whoever asked may have closed its own half.
   const server = createServer({ allowHalfOpen: true });
-  serveSigner(server, new KeyDirectory(directory));
+  serveSigner(server, { keys: new KeyDirectory(directory), identities: new HeldIdentities(directory) });
   server.listen({ fd: SOCKET_FD });
   // What was asked is answered first; systemd keeps the socket.
   for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => server.close());

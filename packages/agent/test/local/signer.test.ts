@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -35,9 +35,15 @@ import {
   takeIntoUse,
 } from "../../src/keys/rotate-signing-key.ts";
 import { verifyKeyRotation, type KeyRotationJson } from "@attestore/proof";
+import { recipientOf } from "../../src/keys/identity.ts";
+import { findHeaderEnd } from "../../src/pipeline/age-header.ts";
+import { seal } from "../../src/pipeline/seal.ts";
+import { unseal } from "../../src/pipeline/unseal.ts";
+import { ensureAgeIdentity, parseIdentities, readIdentities } from "../../src/root/age-identity.ts";
 import { layoutOf, makeLayout } from "../../src/root/layout.ts";
 import { ensureSigningKey, readSigningKey } from "../../src/root/signing-key.ts";
-import { encodeMessage, MAX_MESSAGE, OPERATION } from "../../src/signer/protocol.ts";
+import { encodeMessage, MAX_MESSAGE, OPENED, OPERATION } from "../../src/signer/protocol.ts";
+import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer/remote-identities.ts";
 import { openSigningKeys } from "../../src/signer/signing-keys.ts";
 import { until } from "../../../../tests/e2e/harness/wait.ts";
 import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";
@@ -239,11 +245,12 @@ describe("a signing process of another user", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 255 }),
-        fc.uint8Array({ maxLength: 600 }),
+        fc.uint8Array({ minLength: 1, maxLength: 600 }),
         async (kind, payload) => {
-          // The first five make or give keys, and forgetting is for fingerprints.
+          // What makes or gives keys takes no payload, and forgetting is for fingerprints.
           const answer = Buffer.from(await ask(encodeMessage(kind, payload)), "utf8");
-          if (payload.length > 0) expect(answer[0]).toBe(1);
+          if (kind === OPERATION.openHeader) expect([...answer]).toEqual([0, 0, 0, 0, 1, OPENED.damaged]);
+          else expect(answer[0]).toBe(1);
         },
       ),
       { numRuns: 300 },
@@ -272,9 +279,11 @@ describe("a signing process of another user", () => {
     await takeIntoUse(layout(), second, { agentId, orgId });
     // An answer that got lost: asked once more, nothing changes.
     await (await openSigningKeys(layout())).takeNext(second.old, second.next);
-    expect(files().filter((name) => name.endsWith(".key"))).toHaveLength(2);
+    expect(files().filter((name) => /agent|retired.*key/.test(name) && name.endsWith(".key"))).toHaveLength(
+      2,
+    );
     await forgetOldKey(layout(), second.old.fingerprint);
-    expect(files()).toEqual(["agent.key", "retired"]);
+    expect(files().filter((name) => !/^age[.-]/.test(name))).toEqual(["agent.key", "retired"]);
     expect(await inUse()).toBe(second.next.fingerprint);
     expect(
       readdirSync(layout().keys, { recursive: true }).filter((name) => String(name).endsWith(".key")),
@@ -286,5 +295,111 @@ describe("a signing process of another user", () => {
     await expect((await openSigningKeys(layout())).forget(fingerprint)).rejects.toMatchObject({
       code: "signer",
     });
+  });
+});
+
+describe("an identity that a process of another user holds", () => {
+  const PLAIN = Buffer.from("what a backup holds");
+  async function* one(): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(PLAIN);
+  }
+  const all = async (pieces: AsyncIterable<Buffer>): Promise<Buffer> => {
+    const read: Buffer[] = [];
+    for await (const piece of pieces) read.push(Buffer.from(piece));
+    return Buffer.concat(read);
+  };
+  async function* of(bytes: Buffer): AsyncGenerator<Buffer> {
+    yield await Promise.resolve(bytes);
+  }
+  const sealedTo = (...recipients: string[]): Promise<Buffer> => all(seal(one(), recipients));
+  const opened = async (bytes: Buffer): Promise<Buffer> =>
+    all(unseal(of(bytes), await readIdentities([layout().ageIdentity])));
+  const headerOf = (bytes: Buffer): Buffer => bytes.subarray(0, findHeaderEnd(bytes));
+  const OTHER = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+  let recipient: string;
+
+  beforeAll(async () => {
+    recipient = await ensureAgeIdentity(layout().ageIdentity, socket);
+  });
+
+  it("is made where the agent's user cannot read it; its file in the root says who holds it", async () => {
+    expect(readFileSync(join(held, "age.key"), "utf8")).toContain("AGE-SECRET-KEY-1");
+    expect(readFileSync(layout().ageIdentity, "utf8")).not.toContain("AGE-SECRET-KEY-1");
+    expect(() => as(ALICE, `cat ${held}/age.key`)).toThrow(/Permission denied/);
+    // Asked once more, it is the same.
+    expect(await ensureAgeIdentity(layout().ageIdentity, socket)).toBe(recipient);
+    rmSync(layout().ageIdentity);
+    expect(await ensureAgeIdentity(layout().ageIdentity, socket)).toBe(recipient);
+  });
+
+  it("opens backups for the agent's user, and for nobody else", async () => {
+    const backup = join(directory, "backup.age");
+    writeFileSync(backup, await sealedTo(OTHER, recipient));
+    const program = `import { unseal } from ${moduleOf("pipeline/unseal.ts")};
+      import { createReadStream } from "node:fs";
+      try {
+        for await (const piece of unseal(createReadStream(${JSON.stringify(backup)}), [${JSON.stringify(`held-by-signer ${socket}`)}])) console.log(piece.toString());
+      } catch (error) { console.log(error.code, error.message); }`;
+    expect(programAs(ALICE, program).output).toBe(`${PLAIN.toString()}\n`);
+    expect(programAs(MALLORY, program).output).toMatch(/^identity_missing .* does not answer \(EACCES\)/);
+  });
+
+  it("may be of every kind that the agent takes, and several", async () => {
+    const second = await makeHeldIdentity(socket);
+    expect(await heldRecipients(socket)).toEqual([recipient, second]);
+    for (const args of [["ed25519"], ["rsa", "-b", "2048"]]) {
+      const path = join(held, `age-${args[0]}.key`);
+      execFileSync("ssh-keygen", ["-q", "-N", "", "-t", ...args, "-f", path]);
+      chownSync(path, SIGNER.uid, SIGNER.gid);
+    }
+    const ssh = ["ed25519", "rsa"].map((type) => readFileSync(join(held, `age-${type}.key`), "utf8"));
+    const sshRecipients = await Promise.all(
+      ssh.map((each) => recipientOf(parseIdentities(each, "ssh")[0] ?? "")),
+    );
+    for (const to of [recipient, second, ...sshRecipients])
+      expect(await opened(await sealedTo(to)), to).toEqual(PLAIN);
+    expect((await heldRecipients(socket)).toSorted()).toEqual(
+      [recipient, second, ...sshRecipients].toSorted(),
+    );
+  });
+
+  it("opens the header of one whole file and nothing else: it is no oracle", async () => {
+    const header = headerOf(await sealedTo(recipient));
+    const another = headerOf(await sealedTo(recipient));
+    const text = header.toString("latin1");
+    const key = await fileKeyFrom(socket, header);
+    expect(key).toHaveLength(16);
+    const mac = (bytes: Buffer): string => /--- .*\n$/.exec(bytes.toString("latin1"))?.[0] ?? "";
+    const attacks: Record<string, string> = {
+      "a stanza under another file's MAC": text.replace(mac(header), mac(another)),
+      "a stanza beside another file's": text.replace(
+        "\n-> ",
+        `\n${/-> [^]*?(?=---)/.exec(another.toString("latin1"))?.[0]}-> `,
+      ),
+      "a header without a MAC": text.slice(0, text.indexOf("---")),
+      "a header with something after it": `${text}x`,
+      "a header in Windows' line ends": text.replaceAll("\n", "\r\n"),
+      "no header": "anything",
+      nothing: "",
+    };
+    for (const [what, bytes] of Object.entries(attacks))
+      expect(await fileKeyFrom(socket, Buffer.from(bytes, "latin1")), what).toBe("damaged");
+    expect(await fileKeyFrom(socket, headerOf(await sealedTo(OTHER)))).toBe("no identity");
+    await expect(opened(await sealedTo(OTHER))).rejects.toMatchObject({ code: "identity_missing" });
+    await expect(
+      opened(Buffer.from(attacks["a stanza under another file's MAC"] ?? "", "latin1")),
+    ).rejects.toThrow();
+  });
+
+  it("refuses a header that is too large, works off the largest, and signs after it", async () => {
+    const [stanza = ""] = /-> [^]*?(?=---)/.exec(headerOf(await sealedTo(OTHER)).toString("latin1")) ?? [];
+    const text = headerOf(await sealedTo(OTHER)).toString("latin1");
+    const withStanzas = (count: number): Buffer =>
+      Buffer.from(text.replace(/-> [^]*?(?=---)/, stanza.repeat(count)));
+    expect(await fileKeyFrom(socket, withStanzas(256))).toBe("no identity");
+    await expect(fileKeyFrom(socket, withStanzas(257))).rejects.toMatchObject({ code: "signer" });
+    await expect(fileKeyFrom(socket, Buffer.alloc(65_537, text))).rejects.toMatchObject({ code: "signer" });
+    const key = await readSigningKey(layout());
+    expect(await key.sign(signed(event()))).toHaveLength(64);
   });
 });

@@ -21,7 +21,7 @@ export async function attachedRoot(service: TestService, sources = "  {}\n"): Pr
   const layout = layoutOf(mkdtempSync(join(tmpdir(), "attestore-agent-")));
   await makeLayout(layout);
   const key = await ensureSigningKey(layout);
-  const recipient = await ensureAgeIdentity(layout.ageIdentity);
+  const recipient = await ensureAgeIdentity(layout.ageIdentity, null);
   service.publicKey = key.publicKey;
   writeFileSync(layout.token, `${service.token}\n`, { mode: 0o600 });
   writeFileSync(layout.ca, service.certificates.ca);

@@ -1,14 +1,17 @@
-import { dirname } from "node:path";
-import { access, constants, stat, statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { access, constants, readdir, stat, statfs } from "node:fs/promises";
 import { formatBytes } from "@attestore/host/amounts";
 import { errorCode } from "@attestore/host/errno";
 import type { Config } from "../../root/config.ts";
 import { credentialPath } from "../../root/credential.ts";
 import type { Layout } from "../../root/layout.ts";
 import { isLocked } from "../../root/lock.ts";
+import { readText } from "../../root/read-json.ts";
 import { readSigningKey } from "../../root/signing-key.ts";
 import { SYSTEM_ROOT } from "../../root/trusted-root.ts";
 import { SIGNER_SOCKET } from "../../signer/command.ts";
+import { socketOf } from "../../signer/held-line.ts";
+import { heldRecipients } from "../../signer/remote-identities.ts";
 import { signerSocket } from "../../signer/signing-keys.ts";
 import { UserError } from "../../root/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
@@ -63,7 +66,11 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   if (signer === null && !(await isReadable(layout.signingKey))) return [];
   try {
     const { fingerprint } = await readSigningKey(layout);
-    return [good("signing key", fingerprint), await examineSigner(layout, signer)];
+    return [
+      good("signing key", fingerprint),
+      await examineSigner(layout, signer),
+      ...(await examineIdentity(layout, signer)),
+    ];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     const next =
@@ -74,17 +81,47 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
   }
 }
 
+const MIGRATE = "systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore";
+
+/** Where a signing process is, it should hold the identities of this root too. */
+async function examineIdentity(layout: Layout, signer: string | null): Promise<Finding[]> {
+  if (signer === null) return [];
+  const names = (await readdir(layout.keys)).filter((name) => /^age.*\.key$/.test(name)).toSorted();
+  const own: string[] = [];
+  for (const name of names) {
+    const text = await readText(join(layout.keys, name)).catch(() => null);
+    if (text?.split("\n").some((line) => socketOf(line) !== null) !== true) own.push(name);
+  }
+  if (own.length > 0)
+    return [
+      warn(
+        "identity",
+        `this user can read ${own.map((name) => join(layout.keys, name)).join(", ")}, and take it away`,
+        `as root: ${MIGRATE}`,
+      ),
+    ];
+  if (names.length === 0) return [];
+  const count = (await heldRecipients(signer)).length;
+  return [
+    count === 0
+      ? bad("identity", "the signing process holds no identity", "bring its files back: docs/keys.md")
+      : good(
+          "identity",
+          `a process of its own opens backups, for ${count} recipient${count === 1 ? "" : "s"}`,
+        ),
+  ];
+}
+
 /** Who has the key: a process of its own, or whoever this user is. */
 async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
-  const migrate = "systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore";
   const isThere = (await modeOf(signingKey)) !== null;
   // Of a move that did not come to its end, or one that was brought back from a copy.
   if (signer !== null && isThere)
-    return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${migrate}`);
+    return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
   if (signer !== null) return good("signer", `a process of its own holds the key and signs, at ${signer}`);
   const told = "the agent signs by itself: this user can read the key";
   return root === SYSTEM_ROOT && (await modeOf(SIGNER_SOCKET)) !== null
-    ? warn("signer", told, `as root: ${migrate}`)
+    ? warn("signer", told, `as root: ${MIGRATE}`)
     : good("signer", told);
 }
 
