@@ -327,6 +327,8 @@ start() {
   fi
   systemctl daemon-reload
   systemctl enable --quiet --now attestore-sandbox.socket attestore-signer.socket
+  # One of an earlier version may not know what this agent asks for.
+  if [ "${installed:-}" != "$version" ]; then systemctl try-restart attestore-signer.service; fi
   systemctl enable --quiet attestore.service
   if ! grep -qs '^agent:' /var/lib/attestore/config.yaml; then return 0; fi
   # Started anew only where there is something new: a run under way is not to be cut off for nothing.

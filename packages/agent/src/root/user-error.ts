@@ -15,7 +15,7 @@ export type UserErrorCode =
   | "already_attached"
   /** A file below keys/ is missing, unreadable or not what it should be. */
   | "key_file"
-  /** The process that holds the signing key does not answer, or does not sign that. */
+  /** The process that holds the keys does not answer, or does not do that. */
   | "signer"
   /** A flag, or its ATTESTORE_* twin, is missing or makes no sense. */
   | "usage"
