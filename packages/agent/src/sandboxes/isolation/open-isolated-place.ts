@@ -11,9 +11,12 @@ import type { Limits } from "./frames.ts";
 import { enterNamespaces } from "./namespaces.ts";
 import { openRemotePlace } from "./remote-place.ts";
 import { connectSandboxUnit, hasSandboxUnit } from "./sandbox-unit.ts";
+import { measuredAtEnd } from "./measured-at-end.ts";
 import { watchDisk } from "./watch-disk.ts";
 
 const PROCESSES = 512;
+/** So that whoever reaches the bound of one file is beyond that of all, even if it grows a file by large steps. */
+const FILE_SLACK = 256 << 20;
 /** On whose file system attestore-sandbox@.service restores. */
 const UNIT_CACHE = "/var/cache";
 
@@ -33,7 +36,7 @@ export async function openIsolatedPlace(context: RunContext): Promise<Place> {
   confinement.fitTo(await freeBytes(restoredTo));
   const limits: Limits = {
     disk_bytes: confinement.diskBytes,
-    file_bytes: confinement.diskBytes,
+    file_bytes: confinement.diskBytes + FILE_SLACK,
     processes: PROCESSES,
   };
   const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);
@@ -89,7 +92,7 @@ async function openInNamespaces(
     await directory.remove();
   };
   const place = await openRemotePlace({ ...stream, close }, limits, onLimit);
-  return { ...place, shared: data };
+  return { ...measuredAtEnd(place, data, limits, onLimit), shared: data };
 }
 
 /** How well a restore would be held here now. */

@@ -19,7 +19,7 @@ import {
   WINDOW,
 } from "./frames.ts";
 import { hardLimit } from "./hard-limit.ts";
-import { watchDisk } from "./watch-disk.ts";
+import { holdsMore, watchDisk } from "./watch-disk.ts";
 
 export interface ServedSandbox extends Ready {
   /** Who programs run as; null for whoever we are. */
@@ -199,8 +199,17 @@ class Program {
   #tell(): void {
     if (this.#ended === null || this.#isTold) return;
     this.#isTold = true;
-    this.#send(jsonFrame(FRAME.exit, this.#channel, this.#ended));
-    this.#onEnd();
+    const exit = jsonFrame(FRAME.exit, this.#channel, this.#ended);
+    const tell = (): void => {
+      this.#send(exit);
+      this.#onEnd();
+    };
+    if (this.#isKilled || !this.#sandbox.watchesDisk) return tell();
+    // As measuredAtEnd does where the agent itself sees the directory.
+    void holdsMore(this.#sandbox.home, this.#limits.disk_bytes).then((isTooMuch) => {
+      if (isTooMuch) this.#send(frame(FRAME.limit, 0, Buffer.from("disk")));
+      tell();
+    });
   }
 
   /** `bytes` are ours: frames are read into buffers that are used again. */

@@ -34,6 +34,11 @@ export async function watchDisk(
   return null;
 }
 
+/** Whether it holds more now: what met a bound may have ended before the next look. */
+export async function holdsMore(directory: string, maxBytes: number): Promise<boolean> {
+  return (await usedBytes(directory, new AbortController().signal)) > maxBytes;
+}
+
 async function isNearlyFull(directory: string): Promise<boolean> {
   const { bfree, bsize, blocks } = await statfs(directory).catch(() => ({ bfree: 1, bsize: 1, blocks: 0 }));
   return bfree * bsize < Math.min(RESERVE_BYTES, RESERVE_SHARE * blocks * bsize);

@@ -6,6 +6,7 @@ import type { ReachedLimit } from "../isolation/confinement.ts";
 import type { Limits } from "../isolation/frames.ts";
 import { hardLimit } from "../isolation/hard-limit.ts";
 import { ownProgram } from "../isolation/own-program.ts";
+import { measuredAtEnd } from "../isolation/measured-at-end.ts";
 import { watchDisk } from "../isolation/watch-disk.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { preferToEnd } from "./prefer-to-end.ts";
@@ -81,7 +82,7 @@ export async function openProcessPlace(
     return child;
   }
 
-  return {
+  const place: Place = {
     kind: "process",
     home: directory.path,
     sockets: sockets.path,
@@ -97,6 +98,7 @@ export async function openProcessPlace(
       await directory.remove();
     },
   };
+  return bounds === null ? place : measuredAtEnd(place, directory.path, bounds, bounds.onLimit);
 }
 
 /** The same by prlimit(1), where it is there. What it starts can raise none of it. */
