@@ -84,6 +84,15 @@ describe("where another user is all that there is", () => {
     expect(running(mark)).toBe(0);
   });
 
+  test("what is just becoming another program when the test ends, ends with it", async () => {
+    const mark = `64.1${process.pid}`;
+    for (let round = 0; round < 10; round++)
+      await asUser({}, async (place) => {
+        await says(place, `i=0; while [ $i -lt 30 ]; do sleep ${mark} >/dev/null 2>&1 & i=$((i + 1)); done`);
+      });
+    expect(running(mark)).toBe(0);
+  });
+
   test("what went into a session of its own, and forgot where it comes from, ends with the test", async () => {
     const mark = `63.1${process.pid}`;
     await asUser({}, async (place) => {

@@ -4,6 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 const PAGE_BYTES = 4096;
 const LOOK_MS = 200;
 const GONE_MS = 10_000;
+/** Longer than any exec(2) takes, in which a process has no environment. */
+const UNDECIDED_MS = 2_000;
+/** kthreadd, whose children have none at all. */
+const KERNEL = 2;
 
 interface Seen {
   readonly pid: number;
@@ -23,6 +27,8 @@ export class ProcessWatch {
   readonly #members = new Map<number, string>();
   /** Looked at, and not the place's. */
   readonly #others = new Map<number, string>();
+  /** Without an environment at the last look: since when. */
+  readonly #undecided = new Map<number, { readonly started: string; readonly since: number }>();
 
   /** `mark`: what is in the environment of each of its programs and of nothing else; null where descent tells all. */
   constructor(mark: string | null) {
@@ -57,7 +63,12 @@ export class ProcessWatch {
     const until = performance.now() + GONE_MS;
     while (performance.now() < until) {
       const living = this.#look().filter(({ isZombie }) => !isZombie);
-      if (living.length === 0) return;
+      if (living.length === 0) {
+        // One that is just becoming another program may be the place's.
+        if (this.#undecided.size === 0) return;
+        await delay(10);
+        continue;
+      }
       // First all of them stop: what forks without end is else never complete.
       for (const { pid } of living) send(pid, "SIGSTOP");
       const stopped = new Set(living.map(({ pid }) => pid));
@@ -80,11 +91,14 @@ export class ProcessWatch {
 
   #look(): Seen[] {
     const all = processes();
-    const isOurs = ({ pid, started, parent }: Seen): boolean => {
+    const isOurs = ({ pid, started, parent, isZombie }: Seen): boolean => {
       if (this.#members.get(pid) === started) return true;
       if (this.#members.has(parent)) return true;
       if (this.#mark === null || this.#others.get(pid) === started) return false;
-      if (environmentOf(pid).includes(this.#mark)) return true;
+      const environment = environmentOf(pid);
+      if (environment?.includes(this.#mark) === true) return true;
+      const isKernels = pid === KERNEL || parent === KERNEL;
+      if (environment === "" && !isZombie && !isKernels && this.#isUndecided(pid, started)) return false;
       this.#others.set(pid, started);
       return false;
     };
@@ -94,8 +108,19 @@ export class ProcessWatch {
       before = this.#members.size;
       for (const each of all.values()) if (isOurs(each)) this.#members.set(each.pid, each.started);
     }
+    for (const [pid, { started }] of this.#undecided)
+      if (all.get(pid)?.started !== started || this.#others.has(pid) || this.#members.has(pid))
+        this.#undecided.delete(pid);
     for (const pid of this.#others.keys()) if (!all.has(pid)) this.#others.delete(pid);
     return [...this.#members.keys()].flatMap((pid) => all.get(pid) ?? []);
+  }
+
+  #isUndecided(pid: number, started: string): boolean {
+    const now = performance.now();
+    const before = this.#undecided.get(pid);
+    if (before?.started === started) return now - before.since < UNDECIDED_MS;
+    this.#undecided.set(pid, { started, since: now });
+    return true;
   }
 }
 
@@ -147,8 +172,13 @@ function proportionalBytes(pid: number): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) * 1024;
 }
 
-function environmentOf(pid: number): string {
-  return readText(`/proc/${pid}/environ`);
+/** Empty of one that is just becoming another program; null of one that is gone, or not ours to look at. */
+function environmentOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1");
+  } catch {
+    return null;
+  }
 }
 
 /** Empty of a process that is gone, or that is not ours to look at. */
