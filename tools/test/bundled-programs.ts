@@ -3,18 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProvidedContext } from "vitest";
 import type { TestProject } from "vitest/node";
+import { bundleService } from "./bundled-service.ts";
 import { bundle } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The agent and the verifier, each in one file as they ship; paths of CommonJS modules for `node`. */
+    /** The agent and the verifier, each in one file as they ship: paths of CommonJS modules for `node`. */
     programs: { attestore: string; "attestore-verify": string };
+    /** The service likewise, where tests start it from outside: null for unit tests, which start it from its sources. */
+    service: string | null;
   }
 }
 
 interface Bundled {
   paths: ProvidedContext["programs"];
+  /** Bundled for the first who asks. */
+  service: () => Promise<string>;
   remove: () => void;
 }
 
@@ -27,8 +32,9 @@ const shared = globalThis as { [SHARED]?: Promise<Bundled> };
  * that takes three times as long as from one file.
  */
 export async function setup(project: TestProject): Promise<() => void> {
-  const { paths, remove } = await (shared[SHARED] ??= bundlePrograms());
+  const { paths, service, remove } = await (shared[SHARED] ??= bundlePrograms());
   project.provide("programs", paths);
+  project.provide("service", project.name === "unit" ? null : await service());
   // When all tests are over.
   return remove;
 }
@@ -49,7 +55,8 @@ async function bundlePrograms(): Promise<Bundled> {
       attestore: await write("attestore.cjs", "agent/src/single-executable.ts"),
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
     };
-    return { paths, remove };
+    let bundled: Promise<string> | undefined;
+    return { paths, service: () => (bundled ??= bundleService(join(directory, "service"))), remove };
   } catch (error) {
     remove();
     throw error;

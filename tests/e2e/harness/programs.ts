@@ -32,12 +32,13 @@ export interface Running {
 }
 
 /** Halves the start of every program; Node checks the sources that it cached. */
-const CACHE = checkout("node_modules/.cache/attestore-e2e");
+const CACHE = process.env["NODE_COMPILE_CACHE"] ?? checkout("node_modules/.cache/compiled");
 
-/** Tests have the agent and the verifier in one file each; benchmarks and tools, which vitest does not run, have not. */
+/** Tests have all of them in a few files each; benchmarks and tools, which vitest does not run, have not. */
 function mainOf(program: Program): string {
-  return process.env["VITEST"] === undefined || program === "attestore-server"
-    ? SOURCES[program]
+  if (process.env["VITEST"] === undefined) return SOURCES[program];
+  return program === "attestore-server"
+    ? (inject("service") ?? SOURCES[program])
     : inject("programs")[program];
 }
 

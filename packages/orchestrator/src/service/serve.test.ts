@@ -48,8 +48,9 @@ test("a first start makes everything, a stop ends everything, a second start goe
   expect([await statusOf("/healthz"), await statusOf("/readyz")]).toEqual([200, 200]);
   expect((await readdir(server.data)).sort()).toEqual([
     "keys",
-    "lock",
     "objects",
+    "owner.json",
+    "owner.lock",
     "postgres",
     "signed-heads",
     "tls",

@@ -61,6 +61,8 @@ export class TestServer {
     const child = spawn(process.execPath, [MAIN, ...args], {
       env: {
         PATH: process.env["PATH"],
+        // What Node compiled of the same sources before: a third of a start.
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
         ATTESTORE_DATA: this.data,
         ATTESTORE_LISTEN: `127.0.0.1:${this.port}`,
         ...environment,
