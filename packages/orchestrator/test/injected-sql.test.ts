@@ -13,7 +13,7 @@ import { removeExpired } from "../src/platform/http/remove-expired.ts";
 import { silentLogger } from "../src/platform/logging/logger.ts";
 import { deliverDue } from "../src/platform/mail/deliver-mail.ts";
 import { injectingInto, prepareInjection, type Secrets, type Seen } from "./injected-sql.ts";
-import { startTestService, type TestService } from "./service.ts";
+import { heartbeat, startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";
 import { requestAbout } from "./tenancy/requests.ts";
 import { idOf, makeWorld, type World } from "./tenancy/world.ts";
@@ -51,7 +51,15 @@ async function fillTheRest(): Promise<void> {
 }
 
 /** What an agent's call may run as nobody in particular: whose credential it is, what was answered before, what is written down of calls. */
-const BESIDE_AGENTS = ["agents", "api_logs", "bootstraps", "idempotency_keys", "org_quotas", "rate_limits"];
+const BESIDE_AGENTS = [
+  "agents",
+  "api_logs",
+  "auth_keys",
+  "bootstraps",
+  "idempotency_keys",
+  "org_quotas",
+  "rate_limits",
+];
 /** Of all agents' calls only these do more than that across organisations, and why. */
 const ACROSS: Readonly<Record<string, { role: string; why: string }>> = {
   "POST /v1/heartbeat": { role: "attestore_requests", why: "one statement, by the ids of the token" },
@@ -100,29 +108,62 @@ test("the count that is smuggled in finds rows of others in every table of organ
   expect(rows[0]?.found).toEqual(rows[0]?.tables);
 });
 
-const ofAgents = apiRoutes().filter(({ credential }) => credential === "agent");
+const ofAgents = apiRoutes().filter(({ credential }) => credential === "agent" || credential === "auth_key");
+
+/** Statements that ran as nobody in particular, or as the sequencer, and name more than what stands beside an agent's call. */
+async function acrossOrganisations(seen: readonly Seen[]): Promise<{ statement: string; role: string }[]> {
+  const tables = (await readTables()).filter((table) => !BESIDE_AGENTS.includes(table));
+  return seen.filter(
+    ({ role, statement }) => role !== "attestore_tenant" && tablesIn(statement, tables).length > 0,
+  );
+}
 
 test.each(ofAgents.map((route) => [nameOf(route), route] as const))(
   "%s: beside its statements nothing of another organisation shows",
   async (name, route) => {
     const { call } = requestAbout(route, { about: mine, by: mine, pick: (slot) => idOf(mine, slot) });
-    const { token } = mine.agent;
+    const token = route.credential === "agent" ? mine.agent.token : mine.org.authKey;
     const seen = await injectingInto(secrets, async () => {
       const answer = await service.call({ ...call, token });
       expect(Object.keys(route.answers).map(Number), answer.body.toString()).toContain(answer.status);
     });
     expectNothingOfOthers(seen);
-    const scoped = seen.filter(({ role }) => role === "attestore_tenant");
-    if (ACROSS[name] === undefined) expect(scoped.map(({ orgId }) => orgId)).toContain(mine.org.id);
-    const tables = await readTables();
-    for (const { statement, role } of seen.filter(({ role }) => role !== "attestore_tenant"))
-      if (role !== ACROSS[name]?.role)
-        expect([
-          statement,
-          tablesIn(statement, tables).filter((table) => !BESIDE_AGENTS.includes(table)),
-        ]).toEqual([statement, []]);
+    if (ACROSS[name] === undefined) expect(seen.map(({ orgId }) => orgId)).toContain(mine.org.id);
+    const across = await acrossOrganisations(seen);
+    expect(across.filter(({ role }) => role !== ACROSS[name]?.role)).toEqual([]);
   },
 );
+
+test("what a heartbeat says of the log is looked up and kept as its own organisation", async () => {
+  const { json } = await mine.agent.get("/v1/log/head");
+  const seen = await injectingInto(secrets, async () => {
+    const sources = [{ slug: "orders", engine: "postgresql" }];
+    const answer = await mine.agent.post(
+      "/v1/heartbeat",
+      heartbeat({ sources, log_head: json["checkpoint"] }),
+    );
+    expect(answer.status, answer.body.toString()).toBe(200);
+  });
+  expectNothingOfOthers(seen);
+  const kept = seen.find(({ statement }) => statement.startsWith("insert into agent_witnesses"));
+  expect(kept?.orgId).toBe(mine.org.id);
+  expect(await acrossOrganisations(seen)).toHaveLength(1);
+});
+
+test("an operator's call as somebody else is written into the log as that organisation", async () => {
+  const operator = await service.signIn(null);
+  const started = await operator.post("/api/auth/impersonate", {
+    user_id: mine.users.owner.id,
+    reason: "a look",
+  });
+  const token = String(started.json["session_token"]);
+  const seen = await injectingInto(secrets, () =>
+    service.call({ method: "GET", path: `/api/orgs/${mine.org.id}/sources`, token }),
+  );
+  expectNothingOfOthers(seen);
+  const logged = seen.find(({ statement }) => statement.startsWith("insert into log_leaves"));
+  expect(logged?.orgId).toBe(mine.org.id);
+});
 
 /** Something to do for each job, in both organisations. */
 async function makeDue(): Promise<void> {
