@@ -78,6 +78,7 @@ describe("of a service", () => {
       role: "ok",
       clock: "ok",
       keys: "ok",
+      passkeys: "ok",
       log: "ok",
       installation: "ok",
       heads: "ok",
@@ -92,6 +93,27 @@ describe("of a service", () => {
     expect(stdout).toMatch(/^ok {7}database {4}PostgreSQL 18/m);
     expect(stdout).toMatch(/^WARNING {2}smtp[^\n]*\n {21}→ Set ATTESTORE_SMTP_URL/m);
     expect(stdout).toMatch(/\d+ ok, 1 warnings, 0 failed, 0 skipped\n$/);
+  });
+
+  test("under an IP address nobody can have a passkey, and an operator cannot sign in: doctor and the start say so", async () => {
+    const bare = { ...withMail(), ATTESTORE_PUBLIC_URL: `https://127.0.0.1:${server.port}` };
+    expect(of(await doctor(bare), "passkeys")).toMatchObject([
+      { level: "warning", next: expect.stringContaining("ATTESTORE_PUBLIC_URL") },
+    ]);
+    await server.run(["operator", "add", "ada@example.org"]).finished;
+    const answer = await doctor(bare);
+    expect([answer.exitCode, answer.ok]).toEqual([1, false]);
+    expect(of(answer, "passkeys")).toMatchObject([
+      { level: "failed", message: expect.stringContaining("none can use the dashboard") },
+    ]);
+    expect(levels(await doctor())).toMatchObject({ passkeys: "ok" });
+    running.process.kill("SIGTERM");
+    await running.finished;
+    running = await server.serve(bare);
+    running.process.kill("SIGTERM");
+    const { stdout, stderr } = await running.finished;
+    expect(stdout + stderr).toContain("no operator can use the dashboard");
+    running = await server.serve();
   });
 
   test("what is wrong is found, each thing by itself", async () => {

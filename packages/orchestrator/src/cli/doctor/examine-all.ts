@@ -15,6 +15,7 @@ import { examineInstallation } from "./examine-installation.ts";
 import { examineKeys } from "./examine-keys.ts";
 import { examineMail } from "./examine-mail.ts";
 import { examineObjects } from "./examine-objects.ts";
+import { examinePasskeys } from "./examine-passkeys.ts";
 import { examineRole } from "./examine-role.ts";
 import { examineService } from "./examine-service.ts";
 import { failed, type Finding, skipped } from "./finding.ts";
@@ -95,6 +96,7 @@ async function examineRecords(
   return [
     ...(await guarded("clock", async () => [await examineClock(pool)])),
     ...(await guarded("keys", async () => [await examineKeys(config, pool)])),
+    ...(await guarded("passkeys", async () => [await examinePasskeys(config.publicUrl, database)])),
     ...(await guarded("log", () => examineHeads(pool, logIdentityOf(identity), isServing))),
     ...(await guarded("installation", () => examineInstallation(config, pool, database))),
   ];

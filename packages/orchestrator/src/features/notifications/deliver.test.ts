@@ -15,6 +15,7 @@ import type { MailTransport } from "../../platform/mail/mail.ts";
 import { smtpTransport } from "../../platform/mail/smtp-transport.ts";
 import { loadServerTls } from "../../platform/tls/server-tls.ts";
 import { deliverDueNotifications, deliverNotifications } from "./deliver.ts";
+import { mailOf } from "./mail-text.ts";
 import { PAUSES_S } from "./retry-schedule.ts";
 import { sendWebhook } from "./send-webhook.ts";
 import type { DeliveringDeps } from "./settings.ts";
@@ -334,3 +335,32 @@ test("mail goes to users, for as long as they are, and is tried again where the 
   expect(smtp.received).toHaveLength(1);
   expect(await read(late)).toMatchObject({ status: "cancelled" });
 });
+
+test("a source whose name is an address is no link in the mail that a mail server gets", async () => {
+  const data = {
+    org: { id: org.id, name: "Example" },
+    source: { id: "src_1", name: "https://evil.example/ pay now\r\nBcc: x@evil.example\u202e" },
+  };
+  const message = { id: "ntf_evil", type: "backup.failed" as const, occurredAt: new Date(), data };
+  const mail = mailOf(message, "https://backups.example.org");
+  await transport.send({ to: owner.email, ...mail }, message.id);
+  const sent = smtp.received.at(-1);
+  expect(sent?.to).toEqual([owner.email]);
+  const [head = "", ...parts] = (sent?.message ?? "").split("\r\n\r\n");
+  const body = parts.join("\r\n\r\n");
+  const shown = "https[:]//evil[.]example/ pay now Bcc: x[at]evil[.]example";
+  expect(head.replaceAll(/\r\n(?=\s)/g, "")).toContain(`Subject: [Example] backup of ${shown} `);
+  expect(head).not.toMatch(/^bcc:/im);
+  expect(unfolded(body)).toContain(`A backup of ${shown} `);
+  expect(unfolded(body).match(/\S*(?:https?:|evil\.)\S*/g)).toEqual([
+    "https://backups.example.org/sources/src_1",
+    "https://backups.example.org/notifications",
+  ]);
+});
+
+/** What quoted-printable (RFC 2045 section 6.7) or format=flowed broke into lines. */
+const unfolded = (body: string): string =>
+  body
+    .replaceAll("=\r\n", "")
+    .replaceAll(" \r\n", " ")
+    .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -91,4 +91,31 @@ test.each([
   const { subject, text } = write("backup.failed", { ...data, org: { id: "org_1", name } });
   expect(subject).toContain(`[${shown}] `);
   expect(text).toContain(`as a user of ${shown} on`);
+  const source = write("backup.failed", { ...data, source: { id: "src_1", name } });
+  expect(source.subject).toBe(`[Example] backup of ${shown} failed`);
+  expect(source.text).toContain(`A backup of ${shown} failed.`);
+  const { text: ofAgent } = write("agent.silent", { ...data, agent: { id: "agent_1", name, hostname: "h" } });
+  expect(ofAgent).toContain(`from the agent ${shown} (h) any more`);
+});
+
+const EVIL = "https://evil.example/pay?now=1";
+const PLAIN = "https[:]//evil[.]example/pay?now=1";
+test("what a host says of a check, a reason or a change is no link, and numbers and times stay what they are", () => {
+  const { text } = write("restore_test.failed", {
+    ...data,
+    cause: { reason: EVIL },
+    failed_checks: [{ id: EVIL, expectation: `${EVIL} at 12:30, n>=1.5` }],
+  });
+  expect(text).toContain(`Reason: ${PLAIN}\n`);
+  expect(text).toContain(`  ${PLAIN}: expected ${PLAIN} at 12:30, n>=1.5\n`);
+  const drift = write("drift.detected", {
+    ...data,
+    indicators: [
+      { field: EVIL, before: { a: 1, v: "15.4" }, after: EVIL },
+      { field: "schema_hash", changes: { added: [EVIL], removed: [], altered: [] } },
+    ],
+  });
+  expect(drift.text).toContain(`  ${PLAIN}: {"a":1,"v":"15.4"} → "${PLAIN}"\n`);
+  expect(drift.text).toContain(`    added: ${PLAIN}\n`);
+  expect(drift.text).not.toContain("evil.example");
 });

@@ -136,14 +136,14 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 function because(said: Said): string {
-  const reason = said.text("cause", "reason");
+  const reason = said.words("cause", "reason");
   return reason === "" ? "" : `\n\nReason: ${REASONS[reason] ?? reason}\n`;
 }
 
 function checks(said: Said): string {
   const lines = said
     .list("failed_checks")
-    .map((check) => `  ${check.text("id")}: expected ${check.text("expectation")}`);
+    .map((check) => `  ${check.words("id")}: expected ${check.words("expectation")}`);
   return lines.length === 0 ? "" : `\nChecks that did not hold:\n\n${lines.join("\n")}\n`;
 }
 
@@ -168,8 +168,8 @@ function indicators(said: Said): string {
       const changes = (["added", "removed", "altered"] as const).flatMap((how) =>
         indicator.texts("changes", how).map((name) => `    ${how}: ${name}\n`),
       );
-      if (changes.length > 0) return `  ${indicator.text("field")}\n${changes.join("")}`;
-      return `  ${indicator.text("field")}: ${indicator.json("before")} → ${indicator.json("after")}\n`;
+      if (changes.length > 0) return `  ${indicator.words("field")}\n${changes.join("")}`;
+      return `  ${indicator.words("field")}: ${indicator.json("before")} → ${indicator.json("after")}\n`;
     })
     .join("");
 }

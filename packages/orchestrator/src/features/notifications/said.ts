@@ -8,6 +8,8 @@ export interface Said {
   /** Path of the dashboard's page. */
   page: string;
   text(...path: string[]): string;
+  /** Text that a host wrote, and of which no mail program makes a link. */
+  words(...path: string[]): string;
   texts(...path: string[]): string[];
   json(name: string): string;
   list(name: string): Said[];
@@ -29,9 +31,9 @@ export function readSaid(data: Data): Said {
   const sourceId = text("source", "id");
   const agentId = text("agent", "id");
   return {
-    org: unlinked(text("org", "name")),
-    source: text("source", "name") || text("source", "slug") || sourceId,
-    agent: named(text("agent", "name") || agentId, text("agent", "hostname")),
+    org: plainName(text("org", "name")),
+    source: plainName(text("source", "name") || text("source", "slug") || sourceId),
+    agent: plainName(named(text("agent", "name") || agentId, text("agent", "hostname"))),
     began: text("incident", "began_at"),
     page:
       sourceId !== ""
@@ -44,8 +46,9 @@ export function readSaid(data: Data): Said {
               ? "/settings"
               : "/notifications",
     text,
-    texts: (...path) => items(path).map((value) => oneLine(String(value))),
-    json: (name) => oneLine(JSON.stringify(at([name]) ?? null)),
+    words: (...path) => unlinked(text(...path)),
+    texts: (...path) => items(path).map((value) => unlinked(oneLine(String(value)))),
+    json: (name) => unlinked(oneLine(JSON.stringify(at([name]) ?? null))),
     list: (name) => items([name]).flatMap((item) => (isRecord(item) ? [readSaid(item)] : [])),
   };
 }
@@ -55,20 +58,24 @@ function named(name: string, hostname: string): string {
 }
 
 /** Names and reasons come from hosts: none of them makes a line of its own, or a direction of writing. */
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
 }
 
 /**
- * A name of which no mail program makes a link: whoever names an organisation is not to put an address into the mails of its people. `evil.example` becomes
- * `evil[.]example`.
+ * Words of which no mail program makes a link: whoever names an organisation, a source or an agent, or writes a reason on a host, is not to
+ * put an address into the mails of its people. `evil.example` becomes `evil[.]example`; numbers, times and JSON stay what they are.
  */
-export function unlinked(name: string): string {
-  return name
-    .replace(/[<>]/g, "")
-    .replace(/:(?=\S)/g, "[:]")
-    .replace(/[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, "[.]")
+function unlinked(words: string): string {
+  return words
+    .replace(/(?<=\p{L}[\p{L}\p{N}+.-]{0,30}):(?=\S)/gu, "[:]")
+    .replace(/[.\u3002\uff0e\uff61](?=[\p{N}-]*\p{L})/gu, "[.]")
     .replace(/[@\uff20](?=\S)/g, "[at]");
+}
+
+/** The name of an organisation, a source or an agent: one line, no link, no tag. */
+export function plainName(name: string): string {
+  return unlinked(oneLine(name).replace(/[<>]/g, ""));
 }
 
 function isRecord(value: unknown): value is Data {

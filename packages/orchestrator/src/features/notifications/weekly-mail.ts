@@ -3,7 +3,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
-import { oneLine, readSaid } from "./said.ts";
+import { plainName, readSaid } from "./said.ts";
 import { readWeekReceipts, type WeekReceipts } from "./week-receipts.ts";
 import { type SourceWeek, summarizeWeek } from "./week-summary.ts";
 
@@ -50,14 +50,14 @@ You get this because weekly evidence is on for you: ${publicUrl}/notifications
 function sourceLine(source: SourceWeek): string {
   const { name, scheduled, passed, failed, missed, undecided, backups, backupsMissed } = source;
   const open = undecided === 0 ? "" : `, ${undecided} not decided yet`;
-  return `  ${oneLine(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
+  return `  ${plainName(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
 }
 
 /** What somebody might take this mail to show, and it does not. */
 function notShown(sources: readonly SourceWeek[]): string {
   const unproven = sources.filter(({ passed }) => passed === 0);
   const lines = [
-    ...unproven.map(({ name }) => `${oneLine(name)}: no restore test passed this week.`),
+    ...unproven.map(({ name }) => `${plainName(name)}: no restore test passed this week.`),
     ...(sources.length === 0 ? ["There is no source, so nothing was backed up."] : []),
     "Failed, missed and could-not-run tests have no passing receipt; the organisation's log tells of them.",
     "A passed test proves the backup that it names, by the checks that it names, and nothing about later ones.",
