@@ -1,25 +1,9 @@
 import type { ClientBase } from "pg";
 import { makeHistory } from "../../packages/dashboard/bench/make-history.ts";
+import { HOSTS, SOURCES } from "./believable.ts";
 
-/** Each with the GiB of its newest backup and how long a restore of it takes, in minutes. */
-const SOURCES = [
-  ["orders-db", "postgresql", 18.4, 14],
-  ["customers-db", "postgresql", 6.2, 5],
-  ["warehouse-db", "postgresql", 41.7, 33],
-  ["billing-db", "mariadb", 9.8, 8],
-  ["shop-catalogue", "mongodb", 3.1, 3],
-  ["analytics", "postgresql", 212, 64],
-  ["crm", "mariadb", 5.5, 4],
-  ["wiki", "postgresql", 0.8, 1.2],
-  ["tickets", "postgresql", 2.7, 2.5],
-  ["invoices-archive", "files", 87, 22],
-  ["photo-store", "files", 640, 51],
-  ["payroll", "postgresql", 0.3, 0.7],
-  ["identity", "postgresql", 1.1, 1.4],
-] as const;
 /** Its host was switched off, three days ago. */
 const MISSED = "wiki";
-const HOSTS = ["rotterdam-db-1", "rotterdam-db-2", "hamburg-db-1", "antwerp-files-1"] as const;
 const DAYS = 90;
 
 /** Three months of an organisation that looks like one, as rows; what the real agent then adds is in the log and provable. */

@@ -99,17 +99,18 @@ export function registration(upload: UploadUrl, sourceId: string): Record<string
   };
 }
 
-/** A whole backup as an agent makes one: URL, upload, record. */
+/** A whole backup as an agent makes one: URL, upload, record, which says `more` than the usual. */
 export async function makeBackup(
   agent: WireAgent,
   sourceId: string,
   bytes: Uint8Array = randomBytes(1000),
+  more: Record<string, unknown> = {},
 ): Promise<BackupRecord> {
   const upload = await uploadUrl(agent, sourceId, bytes);
   const stored = await put(agent, upload, bytes);
   if (stored.status < 200 || stored.status > 299) {
     throw new Error(`upload: ${stored.status} ${stored.body.toString()}`);
   }
-  const answer = await agent.call("POST", "/v1/backups", registration(upload, sourceId));
+  const answer = await agent.call("POST", "/v1/backups", { ...registration(upload, sourceId), ...more });
   return succeeded(answer, 201, "register").json<BackupRecord>();
 }

@@ -1,0 +1,41 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+export interface RepositoryCopy {
+  directory: string;
+  git: (...args: string[]) => string;
+  remove: () => void;
+}
+
+/** This checkout as it is now, in a directory of its own that may be changed: committed on `main`, with the same packages of npm's. */
+export function repositoryCopy(): RepositoryCopy {
+  const directory = mkdtempSync(join(tmpdir(), "attestore-repository-"));
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    maxBuffer: 1 << 26,
+  });
+  for (const name of listed.split("\0").filter((each) => each !== "")) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    // A file that was removed and not committed is not there.
+    cpSync(join(ROOT, name), join(directory, name), { force: true });
+  }
+  const modules = join(ROOT, "node_modules");
+  mkdirSync(join(directory, "node_modules/@attestore"), { recursive: true });
+  for (const name of readdirSync(modules))
+    if (name !== "@attestore" && name !== ".cache" && !name.startsWith(".vite"))
+      symlinkSync(join(modules, name), join(directory, "node_modules", name));
+  for (const name of readdirSync(join(directory, "packages")))
+    symlinkSync(`../../packages/${name}`, join(directory, "node_modules/@attestore", name));
+  const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" });
+  git("init", "--quiet", "--initial-branch=main");
+  git("config", "user.name", "A developer");
+  git("config", "user.email", "developer@example.org");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "As it was");
+  return { directory, git, remove: () => rmSync(directory, { recursive: true, force: true }) };
+}
