@@ -1,8 +1,7 @@
 import { defineConfig } from "vite";
 
 /**
- * `npm run dashboard` builds into dist/, from where the service serves it. For work on the pages: `npx vite packages/dashboard`, with the
- * service at ATTESTORE_PUBLIC_URL.
+ * `npm run dashboard` builds into dist/, from where the service serves it. For work on the pages: `npm run dev`.
  */
 export default defineConfig({
   root: import.meta.dirname,
@@ -18,11 +17,6 @@ export default defineConfig({
         // Component libraries mark their files for React's server components, of which there are none here.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
       },
-    },
-  },
-  server: {
-    proxy: {
-      "/api": { target: process.env["ATTESTORE_PUBLIC_URL"] ?? "https://localhost:8443", secure: false },
     },
   },
 });

@@ -48,6 +48,8 @@ async function npm(script: string) {
 test.each([
   ["start", "SIGTERM", "listening"],
   ["start", "SIGKILL", "listening"],
+  ["dev", "SIGTERM", "dev: open"],
+  ["dev", "SIGKILL", "dev: open"],
   ["demo", "SIGTERM", "start attestore-server"],
   ["demo", "SIGKILL", "start attestore-server"],
 ] as const)("npm run %s leaves nothing running after %s to npm", async (script, signal, sign) => {
@@ -63,6 +65,8 @@ test.each([
   );
   const started = descendants(child.pid ?? 0);
   expect(started.some(({ command }) => command.includes("postgres"))).toBe(true);
+  const postmaster = join(data, script === "demo" ? "demo/server" : ".", "postgres/data/postmaster.pid");
+  expect(existsSync(postmaster)).toBe(true);
   child.kill(signal);
   await ended;
   try {
@@ -73,6 +77,5 @@ test.each([
     throw new Error(left.map(({ command }) => command).join("\n"), { cause: error });
   }
   // It was stopped and did not crash: nothing is left to be mended at the next start.
-  const database = join(data, script === "demo" ? "demo/server" : ".", "postgres");
-  expect(existsSync(join(database, "postmaster.pid")), talk()).toBe(false);
+  expect(existsSync(postmaster), talk()).toBe(false);
 });

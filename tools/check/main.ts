@@ -16,6 +16,7 @@ const { values } = parseArgs({
 const { root } = values;
 /** More take longer than a minute. */
 const TESTS_AT_MOST = 12;
+const LAYERS = join(import.meta.dirname, "../layers/main.ts");
 
 process.env["NODE_COMPILE_CACHE"] ??= join(root, "node_modules/.cache/compiled");
 const started = performance.now();
@@ -31,7 +32,7 @@ await Promise.all([
     () =>
       check("format", changed.length > 0, "oxfmt", "--check", "--no-error-on-unmatched-pattern", ...changed),
     () => check("lint", sources.length > 0, "oxlint", "--deny-warnings", ...sources),
-    () => check("layers", sources.length > 0, "node", "tools/layers/main.ts"),
+    () => check("layers", sources.length > 0, "node", LAYERS, "--root", root),
   ),
   inOrder(() => check("types", sources.length > 0, "tsc", "-p", ".")),
 ]);

@@ -21,12 +21,17 @@ const PROGRAMS = {
 
 type Say = (line: string) => void;
 
-/** Builds everything that a release consists of into `release.out`, which must not hold anything else. */
+/**
+ * Builds everything that a release consists of into `release.out`, which must not hold anything else.
+ *
+ * @param more writes further files into that directory and returns their names; the signature covers them too
+ */
 export async function buildRelease(
   release: Release,
   architectures: readonly Architecture[],
   key: SigningKey,
   say: Say,
+  more: (directory: string) => readonly string[] = () => [],
 ): Promise<void> {
   const { out } = release;
   rmSync(out, { recursive: true, force: true });
@@ -80,7 +85,7 @@ export async function buildRelease(
       join(out, "install.sh"),
       readPackaging("install.sh").replace("@RELEASE_KEY@", release.releaseKey ?? ""),
     );
-    names.push("install.sh");
+    names.push("install.sh", ...more(out));
     for (const name of names.filter((each) => !each.endsWith(".cdx.json")))
       names.push(await writeProvenance(name, release));
     sign(await writeChecksums(out, names), key, `attestore ${release.version}`);

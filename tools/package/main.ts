@@ -7,7 +7,7 @@ import { RELEASE_KEY } from "../../packages/contract/src/release-key.ts";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { buildRelease } from "./build-release.ts";
-import { ARCHITECTURES, type Architecture, epochHere, REPOSITORY, versionHere } from "./release.ts";
+import { architecturesOf, epochHere, REPOSITORY, versionHere } from "./release.ts";
 import { signingKey } from "./signature.ts";
 
 const { values } = parseArgs({
@@ -20,11 +20,7 @@ const { values } = parseArgs({
   },
 });
 
-const architectures = values.arch.split(",").map((name): Architecture => {
-  const known = ARCHITECTURES.find((each) => each === name);
-  if (known === undefined) throw new Error(`--arch ${name}: there are ${ARCHITECTURES.join(", ")}`);
-  return known;
-});
+const architectures = architecturesOf(values.arch);
 const key = signingKey(values["minisign-key"]);
 const release = {
   version: versionHere(),

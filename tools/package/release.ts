@@ -8,6 +8,15 @@ export const REPOSITORY = join(import.meta.dirname, "../..");
 export const ARCHITECTURES = ["amd64", "arm64"] as const;
 export type Architecture = (typeof ARCHITECTURES)[number];
 
+/** Of a list as on a command line, `amd64,arm64`. */
+export function architecturesOf(list: string): Architecture[] {
+  return list.split(",").map((name) => {
+    const known = ARCHITECTURES.find((each) => each === name);
+    if (known === undefined) throw new Error(`--arch ${name}: there are ${ARCHITECTURES.join(", ")}`);
+    return known;
+  });
+}
+
 /** What is the same for everything that one build makes. */
 export interface Release {
   readonly version: string;

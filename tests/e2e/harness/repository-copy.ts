@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -14,6 +14,8 @@ export interface RepositoryCopy {
 /** This checkout as it is now, in a directory of its own that may be changed: committed on `main`, with the same packages of npm's. */
 export function repositoryCopy(): RepositoryCopy {
   const directory = mkdtempSync(join(tmpdir(), "attestore-repository-"));
+  // What restores are run by is somebody else, who has to get at the sources.
+  chmodSync(directory, 0o755);
   const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -24,13 +26,9 @@ export function repositoryCopy(): RepositoryCopy {
     // A file that was removed and not committed is not there.
     cpSync(join(ROOT, name), join(directory, name), { force: true });
   }
-  const modules = join(ROOT, "node_modules");
-  mkdirSync(join(directory, "node_modules/@attestore"), { recursive: true });
-  for (const name of readdirSync(modules))
-    if (name !== "@attestore" && name !== ".cache" && !name.startsWith(".vite"))
-      symlinkSync(join(modules, name), join(directory, "node_modules", name));
-  for (const name of readdirSync(join(directory, "packages")))
-    symlinkSync(`../../packages/${name}`, join(directory, "node_modules/@attestore", name));
+  // Links to the same bytes, which nobody changes; what is written to are the caches.
+  execFileSync("cp", ["-al", join(ROOT, "node_modules"), directory]);
+  rmSync(join(directory, "node_modules/.cache"), { recursive: true, force: true });
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" });
   git("init", "--quiet", "--initial-branch=main");
   git("config", "user.name", "A developer");
