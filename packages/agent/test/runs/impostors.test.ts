@@ -1,6 +1,7 @@
 /** Servers that are not what was named, or not what they seem: what they get out of a backup. */
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -8,7 +9,9 @@ import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { withClient } from "../../src/engines/mongodb/client.ts";
 import { resolveConnection } from "../../src/engines/mongodb/connection.ts";
 import { postgresql } from "../../src/engines/postgresql/index.ts";
+import { makeBackup } from "../../src/runs/make-backup.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
+import { startSourceMariadb } from "./source-mariadb.ts";
 
 /** The loopback address, by a name of which nobody could know that. */
 const ELSEWHERE = "0x7f000001";
@@ -125,6 +128,78 @@ test("a MariaDB elsewhere that has no certificate gets neither user nor password
   expect(server.heard()).toContain("agent");
   server.close();
 });
+
+test("a MariaDB elsewhere is believed by a certificate for its name, of a CA that the URL names, and by nothing less", async () => {
+  const openssl = (...args: string[]): unknown =>
+    execFileSync("openssl", args, { cwd: place.dir, stdio: ["ignore", "ignore", "pipe"] });
+  for (const ca of ["ca", "other-ca"])
+    openssl(
+      ..."req -x509 -newkey rsa:2048 -nodes -days 30 -subj".split(" "),
+      `/CN=${ca}`,
+      "-keyout",
+      `${ca}.key`,
+      "-out",
+      `${ca}.pem`,
+    );
+  openssl(
+    ..."req -newkey rsa:2048 -nodes -subj".split(" "),
+    `/CN=${ELSEWHERE}`,
+    ..."-keyout db.key -out db.csr".split(" "),
+  );
+  await writeFile(join(place.dir, "names"), `subjectAltName=DNS:${ELSEWHERE}`);
+  openssl(
+    ..."x509 -req -in db.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile names -out db.pem".split(
+      " ",
+    ),
+  );
+  // Of the user that the server runs as.
+  await chmod(join(place.dir, "db.key"), 0o644);
+  const port = await freePort();
+  const server = await startSourceMariadb(place.dir, [
+    "--bind-address=127.0.0.1",
+    `--port=${port}`,
+    "--skip-name-resolve",
+    ...["ca", "cert", "key"].map(
+      (name) =>
+        `--ssl-${name}=${join(place.dir, name === "ca" ? "ca.pem" : `db.${name === "cert" ? "pem" : "key"}`)}`,
+    ),
+  ]);
+  try {
+    server.sql(`create database shop; create table shop.orders (id int primary key); insert into shop.orders values (1), (2);
+      create user agent@'%' identified by 'hush' require ssl; grant all privileges on *.* to agent@'%';`);
+    const dump = async (host: string, ca: string): Promise<unknown> => {
+      const backup = await makeBackup({
+        source: {
+          ...server.source,
+          connection: {
+            kind: "url",
+            url: `mysql://agent:hush@${host}:${port}/shop?ssl-ca=${encodeURIComponent(join(place.dir, ca))}`,
+          },
+        },
+        recipients: [place.recipient],
+        blobsDir: place.blobs,
+        signal: AbortSignal.timeout(60_000),
+      });
+      return backup.sourceMetadata["tables"];
+    };
+    expect(await dump(ELSEWHERE, "ca.pem")).toMatchObject([{ name: "shop.orders", rows: 2 }]);
+    const refused = { code: "connection_failed" };
+    // Of another authority, and by a name that the certificate does not have.
+    await expect(dump(ELSEWHERE, "other-ca.pem")).rejects.toMatchObject(refused);
+    await expect(dump("0x7f.1", "ca.pem")).rejects.toMatchObject(refused);
+  } finally {
+    await server.close();
+  }
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
 
 test("a MariaDB that answers a query by asking for a file of ours gets none", async () => {
   const secret = join(place.dir, "age.key");

@@ -15,8 +15,14 @@ export interface SourceMariadb {
   close(): Promise<void>;
 }
 
-/** A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host has. */
-export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
+/**
+ * A real MariaDB to back up, with users and passwords; a real MySQL where that is what the host has. `network`: its arguments for that, where it is
+ * to be reached by more than a socket.
+ */
+export async function startSourceMariadb(
+  dir: string,
+  network: readonly string[] = ["--skip-networking"],
+): Promise<SourceMariadb> {
   const never = new AbortController().signal;
   const place = await openProcessPlace(dir);
   const [data, socket] = [join(place.home, "source"), join(place.sockets, "source")];
@@ -45,7 +51,7 @@ export async function startSourceMariadb(dir: string): Promise<SourceMariadb> {
       `--pid-file=${join(place.home, "source.pid")}`,
       `--secure-file-priv=${place.sockets}`,
       "--loose-mysqlx=OFF",
-      "--skip-networking",
+      ...network,
       "--innodb-flush-log-at-trx-commit=0",
       "--innodb-buffer-pool-size=64M",
     ],
