@@ -316,14 +316,27 @@ describe("damage", () => {
             ]),
             expect: "n >= 0",
           },
+          {
+            id: "accumulator",
+            query: query("orders", [
+              {
+                $facet: {
+                  in: [{ $group: { _id: null, n: { $accumulator: { init: endless, lang: "js" } } } }],
+                },
+              },
+            ]),
+            expect: "n >= 0",
+          },
         ],
         { made: await resealed(Buffer.from(bytes, "latin1")), timeout_s: 20 },
       );
       expect(tested.result).toBe("failed");
       const failed = tested.checks.filter(({ result }) => result === "failed");
-      expect(failed.map(({ id }) => id)).toEqual(["where", "function"]);
+      expect(failed.map(({ id }) => id)).toEqual(["where", "function", "accumulator"]);
       for (const { observed } of failed)
-        expect(observed["error"]).toMatch(/\$where|\$function is not implemented/);
+        expect(observed["error"]).toMatch(
+          /runs no code: its pipeline cannot have \$(?:where|function|accumulator)/,
+        );
     } finally {
       await shop.collection("systemXjs").drop();
     }

@@ -10,6 +10,8 @@ export interface CheckQuery {
 
 const FIELDS = ["database", "collection", "pipeline"];
 const WRITING = ["$out", "$merge"];
+/** JavaScript, which a scratch mongod is told not to run either (`--noscripting`). */
+const CODE = ["$where", "$function", "$accumulator"];
 const EXAMPLE = `{"collection": "orders", "pipeline": [{"$match": {"status": "paid"}}, {"$count": "n"}]}`;
 
 /**
@@ -37,7 +39,19 @@ export function parseCheckQuery(text: string): CheckQuery | string {
     .flatMap((stage: Document) => Object.keys(stage))
     .find((name) => WRITING.includes(name));
   if (writing !== undefined) return `a check only reads: its pipeline cannot have ${writing}`;
+  const code = operatorIn(pipeline, CODE);
+  if (code !== null) return `a check runs no code: its pipeline cannot have ${code}`;
   return { database, collection, pipeline };
+}
+
+/** The first of those names that is a field's at any depth. */
+function operatorIn(value: unknown, names: readonly string[]): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = names.includes(name) ? name : operatorIn(inner, names);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function isDocument(value: unknown): value is Document {
