@@ -35,7 +35,7 @@ import type { Config } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
-import { warnOfOperators } from "../features/passkeys/relying-party.ts";
+import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
 import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
 import { healthRoutes } from "../platform/health/health-routes.ts";
 import { buildApp } from "../platform/http/app.ts";
@@ -108,7 +108,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   const keys = await openServiceKeys(config, (await readIdentity(pool)) === null ? "create" : "refuse");
   cleanup.add(() => keys.close());
   const identity = await requireIdentity(byClock.pool, keys, config);
-  await warnOfOperators(db, config.publicUrl, log);
+  await warnOfPasskeys(db, config.publicUrl, log);
   const left = await leftFiles(keySlots(config));
   if (left.length > 0)
     log.warn({ files: left }, "keys that the token has lie in files, too; see attestore-server keys move");

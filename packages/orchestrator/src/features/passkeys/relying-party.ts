@@ -1,8 +1,5 @@
 import { isIP } from "node:net";
-import type { Database } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/http/errors.ts";
-import type { Logger } from "../../platform/logging/logger.ts";
-import { hasOperator } from "../operators/store.ts";
 
 /** Where passkeys of this service count: WebAuthn's relying party. */
 export interface RelyingParty {
@@ -31,15 +28,6 @@ export const GIVE_IT_A_NAME =
 /** Whether browsers know no passkeys of a service with this address. */
 export function knowsNoPasskeys(publicUrl: string): boolean {
   return hasNoName(new URL(publicUrl).hostname);
-}
-
-/** Tells the service's log where operators, who need a passkey, can have none. */
-export async function warnOfOperators(db: Database, publicUrl: string, log: Logger): Promise<void> {
-  if (knowsNoPasskeys(publicUrl) && (await hasOperator(db)))
-    log.warn(
-      { public_url: publicUrl },
-      `operators need a passkey, and browsers know none of an IP address: no operator can use the dashboard. ${GIVE_IT_A_NAME}`,
-    );
 }
 
 function hasNoName(hostname: string): boolean {

@@ -1,0 +1,13 @@
+import type { Database } from "../../platform/database/schema.ts";
+import type { Logger } from "../../platform/logging/logger.ts";
+import { GIVE_IT_A_NAME, knowsNoPasskeys } from "../passkeys/relying-party.ts";
+import { hasOperator } from "./store.ts";
+
+/** Tells the service's log where operators, who need a passkey, can have none. */
+export async function warnOfPasskeys(db: Database, publicUrl: string, log: Logger): Promise<void> {
+  if (knowsNoPasskeys(publicUrl) && (await hasOperator(db)))
+    log.warn(
+      { public_url: publicUrl },
+      `operators need a passkey, and browsers know none of an IP address: no operator can use the dashboard. ${GIVE_IT_A_NAME}`,
+    );
+}
