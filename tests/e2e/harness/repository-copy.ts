@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -26,9 +26,11 @@ export function repositoryCopy(): RepositoryCopy {
     // A file that was removed and not committed is not there.
     cpSync(join(ROOT, name), join(directory, name), { force: true });
   }
-  // Links to the same bytes, which nobody changes; what is written to are the caches.
-  execFileSync("cp", ["-al", join(ROOT, "node_modules"), directory]);
-  rmSync(join(directory, "node_modules/.cache"), { recursive: true, force: true });
+  // Links to the same bytes, which nobody changes. Caches are written to and come and go while other tests run.
+  const modules = join(ROOT, "node_modules");
+  const installed = readdirSync(modules).filter((name) => name !== ".cache" && !name.startsWith(".vite"));
+  mkdirSync(join(directory, "node_modules"));
+  execFileSync("cp", ["-al", ...installed, join(directory, "node_modules")], { cwd: modules });
   const git = (...args: string[]): string => execFileSync("git", args, { cwd: directory, encoding: "utf8" });
   git("init", "--quiet", "--initial-branch=main");
   git("config", "user.name", "A developer");
