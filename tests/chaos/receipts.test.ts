@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { declareSource, makeBackup, type BackupRecord } from "../e2e/harness/backups.ts";
+import { declareSource, writeEncryptedDump, type BackupRecord } from "../e2e/harness/backups.ts";
 import { attach, createOrganisation, type WireAgent } from "../e2e/harness/organisation.ts";
 import { processesUnder } from "../e2e/harness/processes.ts";
 import { startServer, type Server } from "../e2e/harness/server.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   submitters = [];
   for (let n = 0; n < 3; n++) {
     const agent = await attach(await createOrganisation(server));
-    submitters.push({ agent, backup: await makeBackup(agent, await declareSource(agent)) });
+    submitters.push({ agent, backup: await writeEncryptedDump(agent, await declareSource(agent)) });
   }
   heads = new Map(submitters.map(({ agent }) => [agent.id, new SeenHeads(agent)]));
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { declareSource, makeBackup, type BackupRecord } from "../e2e/harness/backups.ts";
+import { declareSource, writeEncryptedDump, type BackupRecord } from "../e2e/harness/backups.ts";
 import { startDatabaseServer, type DatabaseServer } from "../e2e/harness/database.ts";
 import { exchange, ownAddress, type Answer } from "../e2e/harness/https.ts";
 import { ed25519 } from "../e2e/harness/keys.ts";
@@ -56,7 +56,7 @@ test(`a replica killed ${ROUNDS} times: nothing acknowledged is lost, no command
   const submitters: { agent: WireAgent; backup: BackupRecord }[] = [];
   for (let n = 0; n < 2; n++) {
     const agent = await attach(await createOrganisation(first));
-    submitters.push({ agent, backup: await makeBackup(agent, await declareSource(agent)) });
+    submitters.push({ agent, backup: await writeEncryptedDump(agent, await declareSource(agent)) });
   }
   const person = await signUp(replicas);
   const authKey = await createAuthKey(first, person.orgId);

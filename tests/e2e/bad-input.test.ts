@@ -1,7 +1,14 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declareSource, heartbeatBody, makeBackup, put, registration, uploadUrl } from "./harness/backups.ts";
+import {
+  declareSource,
+  heartbeatBody,
+  writeEncryptedDump,
+  put,
+  registration,
+  uploadUrl,
+} from "./harness/backups.ts";
 import { seal } from "./harness/dsse.ts";
 import { CONTRACT_ERRORS, expectError, expectIssues, expectRefusal } from "./harness/errors.ts";
 import { api, ownAddress, type Answer } from "./harness/https.ts";
@@ -70,7 +77,7 @@ const ENDPOINTS = {
   },
   receipts: async () => {
     const agent = await attach(org);
-    const backup = await makeBackup(agent, await declareSource(agent));
+    const backup = await writeEncryptedDump(agent, await declareSource(agent));
     const good = { ...seal(agent.signer, restoreTestStatement(agent, backup)) };
     return { name: "receipts", path: "/v1/receipts", token: agent.token, good, required: Object.keys(good) };
   },

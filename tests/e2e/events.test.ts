@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declareSource, makeBackup, type BackupRecord } from "./harness/backups.ts";
+import { declareSource, writeEncryptedDump, type BackupRecord } from "./harness/backups.ts";
 import { canonicalJson } from "./harness/canonical-json.ts";
 import { expectError, expectIssues } from "./harness/errors.ts";
 import { sha256Hex } from "./harness/merkle.ts";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   agent = await attach(await createOrganisation(server));
   stranger = await attach(await createOrganisation(server));
   source = await declareSource(agent);
-  backup = await makeBackup(agent, source);
+  backup = await writeEncryptedDump(agent, source);
 });
 afterAll(() => server.remove());
 
@@ -100,7 +100,7 @@ describe("an event", () => {
     for (const change of [
       { source_id: theirs },
       { source_id: unknownId("src") },
-      { backup_id: (await makeBackup(stranger, theirs)).id },
+      { backup_id: (await writeEncryptedDump(stranger, theirs)).id },
       { backup_id: unknownId("bkp") },
       { command_id: unknownId("cmd") },
     ]) {

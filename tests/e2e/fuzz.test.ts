@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { declareSource, makeBackup } from "./harness/backups.ts";
+import { declareSource, writeEncryptedDump } from "./harness/backups.ts";
 import { CONTRACT_ERRORS } from "./harness/errors.ts";
 import { exchange, type Answer, type Call } from "./harness/https.ts";
 import { attach, createAuthKey } from "./harness/organisation.ts";
@@ -75,7 +75,7 @@ beforeAll(async () => {
   const authKey = await createAuthKey(server, person.orgId);
   const agent = await attach({ server, id: person.orgId, authKey });
   const sourceId = await declareSource(agent);
-  const backup = await makeBackup(agent, sourceId);
+  const backup = await writeEncryptedDump(agent, sourceId);
   tokens = [person.token, agent.token, authKey];
   for (const id of [person.orgId, agent.id, sourceId, backup.id]) ids.add(id);
   document = (await exchange(server, { method: "GET", path: "/api/openapi.json" })).json<Document>();

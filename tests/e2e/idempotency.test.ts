@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   declareSource,
   heartbeatBody,
-  makeBackup,
+  writeEncryptedDump,
   put,
   registration,
   uploadUrl,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   org = await createOrganisation(server);
   agent = await attach(org);
   source = await declareSource(agent);
-  backup = await makeBackup(agent, source);
+  backup = await writeEncryptedDump(agent, source);
 });
 afterAll(() => server.remove());
 

@@ -10,7 +10,7 @@ import {
   createTestToken,
   type TestToken,
 } from "../../packages/orchestrator/src/platform/keys/token/test-token.ts";
-import { type BackupRecord, declareSource, makeBackup } from "./harness/backups.ts";
+import { type BackupRecord, declareSource, writeEncryptedDump } from "./harness/backups.ts";
 import { seal } from "./harness/dsse.ts";
 import { api } from "./harness/https.ts";
 import { attach, createAuthKey, type WireAgent } from "./harness/organisation.ts";
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { token, orgId } = await signUp([server]);
   owner = token;
   agent = await attach({ server, id: orgId, authKey: await createAuthKey(server, orgId) });
-  backup = await makeBackup(agent, await declareSource(agent));
+  backup = await writeEncryptedDump(agent, await declareSource(agent));
   await accepted(agent, backupStatement(agent, backup));
 });
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declareSource, heartbeatBody, makeBackup } from "./harness/backups.ts";
+import { declareSource, heartbeatBody, writeEncryptedDump } from "./harness/backups.ts";
 import { seal } from "./harness/dsse.ts";
 import { expectError } from "./harness/errors.ts";
 import { api, ownAddress, type Answer } from "./harness/https.ts";
@@ -107,7 +107,7 @@ describe("an auth key", () => {
 describe("an agent that is revoked", () => {
   it("is told so by every call, at once, and what it left stays", async () => {
     const agent = await attach(org, { from: ownAddress() });
-    const backup = await makeBackup(agent, await declareSource(agent));
+    const backup = await writeEncryptedDump(agent, await declareSource(agent));
     const envelope = seal(agent.signer, backupStatement(agent, backup));
     expect((await submit(agent, envelope)).status).toBe(201);
     const watcher = await attach(org, { from: ownAddress() });

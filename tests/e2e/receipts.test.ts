@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { declareSource, makeBackup, type BackupRecord } from "./harness/backups.ts";
+import { declareSource, writeEncryptedDump, type BackupRecord } from "./harness/backups.ts";
 import { pae, seal, IN_TOTO, type Envelope } from "./harness/dsse.ts";
 import { expectError } from "./harness/errors.ts";
 import { ed25519, p256 } from "./harness/keys.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   server = await startServer();
   org = await createOrganisation(server);
   agent = await attach(org);
-  backup = await makeBackup(agent, await declareSource(agent));
+  backup = await writeEncryptedDump(agent, await declareSource(agent));
   stranger = await attach(await createOrganisation(server));
 });
 afterAll(() => server.remove());
@@ -77,14 +77,14 @@ describe("a receipt", () => {
 
   it("is accepted under a P-256 key, signed in DER", async () => {
     const hardware = await attach(org, { signer: p256() });
-    const own = await makeBackup(hardware, await declareSource(hardware));
+    const own = await writeEncryptedDump(hardware, await declareSource(hardware));
     const receipt = await accepted(hardware, backupStatement(hardware, own));
     expectPlaced(hardware, receipt, receipt.receipt_id);
   });
 
   it("is refused under a P-256 key when the signature is raw r||s, or another's", async () => {
     const hardware = await attach(org, { signer: p256() });
-    const own = await makeBackup(hardware, await declareSource(hardware));
+    const own = await writeEncryptedDump(hardware, await declareSource(hardware));
     const envelope = seal(hardware.signer, backupStatement(hardware, own));
     const [signature] = envelope.signatures;
     if (!signature) throw new Error("unsigned");
@@ -291,7 +291,7 @@ function flip(bytes: Buffer, at: number): Buffer {
 
 describe("a receipt of something that does not fit", () => {
   it("is refused for a backup that the organisation does not have", async () => {
-    const foreign = await makeBackup(stranger, await declareSource(stranger));
+    const foreign = await writeEncryptedDump(stranger, await declareSource(stranger));
     for (const other of [
       { ...backup, id: unknownId("bkp") },
       { ...foreign, source_id: backup.source_id },
@@ -334,7 +334,7 @@ describe("a receipt of something that does not fit", () => {
   });
 
   it("is refused when its subject and its backup_id are two backups", async () => {
-    const second = await makeBackup(agent, backup.source_id, randomBytes(700));
+    const second = await writeEncryptedDump(agent, backup.source_id, randomBytes(700));
     const statement = restoreTestStatement(agent, backup);
     statement.predicate["backup_id"] = second.id;
     expectError(

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { declareSource, makeBackup } from "./harness/backups.ts";
+import { declareSource, writeEncryptedDump } from "./harness/backups.ts";
 import { api } from "./harness/https.ts";
 import { attach, createAuthKey, type WireAgent } from "./harness/organisation.ts";
 import { startServer, type Server } from "./harness/server.ts";
@@ -51,7 +51,7 @@ beforeAll(async () => {
   agent = await attach({ server, id: person.orgId, authKey });
   const orgID = person.orgId;
   const sourceID = await declareSource(agent);
-  const { id: backupID } = await makeBackup(agent, sourceID);
+  const { id: backupID } = await writeEncryptedDump(agent, sourceID);
   const newest = async (list: string): Promise<string> => {
     const listed = await api(server, {
       method: "GET",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { declareSource, makeBackup, type BackupRecord } from "./harness/backups.ts";
+import { declareSource, writeEncryptedDump, type BackupRecord } from "./harness/backups.ts";
 import { seal } from "./harness/dsse.ts";
 import { expectError, expectIssues } from "./harness/errors.ts";
 import { attach, createOrganisation, type WireAgent } from "./harness/organisation.ts";
@@ -21,7 +21,7 @@ let backup: BackupRecord;
 beforeAll(async () => {
   server = await startServer();
   agent = await attach(await createOrganisation(server));
-  backup = await makeBackup(agent, await declareSource(agent));
+  backup = await writeEncryptedDump(agent, await declareSource(agent));
 });
 afterAll(() => server.remove());
 

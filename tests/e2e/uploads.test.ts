@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   CIPHER,
   declareSource,
-  makeBackup,
+  writeEncryptedDump,
   put,
   registration,
   SOURCE_METADATA,
@@ -276,7 +276,7 @@ describe("registering a backup", () => {
 
   it("takes an object of some megabytes, whole", async () => {
     const large = randomBytes(5 * MIB);
-    const backup = await makeBackup(agent, source, large);
+    const backup = await writeEncryptedDump(agent, source, large);
     const answer = await download(backup);
     expect(answer.status).toBe(200);
     expect(answer.body.equals(large)).toBe(true);
@@ -296,7 +296,7 @@ async function download(backup: { id: string }, headers: Record<string, string> 
 
 describe("a download URL", () => {
   it("gives the ciphertext for 15 minutes, with no credential", async () => {
-    const backup = await makeBackup(agent, source, bytes);
+    const backup = await writeEncryptedDump(agent, source, bytes);
     const url = await downloadUrl(backup);
     expect(url).toMatchObject({
       download_url: expect.stringMatching(/^https:\/\//),
@@ -312,7 +312,7 @@ describe("a download URL", () => {
   });
 
   it("needs no body in its request", async () => {
-    const backup = await makeBackup(agent, source, bytes);
+    const backup = await writeEncryptedDump(agent, source, bytes);
     const answer = await agent.call("POST", `/v1/backups/${backup.id}/download-url`);
     expect(answer.status, answer.body.toString()).toBeLessThan(300);
   });
@@ -325,14 +325,14 @@ describe("a download URL", () => {
     ["bytes=-100", 4900, 5000],
     ["bytes=4990-99999", 4990, 5000],
   ])("answers the range %s", async (range, start, end) => {
-    const answer = await download(await makeBackup(agent, source, bytes), { range });
+    const answer = await download(await writeEncryptedDump(agent, source, bytes), { range });
     expect(answer.status).toBe(206);
     expect(answer.body.equals(bytes.subarray(start, end))).toBe(true);
     expect(answer.headers["content-range"]).toBe(`bytes ${start}-${end - 1}/5000`);
   });
 
   it.each(["bytes=5000-", "bytes=6000-7000", "bytes=-0"])("cannot answer the range %s", async (range) => {
-    const answer = await download(await makeBackup(agent, source, bytes), { range });
+    const answer = await download(await writeEncryptedDump(agent, source, bytes), { range });
     expect(answer.status).toBe(416);
     expect(answer.headers["content-range"]).toBe("bytes */5000");
   });
@@ -340,15 +340,15 @@ describe("a download URL", () => {
   it.each(["bytes=abc", "bytes=9-3", "lines=1-2", "bytes="])(
     "ignores the range %s, as RFC 9110 says",
     async (range) => {
-      const answer = await download(await makeBackup(agent, source, bytes), { range });
+      const answer = await download(await writeEncryptedDump(agent, source, bytes), { range });
       expect([200, 416], String(answer.status)).toContain(answer.status);
       if (answer.status === 200) expect(answer.body.equals(bytes)).toBe(true);
     },
   );
 
   it("is good for nothing else", async () => {
-    const backup = await makeBackup(agent, source, bytes);
-    const other = await makeBackup(agent, source, randomBytes(300));
+    const backup = await writeEncryptedDump(agent, source, bytes);
+    const other = await writeEncryptedDump(agent, source, randomBytes(300));
     const url = (await downloadUrl(backup)).download_url;
     for (const method of ["PUT", "DELETE", "POST"]) {
       const answer = await exchange(server, {
@@ -374,7 +374,7 @@ describe("a download URL", () => {
   });
 
   it("is not given for a backup of another organisation, or for none", async () => {
-    const backup = await makeBackup(agent, source, bytes);
+    const backup = await writeEncryptedDump(agent, source, bytes);
     expectError(await stranger.call("POST", `/v1/backups/${backup.id}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", `/v1/backups/${unknownId("bkp")}/download-url`, {}), "not_found");
     expectError(await agent.call("POST", `/v1/backups/${source}/download-url`, {}), "not_found");

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DamagedCiphertext } from "../../packages/agent/src/pipeline/damaged.ts";
-import { CouldNotRun } from "../../packages/agent/src/runs/could-not-run.ts";
+import { DamagedCiphertext } from "../../packages/agent/src/crypto/damaged.ts";
+import { RunError } from "../../packages/agent/src/errors/run-error.ts";
 import { restoreToFile } from "../../packages/agent/src/runs/restore-to-file.ts";
 
 const SEALED_CHUNK = 64 * 1024 + 16;
@@ -46,7 +46,7 @@ async function restored(ciphertext: Buffer): Promise<string | Buffer> {
     return readFileSync(output);
   } catch (error) {
     expect(readdirSync(directory)).toEqual(["in.age"]);
-    if (error instanceof DamagedCiphertext || error instanceof CouldNotRun) return error.code;
+    if (error instanceof DamagedCiphertext || error instanceof RunError) return error.code;
     throw error;
   } finally {
     rmSync(directory, { recursive: true });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { s3Store } from "../../packages/agent/src/standalone/s3/s3-store.ts";
+import { s3Store } from "../../packages/agent/src/backends/standalone/s3/s3-store.ts";
 import { runCli, type Finished } from "../../packages/agent/test/service/cli.ts";
 import { startProxy } from "../../packages/agent/test/service/proxy.ts";
 import { startS3Server, type S3Server } from "../e2e/harness/s3-server.ts";

@@ -6,7 +6,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { apiRoutes } from "../../packages/orchestrator/src/features/api-docs/api-routes.ts";
+import { apiRoutes } from "../../packages/orchestrator/src/features/api-routes.ts";
 import { documentOf } from "../../packages/orchestrator/src/features/api-docs/routes.ts";
 import { clientTypes } from "./client-types.ts";
 

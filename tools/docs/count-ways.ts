@@ -18,8 +18,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
-import { parseSourceConfig } from "../../packages/agent/src/root/source-config.ts";
-import { makeBackup } from "../../packages/agent/src/runs/make-backup.ts";
+import { parseSourceConfig } from "../../packages/agent/src/config/source-config.ts";
+import { writeEncryptedDump } from "../../packages/agent/src/runs/write-encrypted-dump.ts";
 import { prepareReceipts } from "../../packages/orchestrator/bench/envelopes.ts";
 import { receiptRoutes } from "../../packages/orchestrator/src/features/receipts/routes.ts";
 import { openLogWorld } from "../../packages/orchestrator/src/log/testing/log-world.ts";
@@ -119,7 +119,7 @@ database.close();
 const recipient = await identityToRecipient(await generateX25519Identity());
 const source = parseSourceConfig("orders", { engine: "sqlite", path }, directory);
 await count("a backup", () =>
-  makeBackup({
+  writeEncryptedDump({
     source,
     recipients: [recipient],
     blobsDir: join(directory, "blobs"),

@@ -24,7 +24,7 @@ const ENTRIES = [
   "packages/orchestrator/src/index.ts",
   "packages/orchestrator/src/main.ts",
   // `npm run client` reads it.
-  "packages/orchestrator/src/features/api-docs/api-routes.ts",
+  "packages/orchestrator/src/features/api-routes.ts",
   "packages/agent/src/index.ts",
   "packages/agent/src/main.ts",
   "packages/agent/src/single-executable.ts",

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { declareSource, makeBackup, SOURCE_METADATA } from "../../tests/e2e/harness/backups.ts";
+import { declareSource, writeEncryptedDump, SOURCE_METADATA } from "../../tests/e2e/harness/backups.ts";
 import type { WireAgent } from "../../tests/e2e/harness/organisation.ts";
 import {
   accepted,
@@ -36,7 +36,7 @@ export async function datedHistory(agent: WireAgent, source: DatedSource, past: 
     const hasChanged = past.changed !== undefined && ago < past.changed;
     // A thousandth of a millionth of what it would be: a day's change and growth can be seen, and the disk stays free.
     const bytes = Buffer.alloc(Math.round(1000 + gib * 1000 * (1 - 0.003 * ago)), `${name} ${ago}`);
-    const backup = await makeBackup(agent, sourceId, bytes, {
+    const backup = await writeEncryptedDump(agent, sourceId, bytes, {
       created_at: new Date(madeAt).toISOString(),
       source_metadata: {
         ...SOURCE_METADATA,

@@ -1,10 +1,10 @@
 /** One measured run of the pipeline, in a process of its own so that its peak memory is its own. See pipeline.ts. */
 import { createHash } from "node:crypto";
-import { readCiphertext, holdToDigest } from "../src/pipeline/ciphertext.ts";
-import { readFilePieces, writeFilePieces } from "../src/pipeline/file-pieces.ts";
-import { seal } from "../src/pipeline/seal.ts";
-import { unseal } from "../src/pipeline/unseal.ts";
-import { writeBlob } from "../src/pipeline/blob.ts";
+import { readCiphertext, holdToDigest } from "../src/crypto/ciphertext.ts";
+import { readFilePieces, writeFilePieces } from "../src/crypto/file-pieces.ts";
+import { seal } from "../src/crypto/seal.ts";
+import { unseal } from "../src/crypto/unseal.ts";
+import { writeBlob } from "../src/crypto/blob.ts";
 
 const [way, input = "", output = "", key = "", sha256 = ""] = process.argv.slice(2);
 const signal = new AbortController().signal;

@@ -30,7 +30,7 @@ for (const name of ["SIGINT", "SIGTERM"] as const) {
 }
 
 // No `await`: a single executable's program is a CommonJS module.
-void import("./commands/program.ts")
+void import("./cli/program.ts")
   .then(({ runProgram }) =>
     runProgram(process.argv.slice(2), {
       env: process.env,

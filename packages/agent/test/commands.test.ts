@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { newId } from "@attestore/contract";
 import { parseBundle, verifyReceipt, type BackupStatement } from "@attestore/proof";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
-import { tryLock } from "../src/root/lock.ts";
+import { tryLock } from "../src/state/lock.ts";
 import { runCli, startCli, type CliOptions, type Finished } from "./service/cli.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { failure, TestService } from "./service/test-service.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, watch, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { parseConfig } from "../src/root/config.ts";
+import { parseConfig } from "../src/config/config.ts";
 import { runCli, startCli, type Finished } from "./service/cli.ts";
 import { failure, TestService } from "./service/test-service.ts";
 

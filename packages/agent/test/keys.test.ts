@@ -12,8 +12,8 @@ import {
 } from "@attestore/proof";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { layoutOf } from "../src/root/layout.ts";
-import { tryLock } from "../src/root/lock.ts";
+import { layoutOf } from "../src/state/layout.ts";
+import { tryLock } from "../src/state/lock.ts";
 import { runCli, startCli, type Finished } from "./service/cli.ts";
 
 let base: string;

@@ -16,7 +16,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { bundle } from "../../../tools/package/bundle.ts";
 import { listChain } from "../src/receipts/chain.ts";
 import { listReceipts, listAllReceipts, readEnvelope } from "../src/receipts/receipt-files.ts";
-import { listEvents } from "../src/spool/spooled-event.ts";
+import { listEvents } from "../src/receipts/spooled-event.ts";
 import { attachedRoot, type TestRoot } from "./service/test-root.ts";
 import { TestService } from "./service/test-service.ts";
 

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { COMMANDS } from "../src/commands/all.ts";
-import { FLAGS } from "../src/root/flag-table.ts";
+import { COMMANDS } from "../src/cli/all.ts";
+import { FLAGS } from "../src/config/flag-table.ts";
 
 const page = readFileSync(new URL("../../../docs/standalone.md", import.meta.url), "utf8");
 const units = [...page.matchAll(/`\/etc\/systemd\/system\/([\w.-]+)`\n\n```ini\n([^]*?)```/g)].map(

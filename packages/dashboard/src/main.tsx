@@ -5,7 +5,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { queryClient } from "./app/query-client.ts";
+import { queryClient } from "./api/query-client.ts";
 import { router } from "./app/router.tsx";
 import { theme } from "./app/theme.ts";
 

@@ -6,11 +6,11 @@ import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { publicKeyFromBytes, sshFingerprint } from "@attestore/proof";
 import type { Pool, PoolClient } from "pg";
-import { recordDays } from "../src/features/overview/record-days.ts";
+import { recordDays } from "../src/features/receipts/record-days.ts";
 import { insertReceipts } from "../src/features/receipts/store.ts";
-import { GrownLogs } from "../src/log/grown-logs.ts";
+import { LogAppends } from "../src/log/log-appends.ts";
 import { lockLogs, type LockedLog } from "../src/log/locked-log.ts";
-import { LogDefect } from "../src/log/log-defect.ts";
+import { LogCorruption } from "../src/log/log-corruption.ts";
 import { packHashes, plainArray } from "../src/log/packed.ts";
 import { clientSession } from "../src/log/sql-session.ts";
 import type { TestAgent } from "../src/log/testing/log-world.ts";
@@ -145,8 +145,8 @@ async function write(client: PoolClient, orgId: string, batch: readonly MadeRece
   await client.query("begin; set local synchronous_commit = off");
   const locked = await lockLogs(session, new Set([orgId]));
   const log = locked.get(orgId);
-  if (log === undefined || log instanceof LogDefect) throw new Error("no sound log");
-  const grown = new GrownLogs(new Map<string, LockedLog>([[orgId, log]]));
+  if (log === undefined || log instanceof LogCorruption) throw new Error("no sound log");
+  const grown = new LogAppends(new Map<string, LockedLog>([[orgId, log]]));
   const { growth } = grown.log(orgId);
   // As if each had come alone: a head each, but for the last, which is written with the log.
   const heads: { size: number; root: Uint8Array }[] = [];

@@ -1,5 +1,5 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
-import type { ConnectionSettings } from "../src/platform/postgres/connection-settings.ts";
+import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 
 /** A way to a database that a test can cut and restore. */
 export interface DatabaseSwitch {

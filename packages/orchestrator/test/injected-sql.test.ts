@@ -3,7 +3,7 @@
  * organisation that the work is about and of no other. What works across organisations is held by name.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { apiRoutes } from "../src/features/api-docs/api-routes.ts";
+import { apiRoutes } from "../src/features/api-routes.ts";
 import { abortAbandonedUploads, forgetEmptyUploads } from "../src/features/backups/abandoned-uploads.ts";
 import { featureJobs } from "../src/features/jobs.ts";
 import { deliverDueNotifications } from "../src/features/notifications/deliver.ts";

@@ -1,6 +1,6 @@
 import { newId } from "@attestore/contract";
 import { randomBytes } from "node:crypto";
-import { changesSinceNewest } from "../src/features/drift/stored-changes.ts";
+import { changesSinceNewest } from "../src/features/schema-changes/stored-changes.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 
 export interface RecordedBackup {

@@ -24,8 +24,8 @@ import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
 import { appendImpersonatedCall } from "../src/features/impersonation/append-call.ts";
 import type { SignupMode } from "../src/features/signup/mode.ts";
-import { recordFirstCall } from "../src/features/agents/first-call.ts";
-import { queueCommand } from "../src/features/commands/queue-command.ts";
+import { recordFirstCall } from "../src/features/attach/first-call.ts";
+import { queueCommand } from "../src/features/command-queue/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
 import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
@@ -37,7 +37,7 @@ import { requireSource } from "../src/features/sources/named-source.ts";
 import { metricsRoute } from "../src/features/metrics/metrics-route.ts";
 import { createMetrics, measureRequests } from "../src/features/metrics/service-metrics.ts";
 import type { WebhookReach } from "../src/features/notifications/webhook-url.ts";
-import { HeadSigner } from "../src/log/head-signer.ts";
+import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
 import { Sequencer } from "../src/log/sequencer.ts";
 import { createWitness } from "../src/log/witness.ts";
 import { openSequencerPool } from "../src/log/sequencer-pool.ts";
@@ -53,7 +53,7 @@ import type { Mail } from "../src/platform/mail/mail.ts";
 import { listQueuedMail } from "../src/platform/mail/outbox.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
-import type { ConnectionSettings } from "../src/platform/postgres/connection-settings.ts";
+import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import { send, type Answer, type Call } from "./client.ts";
@@ -129,7 +129,7 @@ export interface TestService extends Replica {
   objects: DiskStore;
   logger: RecordingLogger;
   sealer: Sealer;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   addOrg(name?: string): Promise<TestOrg>;
   addAuthKey(orgId: string, options?: { expiresIn_s?: number; maxUses?: number }): Promise<string>;
   attach(org: TestOrg, more?: Partial<Call>): Promise<TestAgent>;
@@ -171,7 +171,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const ca = await readFile(join(data, "tls", "ca.pem"), "utf8");
   const sealingKey = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" }).d ?? "";
   const sealer = createSealer(Buffer.from(sealingKey, "base64url"));
-  const signer = new HeadSigner(LOG_HOST, {
+  const signer = new CheckpointSigner(LOG_HOST, {
     note: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
     time: heldSigningKey(generateKeyPairSync("ed25519").privateKey),
   });

@@ -4,7 +4,7 @@
  * a word here. Each is also called by everybody who may: a refusal means something only where the same request would have been taken.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { apiRoutes } from "../src/features/api-docs/api-routes.ts";
+import { apiRoutes } from "../src/features/api-routes.ts";
 import { POLICY } from "../src/platform/http/policy.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { ownAddress, type Answer, type Call } from "./client.ts";

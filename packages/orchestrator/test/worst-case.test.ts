@@ -10,7 +10,7 @@ import {
   newId,
 } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { apiRoutes } from "../src/features/api-docs/api-routes.ts";
+import { apiRoutes } from "../src/features/api-routes.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { ownAddress, type Call } from "./client.ts";
 import { startTestService, type TestService } from "./service.ts";

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BackupRecord, declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
+import { type BackupRecord, declareSource, heartbeatBody, writeEncryptedDump } from "../harness/backups.ts";
 import { api, exchange } from "../harness/https.ts";
 import { attach, type WireAgent } from "../harness/organisation.ts";
 import { accepted, backupStatement, restoreTestStatement, type Statement } from "../harness/statements.ts";
@@ -31,7 +31,7 @@ function daysAgo(days: number, statement: Statement): Statement {
 }
 
 async function backUp(agent: WireAgent, sourceId: string, days = 0): Promise<BackupRecord> {
-  const backup = await makeBackup(agent, sourceId);
+  const backup = await writeEncryptedDump(agent, sourceId);
   await accepted(agent, daysAgo(days, backupStatement(agent, backup)));
   return backup;
 }

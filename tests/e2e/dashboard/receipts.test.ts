@@ -12,7 +12,7 @@ import {
 } from "@attestore/proof";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { declareSource, heartbeatBody, makeBackup } from "../harness/backups.ts";
+import { declareSource, heartbeatBody, writeEncryptedDump } from "../harness/backups.ts";
 import { seal } from "../harness/dsse.ts";
 import { attachedHost, type Host } from "../harness/host.ts";
 import { exchange } from "../harness/https.ts";
@@ -58,7 +58,7 @@ beforeAll(async () => {
     expect(code, stderr).toBe(0);
   }
   wire = await attach(org, { name: "wire-host" });
-  const backup = await makeBackup(wire, await declareSource(wire, "orders"));
+  const backup = await writeEncryptedDump(wire, await declareSource(wire, "orders"));
   await accepted(wire, backupStatement(wire, backup));
   failedReceipt = (await accepted(wire, restoreTestStatement(wire, backup, "failed"))).receipt_id;
 });

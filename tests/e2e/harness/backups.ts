@@ -100,7 +100,7 @@ export function registration(upload: UploadUrl, sourceId: string): Record<string
 }
 
 /** A whole backup as an agent makes one: URL, upload, record, which says `more` than the usual. */
-export async function makeBackup(
+export async function writeEncryptedDump(
   agent: WireAgent,
   sourceId: string,
   bytes: Uint8Array = randomBytes(1000),

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type CheckOutcome, sha256, utf8 } from "@attestore/proof";
-import type { SecretReference } from "../root/secret-reference.ts";
+import type { SecretReference } from "../secrets/secret-reference.ts";
 import type { CanaryCheckConfig } from "./check-config.ts";
 import { entryOf } from "./evaluate-check.ts";
 import type { QueryOutcome } from "./query-outcome.ts";

@@ -1,4 +1,4 @@
-import type { SecretReference } from "../root/secret-reference.ts";
+import type { SecretReference } from "../secrets/secret-reference.ts";
 
 interface Identified {
   /** Lower-case letters, digits, `-` and `_`; unique within its source. */

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import type { SecretReference } from "../root/secret-reference.ts";
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import type { SecretReference } from "../secrets/secret-reference.ts";
+import { RunError } from "../errors/run-error.ts";
 
 /** What a reference leads to, and where that was, for messages. */
 export interface ReferredText {
@@ -11,14 +11,14 @@ export interface ReferredText {
 
 /**
  * `holds` says what should be there, such as "the database's postgresql:// URL".
- * @throws CouldNotRun `connection_reference`, without a word of what is there.
+ * @throws RunError `connection_reference`, without a word of what is there.
  */
 export async function referredText(reference: SecretReference, holds: string): Promise<ReferredText> {
   if (reference.kind === "env") {
     const value = process.env[reference.name];
     if (value !== undefined && value !== "")
       return { text: value, from: `the environment variable ${reference.name}` };
-    throw new CouldNotRun(
+    throw new RunError(
       "connection_reference",
       `the environment variable ${reference.name} is not set: set it to ${holds}`,
     );
@@ -27,7 +27,7 @@ export async function referredText(reference: SecretReference, holds: string): P
   try {
     text = await readFile(reference.path, "utf8");
   } catch (error) {
-    throw new CouldNotRun(
+    throw new RunError(
       "connection_reference",
       `the file ${reference.path} cannot be read (${errorCode(error)}): put ${holds} there`,
       { cause: error },
@@ -35,7 +35,7 @@ export async function referredText(reference: SecretReference, holds: string): P
   }
   const [line = ""] = text.split(/\r?\n/);
   if (line !== "") return { text: line, from: reference.path };
-  throw new CouldNotRun(
+  throw new RunError(
     "connection_reference",
     `the first line of ${reference.path} is empty: put ${holds} there`,
   );

@@ -1,5 +1,5 @@
-import { CouldNotRun } from "../runs/could-not-run.ts";
-import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
+import { RunError } from "../errors/run-error.ts";
+import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { ScratchServer } from "./scratch-server.ts";
 
 const WHOSE: Readonly<Record<SandboxKind, readonly [string, string]>> = {
@@ -12,9 +12,9 @@ const WHOSE: Readonly<Record<SandboxKind, readonly [string, string]>> = {
 };
 
 /** A scratch server had no room for what was restored: that says nothing of the backup. */
-export function diskFullDuringRestore({ runtime }: Pick<ScratchServer, "runtime">): CouldNotRun {
+export function diskFullDuringRestore({ runtime }: Pick<ScratchServer, "runtime">): RunError {
   const [what, remedy] = WHOSE[runtime.kind];
-  return new CouldNotRun("disk_full", `${what} filled up during the restore: ${remedy}`);
+  return new RunError("disk_full", `${what} filled up during the restore: ${remedy}`);
 }
 
 /** What the death of a scratch server may come from, for the end of a message. */

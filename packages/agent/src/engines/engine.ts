@@ -1,8 +1,8 @@
 import type { Child } from "../processes/child.ts";
-import type { IsolationLevel } from "../sandboxes/isolation/confinement.ts";
+import type { IsolationLevel } from "../sandboxes/bounds/confinement.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
-import type { SandboxKind } from "../sandboxes/sandbox-config.ts";
-import type { SourceCommon, SourceConfig } from "../root/source-config.ts";
+import type { SandboxKind } from "../config/sandbox-config.ts";
+import type { SourceCommon, SourceConfig } from "../config/source-config.ts";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../checks/index.ts";
 
@@ -43,11 +43,11 @@ export interface ClientVersions {
 
 /** One database engine, or what is backed up like one. */
 export interface Engine<Settings extends object> {
-  /** @throws CouldNotRun */
+  /** @throws RunError */
   readonly dump: (source: SourceOf<Settings>, context: RunContext) => Promise<Dump>;
   /**
    * The throw-away place that such a backup would be restored in, so far only looked for.
-   * @throws CouldNotRun `tool_missing`, `tool_too_old`.
+   * @throws RunError `tool_missing`, `tool_too_old`.
    */
   readonly findSandbox: (
     metadata: ForeignMetadata,
@@ -57,7 +57,7 @@ export interface Engine<Settings extends object> {
   ) => Promise<Sandbox>;
   /**
    * Reaches for the server and finds the program that would dump it; absent where there is no server.
-   * @throws CouldNotRun, `tool_too_old` among them
+   * @throws RunError, `tool_too_old` among them
    */
   readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
 }
@@ -92,7 +92,7 @@ export interface Sandbox {
   readonly runtime: Runtime;
   /**
    * Restores a dump. Whatever the content throws passes through; the content is always read to its end before this returns.
-   * @throws RestoreRefused if the engine's own restore found the dump wrong; CouldNotRun.
+   * @throws RestoreRefused if the engine's own restore found the dump wrong; RunError.
    */
   restore(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored>;
 }
@@ -102,27 +102,27 @@ export interface Restored {
   /**
    * The schema's hash, by the same rule as at backup time; null if the two can't be compared, such as where another major
    * version prints the same schema in another way, or where there is no schema.
-   * @throws CouldNotRun
+   * @throws RunError
    */
   fingerprint(metadata: ForeignMetadata, signal: AbortSignal): Promise<string | null>;
   /**
    * What a check's query gives, at most two rows of it. A mistake in the query, or something that it misses in the
    * restored data, is an outcome too.
-   * @throws CouldNotRun if it is the place that failed, not the query.
+   * @throws RunError if it is the place that failed, not the query.
    */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome>;
   /** Starts a program of the customer's beside it, told by its environment where it is; absent where an engine has no way to. */
   readonly startCommand?: StartCommand | undefined;
-  /** The tables with rows of their own, the largest first; absent where there are none by nature. @throws CouldNotRun */
+  /** The tables with rows of their own, the largest first; absent where there are none by nature. @throws RunError */
   tables?(signal: AbortSignal): Promise<readonly string[]>;
-  /** The checks that need no configuration. Each reads data. @throws CouldNotRun */
+  /** The checks that need no configuration. Each reads data. @throws RunError */
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;
   /** Removes it for certain. */
   close(): Promise<void>;
 }
 
 /**
- * @throws CouldNotRun `tool_missing` if there is no such program, `interrupted`.
+ * @throws RunError `tool_missing` if there is no such program, `interrupted`.
  */
 export type StartCommand = (command: readonly string[], signal: AbortSignal) => Promise<Child>;
 

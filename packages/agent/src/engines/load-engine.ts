@@ -1,4 +1,4 @@
-import type { EngineName, SourceConfigOf } from "../root/source-config.ts";
+import type { EngineName, SourceConfigOf } from "../config/source-config.ts";
 import type { Engine } from "./engine.ts";
 
 type Loaders = { readonly [Name in EngineName]: () => Promise<Engine<SourceConfigOf<Name>>> };

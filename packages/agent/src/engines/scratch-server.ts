@@ -10,7 +10,7 @@ export interface ScratchFiles {
    * Writes a file, and the directory that it lies in, as the user of those programs: what runs beside it may have put a link
    * there, which leads them nowhere that they could not go.
    * @param path below the directory
-   * @throws CouldNotRun, and whatever the content throws.
+   * @throws RunError, and whatever the content throws.
    */
   write(path: string, content: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void>;
 }

@@ -72,7 +72,7 @@ test("a child that reads no further does not keep the rest from being read", asy
 
 test("a program that is not there", async () => {
   await expect(startChild({ command: "/nowhere/pg_dump", args: [], signal: never })).rejects.toMatchObject({
-    name: "CouldNotRun",
+    name: "RunError",
     code: "tool_missing",
   });
 });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import { RunError } from "../errors/run-error.ts";
 import { gather } from "./gather.ts";
 import { searchPath, temporaryDirectory } from "./search-path.ts";
 
@@ -45,11 +45,11 @@ const GRACE_MS = 5_000;
 /**
  * Starts a program with pipes for stdin, stdout and stderr, in a process group of its own: a terminal's Ctrl-C reaches
  * us alone, and we stop it in order.
- * @throws CouldNotRun `tool_missing`, `interrupted`.
+ * @throws RunError `tool_missing`, `interrupted`.
  */
 export async function startChild(request: ChildRequest): Promise<Child> {
   const { command, args, signal } = request;
-  if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
+  if (signal.aborted) throw new RunError("interrupted", "interrupted");
   const child = spawn(command, args, {
     stdio: ["pipe", "pipe", "pipe"],
     detached: true,
@@ -123,11 +123,9 @@ function started(child: ChildProcess, command: string): Promise<void> {
       const missing = errorCode(error) === "ENOENT" || errorCode(error) === "EACCES";
       reject(
         missing
-          ? new CouldNotRun(
-              "tool_missing",
-              `the program ${command} is missing or not executable: install it`,
-              { cause: error },
-            )
+          ? new RunError("tool_missing", `the program ${command} is missing or not executable: install it`, {
+              cause: error,
+            })
           : error,
       );
     });

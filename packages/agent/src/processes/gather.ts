@@ -1,5 +1,5 @@
 import { Readable } from "node:stream";
-import { release } from "../pipeline/blocks.ts";
+import { release } from "./blocks.ts";
 
 const PIECE_BYTES = 1 << 20;
 

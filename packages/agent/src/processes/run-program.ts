@@ -9,7 +9,7 @@ export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "sig
 
 /**
  * Starts a program by its name (`psql`, `pg_restore`) where it is: on this host, or in the container of a scratch server.
- * @throws CouldNotRun `tool_missing`, `interrupted`, `sandbox_failed`.
+ * @throws RunError `tool_missing`, `interrupted`, `sandbox_failed`.
  */
 export type RunProgram = (name: string, request: ProgramRequest) => Promise<Child>;
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import { RunError } from "../errors/run-error.ts";
 
 export interface User {
   readonly name: string;
@@ -24,7 +24,7 @@ export async function unprivilegedUser(): Promise<User | null> {
     const user = accounts.get(name);
     if (user !== undefined && user.uid > 0) return user;
   }
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     `root has to start the scratch server as somebody else, and none of the users ${CANDIDATES.join(", ")} exists: add one`,
   );

@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { envelopeFromJson, ProofError, sha256, toHex, type Envelope } from "@attestore/proof";
-import { waitForLock } from "../root/lock.ts";
-import type { Layout } from "../root/layout.ts";
-import { readJson } from "../root/read-json.ts";
+import { waitForLock } from "../state/lock.ts";
+import type { Layout } from "../state/layout.ts";
+import { readJson } from "../state/read-json.ts";
 import { listAllReceipts, readEnvelope } from "./receipt-files.ts";
 
 /** One statement of this agent's: receipts and signed events share one chain and one numbering. */

@@ -7,8 +7,8 @@ import {
   type ReceiptKind,
   type Statement,
 } from "@attestore/proof";
-import type { Layout } from "../root/layout.ts";
-import { readJson } from "../root/read-json.ts";
+import type { Layout } from "../state/layout.ts";
+import { readJson } from "../state/read-json.ts";
 
 /** `accepted`: in the log, with its proof. `waiting`: signed, to be submitted. `refused`: the service will not have it. */
 export type ReceiptState = "accepted" | "waiting" | "refused";

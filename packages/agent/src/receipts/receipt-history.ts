@@ -1,6 +1,6 @@
 import { firstIdAt } from "@attestore/contract";
 import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@attestore/proof";
-import type { Layout } from "../root/layout.ts";
+import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
 
 /** The receipts on this host are its memory of what it has done: each says itself what it is about. */

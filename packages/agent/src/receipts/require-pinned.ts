@@ -1,5 +1,5 @@
-import type { Layout } from "../root/layout.ts";
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import type { Layout } from "../state/layout.ts";
+import { RunError } from "../errors/run-error.ts";
 import { signedSource } from "./signed-source.ts";
 import { formatIdentity, holdToPin, readSourcePins } from "./source-pins.ts";
 
@@ -13,7 +13,7 @@ export function notPinned(slug: string): string {
 
 /**
  * That a backup is of a database that its source is known to be. What a receipt of an earlier version does not say is not held against
- * anything. The caller holds the `work` lock. @throws CouldNotRun identity_changed
+ * anything. The caller holds the `work` lock. @throws RunError identity_changed
  */
 export async function requirePinned(
   layout: Layout,
@@ -24,7 +24,7 @@ export async function requirePinned(
   if (identity === null) return;
   if (await holdToPin(layout, slug, { identity, seenIn: backup.id, isNow: false })) return;
   const pinned = (await readSourcePins(layout)).get(slug)?.accepted.at(-1)?.identity ?? {};
-  throw new CouldNotRun(
+  throw new RunError(
     "identity_changed",
     `${backup.id} is of another database (${formatIdentity(identity)}) than the one that is pinned for ${slug} ` +
       `(${formatIdentity(pinned)}). If that is right, \`attestore source confirm ${slug}\`, and test it again.`,

@@ -9,11 +9,11 @@ import {
   signEnvelope,
   type EnvelopeJson,
 } from "@attestore/proof";
-import { readConfig } from "../root/config.ts";
-import type { Layout } from "../root/layout.ts";
-import { readSigningKey } from "../root/signing-key.ts";
-import { UserError } from "../root/user-error.ts";
-import { agentVersion } from "../service/host-facts.ts";
+import { readConfig } from "../config/config.ts";
+import type { Layout } from "../state/layout.ts";
+import { readSigningKey } from "../signer/signing-key.ts";
+import { UserError } from "../errors/user-error.ts";
+import { agentVersion } from "../state/host-facts.ts";
 import { signNext } from "./chain.ts";
 
 /**

@@ -10,9 +10,9 @@ import {
   type EnvelopeJson,
   type Statement,
 } from "@attestore/proof";
-import type { Layout } from "../root/layout.ts";
-import { readSigningKey } from "../root/signing-key.ts";
-import { requireNoLogAlarm } from "../service/log-alarm.ts";
+import type { Layout } from "../state/layout.ts";
+import { readSigningKey } from "../signer/signing-key.ts";
+import { requireNoLogAlarm } from "../state/log-alarm.ts";
 import { signNext } from "./chain.ts";
 import { receiptFileName, type ReceiptFile } from "./receipt-files.ts";
 

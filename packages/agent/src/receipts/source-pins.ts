@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { replaceJsonFile } from "@attestore/host/durable-files";
 import type { Identity } from "../engines/engine.ts";
-import type { Layout } from "../root/layout.ts";
-import { readJson } from "../root/read-json.ts";
-import { readSourceIds } from "../service/source-ids.ts";
-import { spoolEvent } from "../spool/spooled-event.ts";
+import type { Layout } from "../state/layout.ts";
+import { readJson } from "../state/read-json.ts";
+import { readSourceIds } from "../state/source-ids.ts";
+import { spoolEvent } from "./spooled-event.ts";
 
 /** Which databases a source of this host may be. */
 export interface SourcePin {

@@ -1,5 +1,5 @@
 import { type NotProvenBecause, ProofHistory, receiptKind, type Statement } from "@attestore/proof";
-import type { Layout } from "../root/layout.ts";
+import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement } from "./receipt-files.ts";
 
 /**

@@ -6,8 +6,8 @@ import {
   type RestoreTestPredicate,
   type RestoreTestStatement,
 } from "@attestore/proof";
-import { agentVersion } from "../service/host-facts.ts";
-import type { PendingBackup } from "../spool/pending-backup.ts";
+import { agentVersion } from "../state/host-facts.ts";
+import type { PendingBackup } from "../journal/pending-backup.ts";
 
 /** Who signs. */
 export interface Signatory {

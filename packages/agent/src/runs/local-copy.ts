@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type CiphertextSource, readCiphertext } from "../pipeline/ciphertext.ts";
-import { writeFilePieces } from "../pipeline/file-pieces.ts";
+import { type CiphertextSource, readCiphertext } from "../crypto/ciphertext.ts";
+import { writeFilePieces } from "../crypto/file-pieces.ts";
 import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
 
 export interface LocalCopy {
@@ -10,7 +10,7 @@ export interface LocalCopy {
 
 /**
  * The ciphertext as a local file, which can be read twice: once for its digest, and only then for what is in it.
- * @throws CouldNotRun `ciphertext_unavailable`; whatever the file system throws.
+ * @throws RunError `ciphertext_unavailable`; whatever the file system throws.
  */
 export async function localCopy(
   ciphertext: CiphertextSource,

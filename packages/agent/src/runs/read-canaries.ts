@@ -1,10 +1,10 @@
 import { type Canary, CanaryError, type CheckConfig, readCanary } from "../checks/index.ts";
-import { CouldNotRun } from "./could-not-run.ts";
+import { RunError } from "../errors/run-error.ts";
 
 /**
  * Those of the checks, by their ids, which need to be known before anything is restored. A secret that stands in a check itself would go into the
  * receipt with it.
- * @throws CouldNotRun `canary_unusable`
+ * @throws RunError `canary_unusable`
  */
 export async function readCanaries(checks: readonly CheckConfig[]): Promise<Map<string, Canary>> {
   const canaries = new Map<string, Canary>();
@@ -14,14 +14,14 @@ export async function readCanaries(checks: readonly CheckConfig[]): Promise<Map<
       canaries.set(check.id, await readCanary(check.canary));
     } catch (error) {
       if (error instanceof CanaryError)
-        throw new CouldNotRun("canary_unusable", `check ${check.id}: ${error.message}`);
+        throw new RunError("canary_unusable", `check ${check.id}: ${error.message}`);
       throw error;
     }
   }
   for (const [id, canary] of canaries) {
     const holder = checks.find((check) => canary.isIn(JSON.stringify(check)));
     if (holder === undefined) continue;
-    throw new CouldNotRun(
+    throw new RunError(
       "canary_unusable",
       `the canary of check ${id} stands in check ${holder.id} itself, whose text goes into receipts: make a new one, and let only its reference stand there`,
     );

@@ -1,4 +1,4 @@
-import type { RestoreTestResult } from "./test-restore.ts";
+import type { RestoreTestResult } from "./restore-and-check.ts";
 
 /** How long it took to have the data back, and how long the source may take (its RTO). */
 export interface RecoveryTime {

@@ -3,11 +3,11 @@ import { link, lstat, rename, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { syncDirectory } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
-import { type CiphertextSource, holdToDigest, readCiphertext } from "../pipeline/ciphertext.ts";
-import { DamagedCiphertext } from "../pipeline/damaged.ts";
-import { writeFilePieces } from "../pipeline/file-pieces.ts";
-import { unseal } from "../pipeline/unseal.ts";
-import { CouldNotRun, isDiskFull, stopIfAborted } from "./could-not-run.ts";
+import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
+import { DamagedCiphertext } from "../crypto/damaged.ts";
+import { writeFilePieces } from "../crypto/file-pieces.ts";
+import { unseal } from "../crypto/unseal.ts";
+import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface RestoreToFileRequest {
@@ -27,7 +27,7 @@ export interface RestoreToFileRequest {
  * The output appears under its name only once the end of the ciphertext has been authenticated, by a rename of a
  * fsynced file. Anything else, kill -9 too, leaves at most a `.<name>.partial-…` beside it.
  *
- * @throws DamagedCiphertext if the backup is damaged; CouldNotRun.
+ * @throws DamagedCiphertext if the backup is damaged; RunError.
  */
 export async function restoreToFile(request: RestoreToFileRequest): Promise<{ sizeBytes: number }> {
   const { identities, signal, sha256 } = request;
@@ -45,16 +45,16 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
   } catch (error) {
     await rm(partial, { force: true });
     stopIfAborted(signal);
-    if (error instanceof CouldNotRun || error instanceof DamagedCiphertext) throw error;
+    if (error instanceof RunError || error instanceof DamagedCiphertext) throw error;
     if (isDiskFull(error)) {
-      throw new CouldNotRun(
+      throw new RunError(
         "disk_full",
         `no room left for ${output}: nothing was written, choose another place`,
         { cause: error },
       );
     }
     if (errorCode(error) !== null) {
-      throw new CouldNotRun("output_unwritable", `${output} cannot be written (${errorCode(error)})`, {
+      throw new RunError("output_unwritable", `${output} cannot be written (${errorCode(error)})`, {
         cause: error,
       });
     }

@@ -8,7 +8,7 @@ import {
   withoutCanaries,
 } from "../checks/index.ts";
 import type { ForeignMetadata, LastPassed, Restored, Runtime } from "../engines/engine.ts";
-import type { SourceConfig } from "../root/source-config.ts";
+import type { SourceConfig } from "../config/source-config.ts";
 import { runCommandCheck } from "./run-command-check.ts";
 
 export interface ChecksToRun {
@@ -34,7 +34,7 @@ export interface RanChecks {
  * Commands come last: whatever they do to the restored data, nothing else is held against that. What they look at nobody
  * sees, so that by themselves they are no pass either. A check that does not end in its time has failed: what it asks may be
  * too much, or the data may be such that it never ends, and those must not choose that there is no result.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
   const { source, canaries, metadata, lastPassed, signal } = run;

@@ -3,7 +3,7 @@ import { errorCode } from "@attestore/host/errno";
 import { evaluateCommand, type CommandCheckConfig, type Printed } from "../checks/index.ts";
 import type { Restored } from "../engines/engine.ts";
 import { type Child, endedWith, type Exit } from "../processes/child.ts";
-import { CouldNotRun, stopIfAborted } from "./could-not-run.ts";
+import { RunError, stopIfAborted } from "../errors/run-error.ts";
 
 /** As much as a row may have. */
 const MAX_OUTPUT = 262_144;
@@ -18,7 +18,7 @@ interface Limits {
 /**
  * Runs a command check beside what was restored. A program that does not end in its time, ends with another exit code than 0, or prints anything but
  * one JSON object, fails its check; what it writes to stderr is not kept, for it may hold data. `seen` is what it printed.
- * @throws CouldNotRun `tool_missing`, `sandbox_lacks`, `sandbox_failed`, `interrupted`
+ * @throws RunError `tool_missing`, `sandbox_lacks`, `sandbox_failed`, `interrupted`
  */
 export async function runCommandCheck(
   restored: Restored,
@@ -27,7 +27,7 @@ export async function runCommandCheck(
 ): Promise<{ readonly outcome: ReturnType<typeof evaluateCommand>; readonly seen: readonly string[] }> {
   const { startCommand } = restored;
   if (startCommand === undefined) {
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_lacks",
       `check ${check.id} is a command, which this engine has no way to run beside the restored data: use a query`,
     );
@@ -60,13 +60,13 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
     };
   }
   if (NOT_STARTED.has(exit.code)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_missing",
       `the command of check ${id}, ${command[0]}, could not be started (exit code ${exit.code}): it has to be where the sandbox is`,
     );
   }
   if (exit.code === null) {
-    throw new CouldNotRun("sandbox_failed", `the command of check ${id} was ended by ${endedWith(exit)}`);
+    throw new RunError("sandbox_failed", `the command of check ${id} was ended by ${endedWith(exit)}`);
   }
   if (exit.code !== 0) return { kind: "useless", reason: `the command ended with ${endedWith(exit)}` };
   try {

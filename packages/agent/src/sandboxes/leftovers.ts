@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../runs/could-not-run.ts";
+import { RunError } from "../errors/run-error.ts";
 import { EngineApiError } from "./container/engine-api.ts";
 import { findAbandoned, reapContainers } from "./container/leftovers.ts";
 import { findEngineApi } from "./container/runtime-socket.ts";
@@ -41,7 +41,7 @@ async function collect(
     problem,
   }));
   const api = await findEngineApi().catch((error: unknown) => {
-    if (error instanceof CouldNotRun || error instanceof EngineApiError) return null;
+    if (error instanceof RunError || error instanceof EngineApiError) return null;
     throw error;
   });
   if (api === null) return leftovers;

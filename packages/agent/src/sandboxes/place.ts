@@ -23,9 +23,9 @@ export interface Place {
   readonly self: readonly string[];
   /** What `home` is called out here; null where we do not see it. */
   readonly shared: string | null;
-  /** @throws CouldNotRun `tool_missing`, `sandbox_failed`, `interrupted` */
+  /** @throws RunError `tool_missing`, `sandbox_failed`, `interrupted` */
   start(program: PlaceProgram): Promise<Child>;
-  /** A connection to a unix socket in there, as a program's stdin and stdout; absent where we reach it ourselves. @throws CouldNotRun */
+  /** A connection to a unix socket in there, as a program's stdin and stdout; absent where we reach it ourselves. @throws RunError */
   connect?(path: string, signal: AbortSignal): Promise<Child>;
   /** Stops everything that was started here and removes it. Repeats are harmless. */
   close(): Promise<void>;

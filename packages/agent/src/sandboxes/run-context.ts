@@ -1,5 +1,5 @@
-import type { Limits } from "../root/limits.ts";
-import type { Confinement } from "./isolation/confinement.ts";
+import type { Limits } from "../config/limits.ts";
+import type { Confinement } from "./bounds/confinement.ts";
 
 export interface RunContext {
   /** Where plaintext may lie for as long as the run lasts. */

@@ -1,11 +1,11 @@
 import { parseVerifierKey, ProofError, type NoteVerifier } from "@attestore/proof";
-import { readAgentToken } from "../root/agent-token.ts";
-import type { Config } from "../root/config.ts";
-import type { Layout } from "../root/layout.ts";
-import { readText } from "../root/read-json.ts";
-import { readSigningKey, type SigningKey } from "../root/signing-key.ts";
-import { UserError } from "../root/user-error.ts";
-import { readPinnedCa } from "./pinned-ca.ts";
+import { readAgentToken } from "../state/agent-token.ts";
+import type { Config } from "../config/config.ts";
+import type { Layout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
+import { readSigningKey, type SigningKey } from "../signer/signing-key.ts";
+import { UserError } from "../errors/user-error.ts";
+import { readPinnedCa } from "../transport/pinned-ca.ts";
 import { openService, type Service } from "./service.ts";
 
 /** This host as an agent of an organisation: who it is, what it signs with, whom it talks to, which log it watches. */

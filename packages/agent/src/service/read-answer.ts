@@ -1,8 +1,8 @@
 import type { Static, TSchema } from "typebox";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import type { Answer } from "./exchange.ts";
-import { ServiceError, type Refusal } from "./service-error.ts";
+import type { Answer } from "../transport/exchange.ts";
+import { ServiceError, type Refusal } from "../transport/service-error.ts";
 
 const ErrorAnswer = Type.Object({
   error: Type.String({ pattern: "^[a-z][a-z0-9_]{0,63}$" }),

@@ -1,7 +1,7 @@
 import { DeliveredCommand, HeartbeatResponse, Id } from "@attestore/contract";
 import { Type } from "typebox";
 import { Value } from "typebox/value";
-import { ServiceError } from "./service-error.ts";
+import { ServiceError } from "../transport/service-error.ts";
 
 /** A command of a service that is newer than this agent. */
 export interface UnknownCommand {

@@ -17,8 +17,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { makeCertificates } from "../../test/service/certificates.ts";
 import { failure, TestService } from "../../test/service/test-service.ts";
-import { backoffDelay, LONGEST_WAIT_MS } from "./backoff.ts";
-import { fetchPinnedCertificate } from "./pin-certificate.ts";
+import { backoffDelay, LONGEST_WAIT_MS } from "../transport/backoff.ts";
+import { fetchPinnedCertificate } from "../transport/pin-certificate.ts";
 import { openService, type Service, type ServiceOptions } from "./service.ts";
 
 let fake: TestService;
@@ -281,7 +281,7 @@ it.each([
         signal,
       }),
     );
-    await expect(download).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+    await expect(download).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
   } finally {
     execFileSync("umount", [small]);
     rmdirSync(small);

@@ -24,14 +24,14 @@ import {
   type UploadUrlRequest,
 } from "@attestore/contract";
 import { type Client, createClient } from "@attestore/contract/client";
-import { PATIENT, retrying, type Backoff } from "./backoff.ts";
-import { exchange } from "./exchange.ts";
+import { PATIENT, retrying, type Backoff } from "../transport/backoff.ts";
+import { exchange } from "../transport/exchange.ts";
 import { readAnswer } from "./read-answer.ts";
 import { type HeardHeartbeat, HeartbeatAnswer, readHeartbeat } from "./read-heartbeat.ts";
-import { agentVersion } from "./host-facts.ts";
-import { objectConnections, serviceConnections } from "./tls-trust.ts";
-import { downloadObject, type DownloadRequest } from "./download-object.ts";
-import { uploadObject, type UploadRequest } from "./upload-object.ts";
+import { agentVersion } from "../state/host-facts.ts";
+import { objectConnections, serviceConnections } from "../transport/tls-trust.ts";
+import { downloadObject, type DownloadRequest } from "../transport/download-object.ts";
+import { uploadObject, type UploadRequest } from "../transport/upload-object.ts";
 
 /** A URL for each of a thousand parts, with a session token in each. */
 const MAX_URLS_BYTES = 4 * 1024 * 1024;

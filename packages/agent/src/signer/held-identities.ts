@@ -3,15 +3,15 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
-import { recipientsOf } from "../keys/identity.ts";
-import { SshKeyError } from "../keys/ssh-private-key.ts";
-import { fileKeyOf, findHeaderEnd, MAX_HEADER_BYTES } from "../pipeline/age-header.ts";
-import { DamagedCiphertext } from "../pipeline/damaged.ts";
-import { identityText, parseIdentities } from "../root/age-identity.ts";
-import { readText } from "../root/read-json.ts";
-import { UserError } from "../root/user-error.ts";
-import { CouldNotRun } from "../runs/could-not-run.ts";
-import { socketOf } from "./held-line.ts";
+import { recipientsOf } from "../crypto/identity.ts";
+import { SshKeyError } from "../crypto/ssh-private-key.ts";
+import { fileKeyOf, findHeaderEnd, MAX_HEADER_BYTES } from "../crypto/age-header.ts";
+import { DamagedCiphertext } from "../crypto/damaged.ts";
+import { identityText, parseIdentities } from "../crypto/age-identity.ts";
+import { readText } from "../state/read-json.ts";
+import { UserError } from "../errors/user-error.ts";
+import { RunError } from "../errors/run-error.ts";
+import { socketOf } from "../signer-client/held-line.ts";
 
 const OWN = "age.key";
 const NAME = /^age(?:-[A-Za-z0-9._-]{1,64})?\.key$/;
@@ -78,7 +78,7 @@ export class HeldIdentities {
       return { fileKey };
     } catch (error) {
       if (error instanceof DamagedCiphertext) return "damaged";
-      if (!(error instanceof CouldNotRun)) throw error;
+      if (!(error instanceof RunError)) throw error;
       if (error.code === "identity_missing") return "no identity";
       throw new UserError("key_file", error.message, { cause: error });
     }

@@ -1,7 +1,7 @@
 import type { Server, Socket } from "node:net";
 import { equalBytes, ProofError, publicKeyFromBytes, type PublicKey } from "@attestore/proof";
-import type { SigningKey } from "../root/signing-key-file.ts";
-import { UserError } from "../root/user-error.ts";
+import type { SigningKey } from "./signing-key-file.ts";
+import { UserError } from "../errors/user-error.ts";
 import type { KeyDirectory } from "./key-directory.ts";
 import type { HeldIdentities } from "./held-identities.ts";
 import {
@@ -12,7 +12,7 @@ import {
   MessageReader,
   OPENED,
   OPERATION,
-} from "./protocol.ts";
+} from "../signer-client/protocol.ts";
 import { purposeOf } from "./signable.ts";
 
 const CONNECTIONS = 32;

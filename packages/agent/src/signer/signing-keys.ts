@@ -1,6 +1,6 @@
-import type { Layout } from "../root/layout.ts";
-import { readText } from "../root/read-json.ts";
-import type { SigningKey } from "../root/signing-key-file.ts";
+import type { Layout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
+import type { SigningKey } from "./signing-key-file.ts";
 import { KeyDirectory } from "./key-directory.ts";
 import { RemoteKeys } from "./remote-keys.ts";
 

@@ -7,14 +7,14 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { feed } from "../../src/processes/feed.ts";
-import type { CheckConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import type { CheckConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { type ContainerRequest, openContainerPlace } from "../../src/sandboxes/container/container-place.ts";
 import { findImage, type Image } from "../../src/sandboxes/container/image.ts";
 import { findEngineApi } from "../../src/sandboxes/container/runtime-socket.ts";
 import { findLeftovers, reapLeftovers } from "../../src/sandboxes/leftovers.ts";
-import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/sandboxes/sandbox-config.ts";
+import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/config/sandbox-config.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "../runs/source-postgres.ts";
 import { IMAGE, type Podman, startPodman } from "./podman.ts";
@@ -39,7 +39,7 @@ beforeAll(async () => {
     insert into orders (note) select repeat('secret note ', 20) || i from generate_series(1, 20000) i;
     create index on orders (note);
   `);
-  backup = await makeBackup({
+  backup = await writeEncryptedDump({
     source: server.source,
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -61,7 +61,7 @@ function testIn(
   sandbox: ContainerSandboxConfig,
   more: { checks?: CheckConfig[]; metadata?: Record<string, unknown>; signal?: AbortSignal } = {},
 ): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, sandbox, checks: more.checks ?? [] },
     ciphertext: { path: backup.path },
     sha256: backup.sha256,
@@ -158,14 +158,14 @@ describe("says what is missing", () => {
 
   test("room", async () => {
     server.sql("create table large as select repeat(md5(i::text), 60) as t from generate_series(1, 60000) i");
-    const large = await makeBackup({
+    const large = await writeEncryptedDump({
       source: server.source,
       recipients: [place.recipient],
       blobsDir: place.blobs,
       signal: never,
     });
     server.sql("drop table large");
-    const full = testRestore({
+    const full = restoreAndCheck({
       source: { ...server.source, sandbox: { ...CONTAINER, storage: "memory", memory_mb: 256 } },
       ciphertext: { path: large.path },
       sha256: large.sha256,
@@ -174,13 +174,13 @@ describe("says what is missing", () => {
       backupMetadata: large.sourceMetadata,
       signal: never,
     });
-    await expect(full).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+    await expect(full).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
   });
 });
 
 test("an abort while it restores leaves nothing", async () => {
   const controller = new AbortController();
-  const tested = testRestore({
+  const tested = restoreAndCheck({
     source: { ...server.source, sandbox: CONTAINER },
     ciphertext: { path: backup.path },
     sha256: backup.sha256,

@@ -2,7 +2,7 @@
 import { openContainerPlace } from "../../src/sandboxes/container/container-place.ts";
 import { findImage } from "../../src/sandboxes/container/image.ts";
 import { findEngineApi } from "../../src/sandboxes/container/runtime-socket.ts";
-import { CONTAINER_DEFAULTS } from "../../src/sandboxes/sandbox-config.ts";
+import { CONTAINER_DEFAULTS } from "../../src/config/sandbox-config.ts";
 
 const api = await findEngineApi();
 const { id } = await findImage(api, process.argv[2] ?? "");

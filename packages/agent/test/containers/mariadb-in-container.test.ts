@@ -3,10 +3,14 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { findSandbox } from "../../src/engines/index.ts";
-import { parseSourceConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type TestRestoreRequest, type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/sandboxes/sandbox-config.ts";
+import { parseSourceConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import {
+  type TestRestoreRequest,
+  type RestoreTestResult,
+  restoreAndCheck,
+} from "../../src/runs/restore-and-check.ts";
+import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../src/config/sandbox-config.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "../runs/source-mariadb.ts";
 import { type Finished, runCli } from "../service/cli.ts";
@@ -50,7 +54,7 @@ afterEach(async () => {
 });
 
 function back(): Promise<MadeBackup> {
-  return makeBackup({
+  return writeEncryptedDump({
     source: server.source,
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -63,7 +67,7 @@ function testIn(
   checks: TestRestoreRequest["source"]["checks"] = [],
   more: Partial<TestRestoreRequest> = {},
 ): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, sandbox, checks },
     ciphertext: { path: backup.path },
     sha256: backup.sha256,
@@ -231,7 +235,7 @@ describe("says what is missing", () => {
       backupMetadata: large.sourceMetadata,
     });
     await expect(full).rejects.toMatchObject({
-      name: "CouldNotRun",
+      name: "RunError",
       code: "disk_full",
       message: expect.stringContaining("raise sandbox.memory_mb"),
     });

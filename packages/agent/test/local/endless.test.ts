@@ -13,11 +13,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import { restoreToFile } from "../../src/runs/restore-to-file.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import { directoryStore } from "../../src/standalone/directory-store.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { directoryStore } from "../../src/backends/standalone/directory-store.ts";
 import { makeTestPlace, type TestPlace } from "../runs/scratch.ts";
 
 const never = new AbortController().signal;
@@ -35,9 +35,9 @@ afterEach(() => void execFileSync("rm", ["-rf", place.dir]));
 const source = (fields: Record<string, unknown>): SourceConfig =>
   parseSourceConfig("theirs", { path: theirs, ...fields }, place.dir);
 const back = (of: SourceConfig, signal = never): Promise<MadeBackup> =>
-  makeBackup({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal });
+  writeEncryptedDump({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal });
 const testIt = (of: SourceConfig, made: MadeBackup, metadata = made.sourceMetadata, signal = never) =>
-  testRestore({
+  restoreAndCheck({
     source: of,
     ciphertext: { path: made.path },
     sha256: made.sha256,

@@ -33,17 +33,17 @@ import {
   forgetOldKey,
   prepareSigningKey,
   takeIntoUse,
-} from "../../src/keys/rotate-signing-key.ts";
+} from "../../src/key-rotation/rotate-signing-key.ts";
 import { verifyKeyRotation, type KeyRotationJson } from "@attestore/proof";
-import { recipientOf } from "../../src/keys/identity.ts";
-import { findHeaderEnd } from "../../src/pipeline/age-header.ts";
-import { seal } from "../../src/pipeline/seal.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import { ensureAgeIdentity, parseIdentities, readIdentities } from "../../src/root/age-identity.ts";
-import { layoutOf, makeLayout } from "../../src/root/layout.ts";
-import { ensureSigningKey, readSigningKey } from "../../src/root/signing-key.ts";
-import { encodeMessage, MAX_MESSAGE, OPENED, OPERATION } from "../../src/signer/protocol.ts";
-import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer/remote-identities.ts";
+import { recipientOf } from "../../src/crypto/identity.ts";
+import { findHeaderEnd } from "../../src/crypto/age-header.ts";
+import { seal } from "../../src/crypto/seal.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import { ensureAgeIdentity, parseIdentities, readIdentities } from "../../src/crypto/age-identity.ts";
+import { layoutOf, makeLayout } from "../../src/state/layout.ts";
+import { ensureSigningKey, readSigningKey } from "../../src/signer/signing-key.ts";
+import { encodeMessage, MAX_MESSAGE, OPENED, OPERATION } from "../../src/signer-client/protocol.ts";
+import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer-client/remote-identities.ts";
 import { openSigningKeys } from "../../src/signer/signing-keys.ts";
 import { until } from "../../../../tests/e2e/harness/wait.ts";
 import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";

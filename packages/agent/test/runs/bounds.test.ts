@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Child } from "../../src/processes/child.ts";
-import { CouldNotRun } from "../../src/runs/could-not-run.ts";
-import { Confinement, type ReachedLimit } from "../../src/sandboxes/isolation/confinement.ts";
+import { RunError } from "../../src/errors/run-error.ts";
+import { Confinement, type ReachedLimit } from "../../src/sandboxes/bounds/confinement.ts";
 import { openIsolatedPlace } from "../../src/sandboxes/isolation/open-isolated-place.ts";
 import type { Place } from "../../src/sandboxes/place.ts";
 import { openProcessPlace, type PlaceBounds } from "../../src/sandboxes/process/process-place.ts";
@@ -115,7 +115,7 @@ describe("where another user is all that there is", () => {
     });
     const confinement = new Confinement(1, { restoreMemory: 200 * MIB });
     confinement.reach("memory");
-    expect(confinement.whatEnded(new Error("killed"))).toBeInstanceOf(CouldNotRun);
+    expect(confinement.whatEnded(new Error("killed"))).toBeInstanceOf(RunError);
   });
 
   test("a disk that fills ends it too, and one file takes no more than all may", async () => {

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
+import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
 import type { LastPassed } from "../../src/engines/engine.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -80,7 +80,7 @@ const backups = new Map<string, Promise<MadeBackup>>();
 function backupOf(source: SourceConfig): Promise<MadeBackup> {
   const made =
     backups.get(source.slug) ??
-    makeBackup({
+    writeEncryptedDump({
       source,
       recipients: [place.recipient],
       blobsDir: place.blobs,
@@ -99,7 +99,7 @@ async function run(
   process.env["TEST_EMPTY_URL"] = server.url("attestore", "", "empty");
   const source: SourceConfig = parseSourceConfig(name, { ...SOURCES[name], ...more, checks }, place.dir);
   const backup = await backupOf(source);
-  const tested = await testRestore({
+  const tested = await restoreAndCheck({
     source,
     ciphertext: { path: backup.path },
     sha256: backup.sha256,
@@ -532,7 +532,7 @@ describe("rows that a table had when last a test passed", () => {
   });
 
   const newBackup = (source: SourceConfig): Promise<MadeBackup> =>
-    makeBackup({
+    writeEncryptedDump({
       source,
       recipients: [place.recipient],
       blobsDir: place.blobs,
@@ -545,7 +545,7 @@ describe("rows that a table had when last a test passed", () => {
     backup: MadeBackup,
     lastPassed?: LastPassed,
   ): Promise<RestoreTestResult> =>
-    testRestore({
+    restoreAndCheck({
       source,
       ciphertext: { path: backup.path },
       sha256: backup.sha256,

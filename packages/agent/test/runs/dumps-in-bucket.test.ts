@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type S3Server, startS3Server } from "../../../../tests/e2e/harness/s3-server.ts";
-import { parseSourceConfig, type SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 /** Dumps that others put into a bucket of a real S3 server. */
@@ -59,10 +59,10 @@ const put = (name: string, body: Buffer): Promise<unknown> =>
   s3.send({ method: "PUT", key: `nightly/db & co/${name}`, body });
 
 const back = (of = source()): Promise<MadeBackup> =>
-  makeBackup({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+  writeEncryptedDump({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
 
 function testIt(made: MadeBackup, of = source()): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source: of,
     ciphertext: { path: made.path },
     sha256: made.sha256,

@@ -15,9 +15,9 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LastPassed } from "../../src/engines/engine.ts";
-import { parseSourceConfig, type SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { parseSourceConfig, type SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourceMariadb, startSourceMariadb } from "./source-mariadb.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -75,14 +75,14 @@ const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"du
 });
 
 const back = (of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">): Promise<MadeBackup> =>
-  makeBackup({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+  writeEncryptedDump({ source: of, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
 
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"restic">,
   backup: MadeBackup,
   lastPassed?: LastPassed,
 ): Promise<RestoreTestResult> {
-  const tested = await testRestore({
+  const tested = await restoreAndCheck({
     source: of,
     ciphertext: { path: backup.path },
     sha256: backup.sha256,

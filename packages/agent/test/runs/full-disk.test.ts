@@ -4,9 +4,9 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { SourceConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { testRestore } from "../../src/runs/test-restore.ts";
+import type { SourceConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -40,7 +40,13 @@ const back = (
   source: SourceConfig,
   more: { blobsDir?: string; scratchDir?: string } = {},
 ): Promise<MadeBackup> =>
-  makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never, ...more });
+  writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal: never,
+    ...more,
+  });
 
 const leftIn = (path: string): Promise<string[]> => readdir(path, { recursive: true });
 
@@ -52,7 +58,7 @@ describe("PostgreSQL", () => {
   ])("a restore test on a disk that fills up %s is no result", async (_, mib) => {
     const made = await back(server.source);
     await mount(mib);
-    const tested = testRestore({
+    const tested = restoreAndCheck({
       source: server.source,
       ciphertext: { path: made.path },
       sha256: made.sha256,
@@ -61,7 +67,7 @@ describe("PostgreSQL", () => {
       backupMetadata: made.sourceMetadata,
       signal: never,
     });
-    await expect(tested).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+    await expect(tested).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
     expect(await leftIn(small)).toEqual([]);
   });
 
@@ -98,7 +104,7 @@ describe("SQLite", () => {
     const shop = source();
     const made = await back(shop);
     await mount(1);
-    const tested = testRestore({
+    const tested = restoreAndCheck({
       source: shop,
       ciphertext: { path: made.path },
       sha256: made.sha256,

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../src/root/limits.ts";
-import { makeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../src/config/limits.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import type * as Namespaces from "../../src/sandboxes/isolation/namespaces.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 
@@ -71,9 +71,14 @@ async function restored(
     ...more,
   };
   const before = new Set(started());
-  const backup = await makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal });
+  const backup = await writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal,
+  });
   try {
-    return await testRestore({
+    return await restoreAndCheck({
       source,
       ciphertext: { path: backup.path },
       sha256: backup.sha256,

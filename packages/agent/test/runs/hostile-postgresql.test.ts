@@ -3,10 +3,10 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/root/limits.ts";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { DEFAULT_LIMITS } from "../../src/config/limits.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { childrenNamed, makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -59,14 +59,14 @@ const source = (more: Partial<SourceConfigOf<"dumps">> = {}): SourceConfigOf<"du
 async function testIt(
   of: SourceConfigOf<"dumps"> | SourceConfigOf<"postgresql"> = source(),
 ): Promise<RestoreTestResult> {
-  const backup = await makeBackup({
+  const backup = await writeEncryptedDump({
     source: of,
     recipients: [place.recipient],
     blobsDir: place.blobs,
     signal: never,
   });
   try {
-    return await testRestore({
+    return await restoreAndCheck({
       source: of,
       ciphertext: { path: backup.path },
       sha256: backup.sha256,

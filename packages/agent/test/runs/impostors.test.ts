@@ -9,7 +9,7 @@ import { mariadb } from "../../src/engines/mariadb/index.ts";
 import { withClient } from "../../src/engines/mongodb/client.ts";
 import { resolveConnection } from "../../src/engines/mongodb/connection.ts";
 import { postgresql } from "../../src/engines/postgresql/index.ts";
-import { makeBackup } from "../../src/runs/make-backup.ts";
+import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { startSourceMariadb } from "./source-mariadb.ts";
 
@@ -168,7 +168,7 @@ test("a MariaDB elsewhere is believed by a certificate for its name, of a CA tha
     server.sql(`create database shop; create table shop.orders (id int primary key); insert into shop.orders values (1), (2);
       create user agent@'%' identified by 'hush' require ssl; grant all privileges on *.* to agent@'%';`);
     const dump = async (host: string, ca: string): Promise<unknown> => {
-      const backup = await makeBackup({
+      const backup = await writeEncryptedDump({
         source: {
           ...server.source,
           connection: {
@@ -228,7 +228,7 @@ test("a MariaDB that answers a query by asking for a file of ours gets none", as
     ),
   );
   expect(asked).toBe(true);
-  expect(failed).toMatchObject({ name: "CouldNotRun" });
+  expect(failed).toMatchObject({ name: "RunError" });
   expect(server.heard()).not.toContain("IMPOSTOR");
   server.close();
 });
@@ -239,7 +239,7 @@ test("a MongoDB elsewhere is only spoken to over TLS", async () => {
   const { uri } = await resolveConnection({ kind: "url", url });
   const { signal } = context();
   const failed = await dumping(withClient(uri, { what: "the source", signal }, () => Promise.resolve()));
-  expect(failed).toMatchObject({ name: "CouldNotRun" });
+  expect(failed).toMatchObject({ name: "RunError" });
   // The first byte of each is a TLS handshake's.
   expect(server.heard().charCodeAt(0)).toBe(0x16);
   expect(server.heard()).not.toContain("isMaster");

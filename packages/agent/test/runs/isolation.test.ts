@@ -5,9 +5,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Confinement } from "../../src/sandboxes/isolation/confinement.ts";
+import { Confinement } from "../../src/sandboxes/bounds/confinement.ts";
 import { openIsolatedPlace } from "../../src/sandboxes/isolation/open-isolated-place.ts";
-import { RestoreTooLarge } from "../../src/sandboxes/isolation/restore-too-large.ts";
+import { RestoreTooLarge } from "../../src/sandboxes/bounds/restore-too-large.ts";
 import type { Place } from "../../src/sandboxes/place.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";

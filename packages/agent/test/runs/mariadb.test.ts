@@ -11,12 +11,12 @@ import { writeConnectionFile } from "../../src/engines/mariadb/connection.ts";
 import { findServerPrograms } from "../../src/engines/mariadb/programs.ts";
 import { startMariadbIn } from "../../src/engines/mariadb/scratch-mariadb.ts";
 import { unprivilegedUser } from "../../src/processes/unprivileged-user.ts";
-import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import { CouldNotRun } from "../../src/runs/could-not-run.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
-import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import { RunError } from "../../src/errors/run-error.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import {
@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"mariadb" | "mysql">> = {}, signal = never): Promise<MadeBackup> {
-  return makeBackup({
+  return writeEncryptedDump({
     source: { ...server.source, ...more },
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -90,7 +90,7 @@ function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
     ciphertext: { path: made.path },
     sha256: made.sha256,
@@ -494,7 +494,7 @@ test("a scratch server that dies in use leaves nobody waiting", async () => {
   await expect.poll(isInUse, { timeout: 30_000 }).toBe(true);
   for (const pid of scratch()) process.kill(pid, "SIGKILL");
   expect(await settled).toBe(true);
-  await expect(tested).rejects.toBeInstanceOf(CouldNotRun);
+  await expect(tested).rejects.toBeInstanceOf(RunError);
   nothingLeft();
 }, 40_000);
 

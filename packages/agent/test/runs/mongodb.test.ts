@@ -5,11 +5,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Binary, Decimal128, Int32, Long, ObjectId } from "mongodb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourceMongodb, startSourceMongodb } from "./source-mongodb.ts";
 
@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"mongodb">> = {}, signal = never): Promise<MadeBackup> {
-  return makeBackup({
+  return writeEncryptedDump({
     source: { ...server.source, ...more },
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -68,7 +68,7 @@ function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, checks, checkTimeout_s: more.timeout_s ?? 60 },
     ciphertext: { path: made.path },
     sha256: made.sha256,
@@ -376,7 +376,7 @@ test("an archive that others made, gzipped as well, is proven where it lies", as
     place: { kind: "directory", path: directory },
   };
   const common = { source, signal: never };
-  const made = await makeBackup({ ...common, recipients: [place.recipient], blobsDir: place.blobs });
+  const made = await writeEncryptedDump({ ...common, recipients: [place.recipient], blobsDir: place.blobs });
   expect(made.sourceMetadata["original"]).toMatchObject({ format: "mongodump-archive", compression: "gzip" });
   const restored = {
     ...common,
@@ -386,11 +386,11 @@ test("an archive that others made, gzipped as well, is proven where it lies", as
     scratchDir: place.scratch,
     backupMetadata: made.sourceMetadata,
   };
-  const tested = await testRestore(restored);
+  const tested = await restoreAndCheck(restored);
   expect(tested.reason).toBeUndefined();
   expect(tested.result).toBe("passed");
   writeFileSync(path, readFileSync(path).subarray(0, -2000));
-  expect(await testRestore(restored)).toMatchObject({ result: "failed", checks: [] });
+  expect(await restoreAndCheck(restored)).toMatchObject({ result: "failed", checks: [] });
   nothingLeft();
 });
 

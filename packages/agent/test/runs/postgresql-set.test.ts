@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tarEnd, tarHeader, tarPadding } from "../../src/engines/postgresql/set/tar.ts";
-import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 function back(more: Partial<SourceConfigOf<"postgresql">>): Promise<MadeBackup> {
-  return makeBackup({
+  return writeEncryptedDump({
     source: { ...server.source, ...more },
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -56,7 +56,7 @@ function testIt(
   metadata: Record<string, unknown>,
   checks: SourceConfigOf<"postgresql">["checks"] = [],
 ): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, checks },
     ciphertext: { path: made.path },
     sha256: made.sha256,

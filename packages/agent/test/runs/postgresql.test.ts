@@ -10,11 +10,11 @@ import { rm, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { postgresql } from "../../src/engines/postgresql/index.ts";
 import type { SourceMetadata } from "../../src/engines/engine.ts";
-import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeCertificates } from "../service/certificates.ts";
 import { childrenNamed, makeTestPlace, type TestPlace, reseal, type Resealed, sizeOf } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
@@ -50,7 +50,7 @@ beforeAll(async () => {
     create function twice(n int) returns int language sql as 'select 2 * n';
     select lo_from_bytea(0, 'large object');
   `);
-  backup = await makeBackup({
+  backup = await writeEncryptedDump({
     source: server.source,
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -72,7 +72,7 @@ async function testIt(
   } = {},
 ): Promise<RestoreTestResult> {
   const made = more.made ?? backup;
-  return testRestore({
+  return restoreAndCheck({
     source: { ...server.source, checks, ...more.source },
     ciphertext: { path: made.path },
     sha256: made.sha256,
@@ -232,7 +232,7 @@ test("what is written while the dump runs is neither counted nor dumped", async 
       await once(psql, "close");
     }
   })();
-  const made = await makeBackup({
+  const made = await writeEncryptedDump({
     source: server.source,
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -394,7 +394,7 @@ describe("a dump that fails leaves nothing", () => {
   const back = (url: string | null, signal = never, onProgress?: () => void): Promise<MadeBackup> => {
     if (url !== null) process.env["TEST_OTHER_URL"] = url;
     const name = url === null ? "TEST_SOURCE_URL" : "TEST_OTHER_URL";
-    return makeBackup({
+    return writeEncryptedDump({
       source: { ...server.source, connection: { kind: "env", name } },
       recipients: [place.recipient],
       blobsDir: place.blobs,
@@ -428,7 +428,7 @@ describe("a dump that fails leaves nothing", () => {
       message: expect.stringContaining(`database "nowhere" does not exist`),
     });
     expect(String(failed)).not.toContain("hush-hush");
-    const unset = makeBackup({
+    const unset = writeEncryptedDump({
       source: { ...server.source, connection: { kind: "env", name: "NOT_SET_AT_ALL" } },
       recipients: [place.recipient],
       blobsDir: place.blobs,
@@ -540,7 +540,7 @@ describe("a server on another host", () => {
     const { port } = ends.address() as AddressInfo;
     const dump = (host: string, query: string): Promise<MadeBackup> => {
       process.env["TEST_TLS_URL"] = `postgresql://attestore@${host}:${port}/postgres${query}`;
-      return makeBackup({
+      return writeEncryptedDump({
         source: { ...server.source, connection: { kind: "env", name: "TEST_TLS_URL" } },
         recipients: [place.recipient],
         blobsDir: place.blobs,

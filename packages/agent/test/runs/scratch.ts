@@ -4,9 +4,9 @@ import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
-import { writeBlob } from "../../src/pipeline/blob.ts";
-import { seal } from "../../src/pipeline/seal.ts";
-import type { MadeBackup } from "../../src/runs/make-backup.ts";
+import { writeBlob } from "../../src/crypto/blob.ts";
+import { seal } from "../../src/crypto/seal.ts";
+import type { MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 
 export interface TestPlace {
   readonly dir: string;

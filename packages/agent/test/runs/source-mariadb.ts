@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { findServerPrograms, type Product } from "../../src/engines/mariadb/programs.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 

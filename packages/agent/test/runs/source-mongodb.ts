@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Db, MongoClient } from "mongodb";
-import type { SourceConfigOf } from "../../src/root/source-config.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { openProcessPlace } from "../../src/sandboxes/process/process-place.ts";
 
 export interface SourceMongodb {

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sqlite } from "../../src/engines/sqlite/index.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { CheckConfig, SourceConfigOf } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import type { CheckConfig, SourceConfigOf } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, reseal, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
@@ -42,14 +42,14 @@ beforeEach(async () => {
 afterEach(() => place.remove());
 
 const back = (signal = never): Promise<MadeBackup> =>
-  makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal });
+  writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal });
 
 function testIt(
   made: Pick<MadeBackup, "path" | "sha256"> & Partial<MadeBackup>,
   checks: CheckConfig[] = [],
   metadata: object = made.sourceMetadata ?? {},
 ): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source: { ...source, checks },
     ciphertext: { path: made.path },
     sha256: made.sha256,
@@ -193,8 +193,8 @@ describe("what is no database", () => {
   });
 
   test("does not pass a restore test", async () => {
-    const { writeBlob } = await import("../../src/pipeline/blob.ts");
-    const { seal } = await import("../../src/pipeline/seal.ts");
+    const { writeBlob } = await import("../../src/crypto/blob.ts");
+    const { seal } = await import("../../src/crypto/seal.ts");
     for (const content of ["no database, however long it is".repeat(100), ""]) {
       async function* whole(): AsyncGenerator<Buffer> {
         yield Buffer.from(content);

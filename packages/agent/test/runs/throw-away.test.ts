@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findSandbox } from "../../src/engines/index.ts";
-import { readCiphertext } from "../../src/pipeline/ciphertext.ts";
-import { unseal } from "../../src/pipeline/unseal.ts";
-import { parseSourceConfig, type SourceConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
-import { type RestoreTestResult, testRestore } from "../../src/runs/test-restore.ts";
+import { readCiphertext } from "../../src/crypto/ciphertext.ts";
+import { unseal } from "../../src/crypto/unseal.ts";
+import { parseSourceConfig, type SourceConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
+import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 import { type SourcePostgres, startSourcePostgres } from "./source-postgres.ts";
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
   process.env["TEST_SHOP_URL"] = server.url("attestore", "", "shop");
   process.env["TEST_OTHER_URL"] = server.url("attestore", "", "scratch");
-  backup = await makeBackup({
+  backup = await writeEncryptedDump({
     source: shop(),
     recipients: [place.recipient],
     blobsDir: place.blobs,
@@ -97,7 +97,7 @@ function testIt(
   more: { signal?: AbortSignal; onRestore?: () => void; checks?: unknown; sources?: SourceConfig[] } = {},
 ): Promise<RestoreTestResult> {
   const source = { ...shop(), ...(more.checks === undefined ? {} : { checks: more.checks }) } as SourceConfig;
-  return testRestore({
+  return restoreAndCheck({
     source,
     ...(more.sources === undefined ? {} : { sources: more.sources }),
     ciphertext: { path: backup.path },

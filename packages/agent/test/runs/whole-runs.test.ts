@@ -9,11 +9,15 @@ import { Readable } from "node:stream";
 import { DatabaseSync } from "node:sqlite";
 import { generateX25519Identity } from "age-encryption";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { SourceConfig } from "../../src/root/source-config.ts";
-import { makeBackup, type MadeBackup } from "../../src/runs/make-backup.ts";
+import type { SourceConfig } from "../../src/config/source-config.ts";
+import { writeEncryptedDump, type MadeBackup } from "../../src/runs/write-encrypted-dump.ts";
 import type { Progress } from "../../src/runs/progress.ts";
 import { restoreToFile } from "../../src/runs/restore-to-file.ts";
-import { type RestoreTestResult, testRestore, type TestRestoreRequest } from "../../src/runs/test-restore.ts";
+import {
+  type RestoreTestResult,
+  restoreAndCheck,
+  type TestRestoreRequest,
+} from "../../src/runs/restore-and-check.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const never = new AbortController().signal;
@@ -30,12 +34,17 @@ beforeEach(async () => {
     with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ROWS}) insert into items (name) select 'item ' || hex(randomblob(200)) from n`);
   database.close();
   source = { slug: "shop", engine: "sqlite", sandbox: "process", checkTimeout_s: 30, checks: [], path };
-  made = await makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+  made = await writeEncryptedDump({
+    source,
+    recipients: [place.recipient],
+    blobsDir: place.blobs,
+    signal: never,
+  });
 });
 afterEach(() => place.remove());
 
 function testIt(more: Partial<TestRestoreRequest> = {}): Promise<RestoreTestResult> {
-  return testRestore({
+  return restoreAndCheck({
     source,
     ciphertext: { path: made.path },
     sha256: made.sha256,
@@ -126,7 +135,7 @@ describe("a restore test", () => {
     const { slug, sandbox, checkTimeout_s, checks } = source;
     const now: SourceConfig = { slug, sandbox, checkTimeout_s, checks, engine: "files", path: place.dir };
     await expect(testIt({ source: now })).rejects.toMatchObject({
-      name: "CouldNotRun",
+      name: "RunError",
       code: "sandbox_lacks",
       message: expect.stringMatching(/sqlite.*shop.*files/s),
     });
@@ -249,8 +258,8 @@ describe("a full disk", () => {
   /** A run in a process whose files may not grow beyond a limit: what a full disk does, without having to be root. */
   function limited(kib: number, call: string): string {
     const script = `
-      import { makeBackup } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/make-backup.ts"))};
-      import { testRestore } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/test-restore.ts"))};
+      import { writeEncryptedDump } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/write-encrypted-dump.ts"))};
+      import { restoreAndCheck } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/restore-and-check.ts"))};
       import { restoreToFile } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/restore-to-file.ts"))};
       const { source, made, place } = JSON.parse(process.argv[1]);
       const signal = new AbortController().signal;
@@ -285,14 +294,15 @@ describe("a full disk", () => {
       ),
     );
     source = { slug: "tree", engine: "files", sandbox: "process", checkTimeout_s: 30, checks: [], path };
-    const call = "makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal })";
+    const call =
+      "writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal })";
     expect(limited(8, call)).toMatch(/^disk_full no room left/);
     await onlyTheBlob();
   });
 
   test("during a restore test is no result", async () => {
     const call =
-      "testRestore({ source, ciphertext: { path: made.path }, sha256: made.sha256, identities: [place.identity], scratchDir: place.scratch, backupMetadata: made.sourceMetadata, signal })";
+      "restoreAndCheck({ source, ciphertext: { path: made.path }, sha256: made.sha256, identities: [place.identity], scratchDir: place.scratch, backupMetadata: made.sourceMetadata, signal })";
     expect(limited(64, call)).toMatch(/^disk_full/);
     await onlyTheBlob();
   });
@@ -320,9 +330,9 @@ test("kill -9 in the middle of a backup: the next one removes what it left", asy
     path: tree,
   };
   const script = `
-    import { makeBackup } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/make-backup.ts"))};
+    import { writeEncryptedDump } from ${JSON.stringify(join(import.meta.dirname, "../../src/runs/write-encrypted-dump.ts"))};
     const { source, place } = JSON.parse(process.argv[1]);
-    await makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: new AbortController().signal });`;
+    await writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: new AbortController().signal });`;
   const backing = spawn(process.execPath, [
     "--no-warnings",
     "--input-type=module",
@@ -336,6 +346,6 @@ test("kill -9 in the middle of a backup: the next one removes what it left", asy
   await once(backing, "close");
   expect(readdirSync(place.blobs).filter((name) => name.endsWith(".age"))).toEqual([`${made.sha256}.age`]);
   expect(partials()).toHaveLength(1);
-  await makeBackup({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
+  await writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal: never });
   expect(partials()).toEqual([]);
 });

@@ -5,17 +5,17 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { takeWorkLock } from "../../src/commands/work-lock.ts";
-import { readConfig } from "../../src/root/config.ts";
-import { layoutOf } from "../../src/root/layout.ts";
+import { takeWorkLock } from "../../src/cli/work-lock.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { layoutOf } from "../../src/state/layout.ts";
 import { openAttachment } from "../../src/service/attachment.ts";
 import { openService } from "../../src/service/service.ts";
-import { deliverBackup } from "../../src/spool/deliver-backup.ts";
-import { blobPath, listPending, recordBackup } from "../../src/spool/pending-backup.ts";
-import { spoolEvent } from "../../src/spool/spooled-event.ts";
-import { submitWaiting } from "../../src/spool/submit-waiting.ts";
-import { readPinnedCa } from "../../src/service/pinned-ca.ts";
-import { readAgentToken } from "../../src/root/agent-token.ts";
+import { uploadAndRegister } from "../../src/backends/attached/upload-and-register.ts";
+import { blobPath, listPending, recordBackup } from "../../src/journal/pending-backup.ts";
+import { spoolEvent } from "../../src/receipts/spooled-event.ts";
+import { submitWaiting } from "../../src/backends/attached/submit-waiting.ts";
+import { readPinnedCa } from "../../src/transport/pinned-ca.ts";
+import { readAgentToken } from "../../src/state/agent-token.ts";
 
 const [root = "", count = "0"] = process.argv.slice(2);
 
@@ -37,7 +37,7 @@ async function deliver(): Promise<void> {
   using _ = await takeWorkLock(layout, "test", { signal, wait: true, say: () => undefined });
   process.stdout.write("ready\n");
   for (const pending of await listPending(layout))
-    await deliverBackup(attachment, config, pending, { signal });
+    await uploadAndRegister(attachment, config, pending, { signal });
   await submitWaiting(attachment, { signal, once: false });
   for (let made = 0; made < Number(count); made++) {
     const content = randomBytes(50_000);
@@ -64,7 +64,7 @@ async function deliver(): Promise<void> {
       occurred_at: now,
       detail: { reason: sha256 },
     });
-    await deliverBackup(attachment, config, pending, { signal });
+    await uploadAndRegister(attachment, config, pending, { signal });
     const { stoppedBy } = await submitWaiting(attachment, { signal, once: false });
     if (stoppedBy !== null) throw stoppedBy;
   }

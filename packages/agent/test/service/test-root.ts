@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensureAgeIdentity } from "../../src/root/age-identity.ts";
-import { readConfig, type Config } from "../../src/root/config.ts";
-import { layoutOf, makeLayout, type Layout } from "../../src/root/layout.ts";
-import { ensureSigningKey } from "../../src/root/signing-key.ts";
+import { ensureAgeIdentity } from "../../src/crypto/age-identity.ts";
+import { readConfig, type Config } from "../../src/config/config.ts";
+import { layoutOf, makeLayout, type Layout } from "../../src/state/layout.ts";
+import { ensureSigningKey } from "../../src/signer/signing-key.ts";
 import { openAttachment, type Attachment } from "../../src/service/attachment.ts";
 import { openService } from "../../src/service/service.ts";
 import type { TestService } from "./test-service.ts";

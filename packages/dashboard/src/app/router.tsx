@@ -8,7 +8,7 @@ import { NotFoundPanel } from "../parts/not-found-panel.tsx";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 import { peopleRoutes } from "./people-routes.tsx";
 import { proofRoutes, verifyRoute } from "./proof-routes.tsx";
-import { queryClient } from "./query-client.ts";
+import { queryClient } from "../api/query-client.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
 import { sourceRoutes } from "./source-routes.tsx";
 

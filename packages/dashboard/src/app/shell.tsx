@@ -11,7 +11,7 @@ import { strings } from "../text/strings.ts";
 import { destinationsFor } from "./navigation.ts";
 import { OrgName } from "./org-name.tsx";
 import { hasBanner, SessionBanner } from "./session-banner.tsx";
-import { SignOutButton } from "./sign-out-button.tsx";
+import { SignOutButton } from "../parts/sign-out-button.tsx";
 
 const HEADER = 56;
 

@@ -1,4 +1,4 @@
-import type { ContradictionReason } from "../verification/held-head.ts";
+import type { ContradictionReason } from "../verifier/held-head.ts";
 
 /** What the pages about events and the log say. */
 export const eventText = {

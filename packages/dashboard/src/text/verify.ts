@@ -1,5 +1,5 @@
-import type { EvidenceErrorCode } from "../verification/evidence-file.ts";
-import type { KeyOrigin } from "../verification/verify-here.ts";
+import type { EvidenceErrorCode } from "../verifier/evidence-file.ts";
+import type { KeyOrigin } from "../verifier/verify-in-browser.ts";
 
 /** What is said wherever something is verified in the browser. */
 export const verify = {

@@ -5,7 +5,7 @@ import {
   type Receipt,
   sshFingerprint,
 } from "@attestore/proof";
-import type { Keys, SourcedKey } from "./verify-here.ts";
+import type { Keys, SourcedKey } from "../verifier/verify-in-browser.ts";
 
 /** Keys that the reader trusts, for receipts of several agents and logs. */
 export interface TrustedKeys {

@@ -3,7 +3,7 @@ import { Code, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { FactList } from "../parts/fact-list.tsx";
 import { verify } from "../text/verify.ts";
-import type { Keys } from "./verify-here.ts";
+import type { Keys } from "../verifier/verify-in-browser.ts";
 
 const text = verify.source;
 

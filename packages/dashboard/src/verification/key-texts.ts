@@ -1,7 +1,7 @@
 import { isSha256 } from "@attestore/proof";
 import { verify } from "../text/verify.ts";
-import { EvidenceError, readKey } from "./evidence-file.ts";
-import { type Keys, NO_KEYS } from "./verify-here.ts";
+import { EvidenceError, readKey } from "../verifier/evidence-file.ts";
+import { type Keys, NO_KEYS } from "../verifier/verify-in-browser.ts";
 
 /** What the reader pasted, as it stands in the fields. */
 export interface KeyTexts {

@@ -12,7 +12,7 @@ import {
 } from "@attestore/proof";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ed25519Key, type TestKey, verifierOf } from "../../../proof/test/signing-keys.ts";
-import type { HeldHead } from "./held-head.ts";
+import type { HeldHead } from "../verifier/held-head.ts";
 import { type ConsistencySource, type Observation, observeHead } from "./observe-head.ts";
 
 const ORIGIN = "log.example.com/org_01jd3gqk7vfx0t6r4t9m2c8w5a";

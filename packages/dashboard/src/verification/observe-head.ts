@@ -7,7 +7,7 @@ import {
   ProofError,
   verifyConsistency,
 } from "@attestore/proof";
-import { type ContradictionReason, type HeldHead, openHeldHead } from "./held-head.ts";
+import { type ContradictionReason, type HeldHead, openHeldHead } from "../verifier/held-head.ts";
 
 /** What a log is seen to do. `overtaken`: an answer that is older than what was kept, and part of it. */
 export type Observation = {

@@ -6,7 +6,7 @@ import { visible } from "../text/visible.ts";
 import { CheckList } from "./check-list.tsx";
 import { KeySources } from "./key-sources.tsx";
 import { VerdictBanner } from "./verdict-banner.tsx";
-import type { Keys, VerdictHere } from "./verify-here.ts";
+import type { Keys, VerdictHere } from "../verifier/verify-in-browser.ts";
 
 /** A verdict with every line that it stands on, and where its keys come from. */
 export function ReceiptResult({

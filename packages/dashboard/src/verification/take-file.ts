@@ -7,7 +7,7 @@ import {
   MAX_EVIDENCE_SIZE,
   readEvidence,
   refusePack,
-} from "./evidence-file.ts";
+} from "../verifier/evidence-file.ts";
 
 /** A file that somebody dropped, and what it is. */
 export interface TakenFile {

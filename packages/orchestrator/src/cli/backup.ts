@@ -1,9 +1,9 @@
 import type { Command } from "commander";
-import { listBackups } from "../features/backups/listed.ts";
-import { backupRecord } from "../features/backups/present.ts";
+import { listBackups } from "../features/backups/queries.ts";
+import { backupRecord } from "../features/backups/serialize.ts";
 import { findBackupAnywhere } from "../features/backups/store.ts";
 import { keepBackup, releaseBackup } from "../features/retention/keep-backup.ts";
-import { notFound } from "../platform/http/errors.ts";
+import { notFound } from "../platform/errors/api-error.ts";
 import type { Console } from "./console.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { listing, type Outcome } from "./outcome.ts";

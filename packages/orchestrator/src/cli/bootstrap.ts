@@ -4,8 +4,8 @@ import {
   denyBootstrap,
   fingerprintOf,
   reviewBootstrap,
-} from "../features/bootstrap/review.ts";
-import { type Bootstrap, listPending } from "../features/bootstrap/store.ts";
+} from "../features/attach/review.ts";
+import { type Bootstrap, listPending } from "../features/attach/store.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { plainLine } from "@attestore/proof";
 import { listing } from "./outcome.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { queueCommand } from "../features/commands/queue-command.ts";
+import { queueCommand } from "../features/command-queue/queue-command.ts";
 import { listCommands } from "../features/commands/store.ts";
 import { requireSource } from "../features/sources/named-source.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";

@@ -1,6 +1,6 @@
 import { plainMessage } from "@attestore/proof";
 import { Command } from "commander";
-import { ApiError } from "../platform/http/errors.ts";
+import { ApiError } from "../platform/errors/api-error.ts";
 import { type Console, openConsole } from "./console.ts";
 import { type Outcome, printOutcome } from "./outcome.ts";
 

@@ -9,7 +9,7 @@ import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { migrate } from "../platform/database/migrate.ts";
 import type { Database, DatabaseTransaction } from "../platform/database/schema.ts";
-import { notFound } from "../platform/http/errors.ts";
+import { notFound } from "../platform/errors/api-error.ts";
 import type { Sealer } from "../platform/http/sealer.ts";
 import { readIdentity, requireIdentity } from "../platform/keys/service-identity.ts";
 import { openServiceKeys, type ServiceKeys } from "../platform/keys/service-keys.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { addOperator } from "../features/operators/add-operator.ts";
 import { listOperators, type Operator } from "../features/operators/store.ts";
 import { relyingParty } from "../features/passkeys/relying-party.ts";
-import { ApiError } from "../platform/http/errors.ts";
+import { ApiError } from "../platform/errors/api-error.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 import { listing } from "./outcome.ts";
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { mailPasskeyNotice } from "../features/passkeys/notices.ts";
 import { forgetPasskeys } from "../features/passkeys/owners.ts";
 import { endSessionsOfPerson } from "../features/sessions/end-sessions.ts";
-import { notFound } from "../platform/http/errors.ts";
+import { notFound } from "../platform/errors/api-error.ts";
 import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts";
 
 /** `attestore-server passkey reset`: for somebody who lost their passkeys and their recovery codes. */

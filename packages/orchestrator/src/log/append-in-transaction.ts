@@ -1,9 +1,9 @@
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 import { eventEntry, type EventEntry, type NewEvent } from "./event-entry.ts";
 import { insertEvents } from "./event-rows.ts";
-import { GrownLogs } from "./grown-logs.ts";
+import { LogAppends } from "./log-appends.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
-import { LogDefect } from "./log-defect.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import type { PlacedLeaf } from "./log-writes.ts";
 import { transactionSession } from "./sql-session.ts";
 
@@ -19,7 +19,7 @@ export interface AppendedEvent {
  * A transaction that changes agents.status must log that here: the lock is what makes a revocation immediate for
  * submissions that are on their way.
  *
- * Throws LogDefect; ProofError `not_canonicalizable` for a detail that JSON cannot say.
+ * Throws LogCorruption; ProofError `not_canonicalizable` for a detail that JSON cannot say.
  */
 export async function appendInTransaction(
   tx: DatabaseTransaction,
@@ -27,7 +27,7 @@ export async function appendInTransaction(
 ): Promise<AppendedEvent[]> {
   const session = transactionSession(tx);
   const locked = await lockLogs(session, new Set(events.map(({ orgId }) => orgId)));
-  const grown = new GrownLogs(requireSound(locked));
+  const grown = new LogAppends(requireSound(locked));
   const now = new Date();
   const appended = events.map((event) => {
     const entry = eventEntry(event, now);
@@ -38,10 +38,10 @@ export async function appendInTransaction(
   return appended;
 }
 
-function requireSound(locked: ReadonlyMap<string, LockedLog | LogDefect>): Map<string, LockedLog> {
+function requireSound(locked: ReadonlyMap<string, LockedLog | LogCorruption>): Map<string, LockedLog> {
   const sound = new Map<string, LockedLog>();
   for (const [orgId, log] of locked) {
-    if (log instanceof LogDefect) throw log;
+    if (log instanceof LogCorruption) throw log;
     sound.set(orgId, log);
   }
   return sound;

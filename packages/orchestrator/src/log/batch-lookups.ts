@@ -1,10 +1,10 @@
 import type { SubmissionRecord } from "../platform/http/route.ts";
 import { byteaArray, plainArray } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 export type IdempotencyRecord = NonNullable<SubmissionRecord["idempotency"]>;
 
-const ACTIVE_AGENTS: Statement = {
+const ACTIVE_AGENTS: PreparedQuery = {
   name: "log_active_agents",
   text: "select id, key_fingerprint from agents where id = any($1::text[]) and status = 'active'",
 };
@@ -22,13 +22,13 @@ export async function readActiveAgents(
   return new Map(rows.map(({ id, key_fingerprint }) => [id, key_fingerprint]));
 }
 
-const CLAIM_KEYS: Statement = {
+const CLAIM_KEYS: PreparedQuery = {
   name: "log_claim_keys",
   text: `select n::int - 1 as position, pg_try_advisory_xact_lock(scope) as claimed
     from unnest($1::bigint[]) with ordinality as keys (scope, n)`,
 };
 
-const REMEMBERED: Statement = {
+const REMEMBERED: PreparedQuery = {
   name: "log_remembered_answers",
   text: `select scope_sha256, fingerprint, status, body, log_index, tree_size from idempotency_keys
     where scope_sha256 = any($1::bytea[]) and expires_at > $2::timestamptz`,

@@ -1,7 +1,7 @@
 import type { AuditRow } from "../platform/http/audit-row.ts";
 import type { IdempotencyRecord } from "./batch-lookups.ts";
 import { packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 /** An answer that follows from an entry's place and the size of the tree that its proof is for. */
 export interface RememberedPlace {
@@ -10,7 +10,7 @@ export interface RememberedPlace {
   treeSize: number;
 }
 
-const REMEMBER: Statement = {
+const REMEMBER: PreparedQuery = {
   name: "log_remember_places",
   text: `insert into idempotency_keys (scope_sha256, fingerprint, status, log_index, tree_size, created_at, expires_at)
     select substring($1::bytea from n::int * 32 - 31 for 32), substring($2::bytea from n::int * 32 - 31 for 32), 201,
@@ -34,7 +34,7 @@ export function rememberPlaces(session: SqlSession, places: readonly RememberedP
   ]);
 }
 
-const AUDIT: Statement = {
+const AUDIT: PreparedQuery = {
   name: "log_audit_rows",
   text: `insert into api_logs (id, org_id, actor_kind, actor_id, impersonator_id, method, route, path, status, duration_ms,
       address, user_agent, request_id, idempotency_key, created_at)

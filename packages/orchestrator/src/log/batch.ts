@@ -4,9 +4,9 @@ import { claimKeys, readActiveAgents } from "./batch-lookups.ts";
 import { insertAuditRows, rememberPlaces, type RememberedPlace } from "./batch-records.ts";
 import { decide, type Decision, type Found, type Submission } from "./decisions.ts";
 import type { EntryKind, LogEntry, PlacedEntry } from "./entry.ts";
-import { GrownLogs } from "./grown-logs.ts";
-import type { Head, HeadSigner } from "./head-signer.ts";
-import { LogDefect } from "./log-defect.ts";
+import { LogAppends } from "./log-appends.ts";
+import type { Head, CheckpointSigner } from "./checkpoint-signer.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
 import { ROOTS_OF_SIZES } from "./missing-heads.ts";
 import { plainArray } from "./packed.ts";
@@ -14,7 +14,7 @@ import { pipelineSession, type SqlSession } from "./sql-session.ts";
 
 export interface CommittedBatch {
   decisions: Map<Submission, Decision>;
-  logs: GrownLogs;
+  logs: LogAppends;
 }
 
 /**
@@ -32,7 +32,7 @@ export interface CommittedBatch {
 export async function commitBatch(
   client: PoolClient,
   submissions: readonly Submission[],
-  signer: HeadSigner,
+  signer: CheckpointSigner,
 ): Promise<CommittedBatch> {
   const session = pipelineSession(client);
   const now = new Date();
@@ -40,7 +40,7 @@ export async function commitBatch(
   const looking = lookUp(session, submissions, now);
   await settled([begun, looking]);
   const found = await looking;
-  const logs = new GrownLogs(await extendable(session, found.locked, signer));
+  const logs = new LogAppends(await extendable(session, found.locked, signer));
   const decisions = decide(submissions, found, logs);
   const tiles = await logs.completeTiles(session);
   const writes = [...sendWrites(session, decisions, logs), ...logs.write(session, tiles, now)];
@@ -60,7 +60,7 @@ async function lookUp(session: SqlSession, submissions: readonly Submission[], n
     claimKeys(session, keys, now),
     Promise.all(
       [...byKind].map(async ([kind, group]) => {
-        const judge = await kind.examine(
+        const judge = await kind.lookup(
           session,
           group.map(({ entry }) => entry),
         );
@@ -74,20 +74,20 @@ async function lookUp(session: SqlSession, submissions: readonly Submission[], n
 /** Logs that may grow. Those that may not are left out; their submissions are refused with the reason. */
 async function extendable(
   session: SqlSession,
-  locked: Map<string, LockedLog | LogDefect>,
-  signer: HeadSigner,
+  locked: Map<string, LockedLog | LogCorruption>,
+  signer: CheckpointSigner,
 ): Promise<Map<string, LockedLog>> {
   const sound = new Map<string, LockedLog>();
   const grown = new Map<string, Head>();
   for (const [orgId, log] of locked) {
-    if (log instanceof LogDefect) continue;
+    if (log instanceof LogCorruption) continue;
     const newest = signer.newestOf(log.origin);
     try {
       signer.requireExtends({ origin: log.origin, size: log.range.size, rootHash: log.rootHash });
       sound.set(orgId, log);
       if (newest !== null && newest.size < log.range.size) grown.set(orgId, newest);
     } catch (error) {
-      if (!(error instanceof LogDefect)) throw error;
+      if (!(error instanceof LogCorruption)) throw error;
       locked.set(orgId, error);
     }
   }
@@ -102,7 +102,7 @@ async function extendable(
 async function withoutHead(
   session: SqlSession,
   grown: ReadonlyMap<string, Head>,
-): Promise<{ orgId: string; is: LogDefect }[]> {
+): Promise<{ orgId: string; is: LogCorruption }[]> {
   if (grown.size === 0) return [];
   const rows = await session.run<{ org_id: string; root_hash: Buffer }>(ROOTS_OF_SIZES, [
     plainArray([...grown.keys()]),
@@ -113,14 +113,14 @@ async function withoutHead(
     const root = roots.get(orgId);
     if (root !== undefined && equalBytes(root, rootHash)) return [];
     const message = `${origin} does not have the head of ${size} leaves that was signed: was the database set back?`;
-    return [{ orgId, is: new LogDefect("head_regressed", message) }];
+    return [{ orgId, is: new LogCorruption("head_regressed", message) }];
   });
 }
 
 function sendWrites(
   session: SqlSession,
   decisions: ReadonlyMap<Submission, Decision>,
-  logs: GrownLogs,
+  logs: LogAppends,
 ): Promise<unknown>[] {
   const appended = new Map<EntryKind<LogEntry>, PlacedEntry<LogEntry>[]>();
   const places: RememberedPlace[] = [];

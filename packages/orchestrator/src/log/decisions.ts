@@ -3,9 +3,9 @@ import { agentRevoked } from "../platform/http/lock-active-agent.ts";
 import type { SubmissionRecord } from "../platform/http/route.ts";
 import type { EarlierAnswer, IdempotencyRecord } from "./batch-lookups.ts";
 import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "./entry.ts";
-import type { GrownLogs } from "./grown-logs.ts";
+import type { LogAppends } from "./log-appends.ts";
 import { KeyReplaced } from "./key-replaced.ts";
-import { LogDefect } from "./log-defect.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import type { LockedLog } from "./locked-log.ts";
 
 /** An entry that waits for its place. */
@@ -25,7 +25,7 @@ export type Decision =
 
 /** What was read under the locks. */
 export interface Found {
-  locked: Map<string, LockedLog | LogDefect>;
+  locked: Map<string, LockedLog | LogCorruption>;
   /** Active agents, each with the fingerprint of its key. */
   active: ReadonlyMap<string, string>;
   earlier: (key: IdempotencyRecord) => EarlierAnswer | null;
@@ -36,7 +36,7 @@ export interface Found {
 export function decide(
   submissions: readonly Submission[],
   found: Found,
-  logs: GrownLogs,
+  logs: LogAppends,
 ): Map<Submission, Decision> {
   const decisions = new Map<Submission, Decision>();
   const placed = new Map<LogEntry, number>();
@@ -55,7 +55,7 @@ export function decide(
 /** What is decided without looking at the entry itself. */
 function decideBefore({ entry, record }: Submission, found: Found): Decision | null {
   const log = found.locked.get(entry.orgId);
-  if (log instanceof LogDefect) return { is: "refused", error: log };
+  if (log instanceof LogCorruption) return { is: "refused", error: log };
   const key = found.active.get(entry.agentId);
   if (key === undefined) return { is: "refused", error: agentRevoked() };
   const earlier = record.idempotency === null ? null : found.earlier(record.idempotency);
@@ -81,7 +81,7 @@ function repeated(earlier: EarlierAnswer): Decision {
 function judge(
   entry: LogEntry,
   verdictOf: ((entry: LogEntry) => Verdict<LogEntry>) | undefined,
-  logs: GrownLogs,
+  logs: LogAppends,
   placed: Map<LogEntry, number>,
 ): Decision {
   const verdict = verdictOf?.(entry) ?? { is: "new" };
@@ -90,9 +90,9 @@ function judge(
       return verdict;
     case "recorded":
       return { is: "recorded", logIndex: verdict.logIndex, treeSize: 0, replayed: false };
-    case "twin": {
+    case "duplicate": {
       const logIndex = placed.get(verdict.of);
-      if (logIndex === undefined) throw new Error("an entry's twin has no place");
+      if (logIndex === undefined) throw new Error("an entry's duplicate has no place");
       return { is: "recorded", logIndex, treeSize: 0, replayed: false };
     }
     case "new": {

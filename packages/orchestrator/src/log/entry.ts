@@ -1,4 +1,4 @@
-import type { ApiError } from "../platform/http/errors.ts";
+import type { ApiError } from "../platform/errors/api-error.ts";
 import type { PlacedLeaf } from "./log-writes.ts";
 import type { SqlSession } from "./sql-session.ts";
 
@@ -23,7 +23,7 @@ export type Verdict<Entry> =
   | { is: "new" }
   | { is: "recorded"; logIndex: number }
   /** Another one of the same batch, judged `new` before, is this very entry. */
-  | { is: "twin"; of: Entry }
+  | { is: "duplicate"; of: Entry }
   | { is: "refused"; error: ApiError };
 
 /** What a feature does for its entries inside a batch's transaction. */
@@ -32,7 +32,7 @@ export interface EntryKind<Entry extends LogEntry> {
    * Sends its lookups, without waiting in between, right behind the lock on the logs, and resolves to the judge, who is asked once for each
    * entry that is still in question, in their order.
    */
-  examine(session: SqlSession, entries: readonly Entry[]): Promise<(entry: Entry) => Verdict<Entry>>;
+  lookup(session: SqlSession, entries: readonly Entry[]): Promise<(entry: Entry) => Verdict<Entry>>;
   /** Sends the statements that write the entries' own rows. */
   insert(session: SqlSession, placed: readonly PlacedEntry<Entry>[]): Promise<unknown>[];
 }

@@ -1,9 +1,9 @@
 import type { EventEntry } from "./event-entry.ts";
 import type { PlacedLeaf } from "./log-writes.ts";
 import { pack, packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
-const INSERT_EVENTS: Statement = {
+const INSERT_EVENTS: PreparedQuery = {
   name: "log_insert_events",
   text: `insert into events (id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index,
       leaf_hash, created_at, envelope, envelope_sha256, payload_sha256, previous_receipt_sha256)

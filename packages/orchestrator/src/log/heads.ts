@@ -1,6 +1,6 @@
-import type { HeadSigner } from "./head-signer.ts";
-import { LogDefect } from "./log-defect.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import { LogCorruption } from "./log-corruption.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 /** A head that the log had, as log_heads records it. */
 export interface RecordedHead {
@@ -27,7 +27,7 @@ export const newestHeadOf = (parameter: string): string =>
     left join lateral (select * from log_emissions where org_id = logs.org_id order by hour desc limit 1) as emission on true
     where logs.org_id = ${parameter}`;
 
-const NEWEST: Statement = { name: "log_newest_head", text: newestHeadOf("$1") };
+const NEWEST: PreparedQuery = { name: "log_newest_head", text: newestHeadOf("$1") };
 
 export interface NewestHead extends StoredHead {
   /** Of the newest hourly emission, which may be of an earlier head. */
@@ -49,11 +49,11 @@ export interface SignedHead {
 /** The most recent head of an organisation's log, with the time's cosignature if the hourly emission came after it. */
 export async function readNewestHead(
   session: SqlSession,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   orgId: string,
 ): Promise<SignedHead> {
   const [row] = await session.run<NewestHead>(NEWEST, [orgId]);
-  if (row === undefined) throw new LogDefect("log_missing", `${orgId} has no log`);
+  if (row === undefined) throw new LogCorruption("log_missing", `${orgId} has no log`);
   return signNewest(row, signer);
 }
 
@@ -61,14 +61,14 @@ export async function readNewestHead(
  * With the log's signature, and the time's cosignature if the hourly emission came after it. Of a database that was set back, the newest
  * hourly head that it has: that one was signed before.
  */
-export async function signNewest(row: NewestHead, signer: HeadSigner): Promise<SignedHead> {
+export async function signNewest(row: NewestHead, signer: CheckpointSigner): Promise<SignedHead> {
   const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
   const emitted = emittedHead(row);
   if (emitted?.size === head.size) return emitted;
   try {
     return { ...head, at: row.recorded_at, checkpoint: await signer.sign(head) };
   } catch (error) {
-    if (emitted !== null && error instanceof LogDefect && error.code === "head_regressed") return emitted;
+    if (emitted !== null && error instanceof LogCorruption && error.code === "head_regressed") return emitted;
     throw error;
   }
 }
@@ -85,7 +85,7 @@ function emittedHead({
   return { origin, size: emitted_size, rootHash: emitted_root, at: emitted_at, checkpoint };
 }
 
-const OF_SIZE: Statement = {
+const OF_SIZE: PreparedQuery = {
   name: "log_head_of_size",
   text: `select origin, log_heads.tree_size, log_heads.root_hash, recorded_at from log_heads join logs using (org_id)
     where org_id = $1 and log_heads.tree_size = $2`,

@@ -1,4 +1,4 @@
-import { ApiError } from "../platform/http/errors.ts";
+import { ApiError } from "../platform/errors/api-error.ts";
 
 /**
  * An entry was verified with a key that its agent replaced before it was placed: what is known of the agent may be some seconds old.

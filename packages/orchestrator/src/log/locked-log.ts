@@ -1,9 +1,9 @@
 import { CompactRange, EMPTY_ROOT, equalBytes, type Hash } from "@attestore/proof";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
-import { LogDefect } from "./log-defect.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import { logOrigin } from "./log-keys.ts";
 import { plainArray, unpackHashes } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 /** An organisation's log as its row says it stands. */
 export interface LockedLog {
@@ -24,7 +24,7 @@ interface LogRow {
 }
 
 // The order of the ids is the order in which rows are locked: two transactions that want several logs never wait for each other.
-const LOCK: Statement = {
+const LOCK: PreparedQuery = {
   name: "log_lock",
   text: `select org_id, origin, tree_size, root_hash, right_edge, missing_head_size from logs
     where org_id = any($1::text[]) order by org_id for no key update`,
@@ -38,24 +38,24 @@ const LOCK: Statement = {
 export async function lockLogs(
   session: SqlSession,
   orgIds: ReadonlySet<string>,
-): Promise<Map<string, LockedLog | LogDefect>> {
+): Promise<Map<string, LockedLog | LogCorruption>> {
   const rows = await session.run<LogRow>(LOCK, [plainArray([...orgIds])]);
   const logs = new Map(rows.map((row) => [row.org_id, readRow(row)]));
   for (const orgId of orgIds)
-    if (!logs.has(orgId)) logs.set(orgId, new LogDefect("log_missing", `${orgId} has no log`));
+    if (!logs.has(orgId)) logs.set(orgId, new LogCorruption("log_missing", `${orgId} has no log`));
   return logs;
 }
 
-function readRow(row: LogRow): LockedLog | LogDefect {
+function readRow(row: LogRow): LockedLog | LogCorruption {
   if (row.missing_head_size !== null)
-    return new LogDefect(
+    return new LogCorruption(
       "head_regressed",
       `${row.origin} has ${row.tree_size} leaves, and not the head of ${row.missing_head_size} that was signed: the database was set back`,
     );
   const range = readRightEdge(row);
   // A wrong edge would become a wrong root under the next head, which nobody could take back.
   if (range === null || !equalBytes(range.root(), row.root_hash))
-    return new LogDefect("log_row_damaged", `the right edge of ${row.origin} does not give its root`);
+    return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not give its root`);
   return { orgId: row.org_id, origin: row.origin, range, rootHash: row.root_hash };
 }
 

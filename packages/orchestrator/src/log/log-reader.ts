@@ -10,10 +10,10 @@ import {
   type NodeCoordinate,
   type TileNode,
 } from "@attestore/proof";
-import { LogDefect } from "./log-defect.ts";
+import { LogCorruption } from "./log-corruption.ts";
 import { nodeIn, recallNodes, rememberNodes } from "./inner-nodes.ts";
 import { packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
 /** The inclusion proof of leaf `index` in the log's first `treeSize` leaves, which it must have. */
@@ -38,7 +38,7 @@ export async function readConsistencyProof(
   return proveConsistency(from, to, nodes);
 }
 
-const FIND_LEAF: Statement = {
+const FIND_LEAF: PreparedQuery = {
   name: "log_find_leaf",
   text: "select log_index from log_leaves where org_id = $1 and leaf_hash = $2 order by log_index limit 1",
 };
@@ -49,7 +49,7 @@ export async function findLeaf(session: SqlSession, orgId: string, leafHash: Has
   return row?.log_index ?? null;
 }
 
-const FULL_TILES: Statement = {
+const FULL_TILES: PreparedQuery = {
   name: "log_read_tiles",
   // Each by its key: a join of a few with all reads all, as long as the log is of middling size.
   text: `select wanted.level, wanted.tile_index, tile.hashes
@@ -102,7 +102,7 @@ async function readNodes(
   return (level, index) => {
     const hash = found.get(`${level}/${index}`);
     if (hash === undefined)
-      throw new LogDefect("log_incomplete", `node ${index} of level ${level} was not read`);
+      throw new LogCorruption("log_incomplete", `node ${index} of level ${level} was not read`);
     return hash;
   };
 }
@@ -132,7 +132,10 @@ async function readPartialTile(
   const first = Math.min(...nodes.map(({ offset }) => offset));
   const end = Math.max(...nodes.map(({ offset, count }) => offset + count));
   if (end > hashesInTile(tileLevel, tileIndex, treeSize))
-    throw new LogDefect("log_incomplete", `tile ${tileIndex} of level ${tileLevel} of ${orgId} is too short`);
+    throw new LogCorruption(
+      "log_incomplete",
+      `tile ${tileIndex} of level ${tileLevel} of ${orgId} is too short`,
+    );
   const start = tileIndex * 256;
   const hashes = await readTileHashes(session, orgId, tileLevel, start + first, start + end);
   return { bytes: packHashes(hashes), first };

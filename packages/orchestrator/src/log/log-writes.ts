@@ -1,6 +1,6 @@
 import type { Hash } from "@attestore/proof";
 import { pack, packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 /** A leaf that has its place. */
 export interface PlacedLeaf {
@@ -28,7 +28,7 @@ export interface LogState {
   rightEdge: Buffer;
 }
 
-const INSERT_LEAVES: Statement = {
+const INSERT_LEAVES: PreparedQuery = {
   name: "log_insert_leaves",
   text: `insert into log_leaves (org_id, log_index, leaf_hash, leaf)
     select org_id, log_index, substring($3::bytea from n::int * 32 - 31 for 32), substring($4::bytea from start for length)
@@ -48,7 +48,7 @@ export function insertLeaves(session: SqlSession, leaves: readonly PlacedLeaf[])
   ]);
 }
 
-const INSERT_TILES: Statement = {
+const INSERT_TILES: PreparedQuery = {
   name: "log_insert_tiles",
   text: `insert into log_tiles (org_id, level, tile_index, root_hash, hashes)
     select org_id, level, tile_index, substring($4::bytea from n::int * 32 - 31 for 32),
@@ -66,7 +66,7 @@ export function insertTiles(session: SqlSession, rows: readonly TileRow[]): Prom
   ]);
 }
 
-const UPDATE_LOGS: Statement = {
+const UPDATE_LOGS: PreparedQuery = {
   name: "log_update",
   text: `with grown as (
       select org_id, tree_size, substring($3::bytea from n::int * 32 - 31 for 32) as root_hash,

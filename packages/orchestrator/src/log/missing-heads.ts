@@ -1,8 +1,8 @@
 import { equalBytes } from "@attestore/proof";
 import type { Pool } from "pg";
-import type { Head, HeadMemory } from "./head-signer.ts";
+import type { Head, HeadMemory } from "./checkpoint-signer.ts";
 import { packHashes } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
 const PAGE = 1000;
 
@@ -71,13 +71,13 @@ export async function stopSetBackLogs(pool: Pool, signed: readonly Head[]): Prom
 }
 
 /** Roots of these organisations' logs at these sizes. */
-export const ROOTS_OF_SIZES: Statement = {
+export const ROOTS_OF_SIZES: PreparedQuery = {
   name: "log_roots_of_sizes",
   text: `select org_id, root_hash from unnest($1::text[], $2::bigint[]) as head (org_id, tree_size)
     join log_heads using (org_id, tree_size)`,
 };
 
-/** What HeadSigner asks the database for. */
+/** What CheckpointSigner asks the database for. */
 export function committedHeads(pool: Pool): Pick<HeadMemory, "committedRoot" | "emittedSize"> {
   return {
     committedRoot: async (origin, size) => {
@@ -99,7 +99,7 @@ export function committedHeads(pool: Pool): Pick<HeadMemory, "committedRoot" | "
   };
 }
 
-const STOP: Statement = {
+const STOP: PreparedQuery = {
   name: "log_stop",
   text: `update logs set missing_head_size = $2, missing_head_root = $3
     where org_id = $1 and (missing_head_size is null or missing_head_size < $2)`,

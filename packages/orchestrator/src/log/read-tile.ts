@@ -1,11 +1,11 @@
 import { encodeEntryBundle, hashesInTile, TILE_WIDTH, type Tile } from "@attestore/proof";
 import { packHashes } from "./packed.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
-const SIZE: Statement = { name: "log_size", text: "select tree_size from logs where org_id = $1" };
+const SIZE: PreparedQuery = { name: "log_size", text: "select tree_size from logs where org_id = $1" };
 
-const ENTRIES: Statement = {
+const ENTRIES: PreparedQuery = {
   name: "log_entries",
   text: `select leaf from log_leaves where org_id = $1 and log_index >= $2 and log_index < $3 order by log_index`,
 };

@@ -3,7 +3,7 @@ import { onConnect } from "../platform/database/on-connect.ts";
 import { roleOf, type Way } from "../platform/database/roles.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import type { ConnectionSettings } from "../platform/postgres/connection-settings.ts";
+import type { ConnectionSettings } from "../platform/database/connection-settings.ts";
 
 /**
  * The sequencer's own connections: one for the batch in flight, the others for answers that are made again. Statements travel in

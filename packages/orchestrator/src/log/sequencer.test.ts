@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { verifyConsistency } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { notFound } from "../platform/http/errors.ts";
+import { notFound } from "../platform/errors/api-error.ts";
 import { appendInTransaction } from "./append-in-transaction.ts";
 import type { EntryKind, LogEntry } from "./entry.ts";
 import { readConsistencyProof } from "./log-reader.ts";
-import type { Placement } from "./placement.ts";
-import { placementAnswer } from "./placement.ts";
+import type { Placement } from "./inclusion.ts";
+import { inclusionAnswer } from "./inclusion.ts";
 import { withSession } from "./sql-session.ts";
 import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
 import { openLossyProxy } from "./testing/lossy-proxy.ts";
 import { plainEntries, plainEntry, submissionRecord } from "./testing/plain-entry.ts";
 import { restoreTestStatement, signedEnvelope } from "./testing/signed-receipt.ts";
 import { placed, submitPlain, submitReceipt } from "./testing/submit.ts";
-import { verifyPlacement } from "./testing/verify-placement.ts";
+import { verifyPlacement } from "./testing/verify-inclusion.ts";
 
 let world: LogWorld;
 beforeAll(async () => {
@@ -132,7 +132,7 @@ test("a repeat under the same key gets the first answer, byte for byte, from any
   );
   if (first.is !== "placed" || again.is !== "placed") throw new Error("not placed");
   expect([first.replayed, again.replayed]).toEqual([false, true]);
-  const bytes = (placement: Placement) => placementAnswer("event_id", placement, false).body.toString();
+  const bytes = (placement: Placement) => inclusionAnswer("event_id", placement, false).body.toString();
   expect(bytes(again.placement)).toBe(bytes(first.placement));
   const otherBody = submissionRecord(agent, { ...key, fingerprint: randomBytes(32) });
   await expect(submitPlain(one, agent, otherBody)).rejects.toMatchObject({ code: "idempotency_key_reused" });
@@ -206,7 +206,7 @@ test("what is refused takes no index and holds up nobody", async () => {
   const agent = await newAgent();
   const replica = world.addReplica();
   const picky: EntryKind<LogEntry> = {
-    examine: () => {
+    lookup: () => {
       let n = 0;
       return Promise.resolve(() =>
         n++ % 2 === 0 ? { is: "new" } : { is: "refused", error: notFound("source") },

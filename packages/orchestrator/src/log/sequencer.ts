@@ -2,22 +2,22 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { asDatabaseUnavailable } from "../platform/database/unavailable.ts";
 import { keyInProgress } from "../platform/http/idempotency-key.ts";
-import { unavailable } from "../platform/http/errors.ts";
+import { unavailable } from "../platform/errors/api-error.ts";
 import type { WireAnswer } from "../platform/http/answer.ts";
 import type { SubmissionRecord } from "../platform/http/route.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { commitBatch, type CommittedBatch } from "./batch.ts";
 import type { Decision, Submission } from "./decisions.ts";
 import type { EntryKind, LogEntry } from "./entry.ts";
-import type { HeadSigner } from "./head-signer.ts";
-import type { Placement } from "./placement.ts";
-import { readPlacement } from "./read-placement.ts";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import type { Placement } from "./inclusion.ts";
+import { readPlacement } from "./read-inclusion.ts";
 import { withSession } from "./sql-session.ts";
 
 export interface SequencerOptions {
   /** Connections of the sequencer's own (see sequencer-pool.ts). */
   pool: Pool;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   logger: Logger;
   /** Submissions that may wait; beyond them the answer is 503. */
   maxWaiting?: number;
@@ -73,7 +73,7 @@ export class Sequencer {
    * Resolves once the entry is committed, in the tree and provable, or was before. Throws ApiError: what its kind refuses it for,
    * `agent_revoked`, `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` when too many wait or the
    * database fails, in which case it may or may not be in the log: the same submission again finds out.
-   * Throws LogDefect when its log may not go on.
+   * Throws LogCorruption when its log may not go on.
    */
   async submit<Entry extends LogEntry>(
     kind: EntryKind<Entry>,

@@ -2,8 +2,8 @@ import { open, readFile, type FileHandle } from "node:fs/promises";
 import { replaceFile } from "@attestore/host/durable-files";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import { UserError } from "../platform/errors/user-error.ts";
-import { unavailable } from "../platform/http/errors.ts";
-import type { Head } from "./head-signer.ts";
+import { unavailable } from "../platform/errors/api-error.ts";
+import type { Head } from "./checkpoint-signer.ts";
 
 const LINE = /^(\S+) (\d{1,16}) ([0-9a-f]{64})$/;
 /** What a full disk left of a line. Nothing was signed for it. */

@@ -1,21 +1,21 @@
 import type { ClientBase, Pool, QueryResult, QueryResultRow } from "pg";
-import { runPrepared, type Statement } from "../platform/database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../platform/database/prepared.ts";
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 
-export type { Statement };
+export type { PreparedQuery };
 
 /**
  * Where the log's statements run. Calls made without waiting in between run in the order of the calls; on a connection
  * with `pipeline` they also travel together.
  */
 export interface SqlSession {
-  run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]>;
+  run<Row extends QueryResultRow>(statement: PreparedQuery, values: readonly unknown[]): Promise<Row[]>;
 }
 
 /** A connection of a pool with `pipeline` (sequencer-pool.ts). The caller opens and ends the transaction. */
 export function pipelineSession(client: ClientBase): SqlSession {
   return {
-    async run<Row extends QueryResultRow>({ name, text }: Statement, values: readonly unknown[]) {
+    async run<Row extends QueryResultRow>({ name, text }: PreparedQuery, values: readonly unknown[]) {
       const result: QueryResult<Row> = await client.query({ name, text, values: [...values] });
       return result.rows;
     },
@@ -30,7 +30,7 @@ export function clientSession(client: ClientBase): SqlSession {
 /** Somebody else's transaction. */
 export function transactionSession(tx: DatabaseTransaction): SqlSession {
   return inTurn({
-    run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]) {
+    run<Row extends QueryResultRow>(statement: PreparedQuery, values: readonly unknown[]) {
       return runPrepared<Row>(tx, statement, values);
     },
   });
@@ -39,7 +39,7 @@ export function transactionSession(tx: DatabaseTransaction): SqlSession {
 function inTurn(session: SqlSession): SqlSession {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run<Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    run<Row extends QueryResultRow>(statement: PreparedQuery, values: readonly unknown[]): Promise<Row[]> {
       const turn = last.then(() => session.run<Row>(statement, values));
       last = turn.catch(() => undefined);
       return turn;

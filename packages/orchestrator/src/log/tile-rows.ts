@@ -1,14 +1,14 @@
 import type { Hash } from "@attestore/proof";
-import { LogDefect } from "./log-defect.ts";
-import type { SqlSession, Statement } from "./sql-session.ts";
+import { LogCorruption } from "./log-corruption.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
-const LEAF_HASHES: Statement = {
+const LEAF_HASHES: PreparedQuery = {
   name: "log_leaf_hashes",
   text: `select leaf_hash as hash from log_leaves
     where org_id = $1 and log_index >= $2 and log_index < $3 order by log_index`,
 };
 
-const TILE_ROOTS: Statement = {
+const TILE_ROOTS: PreparedQuery = {
   name: "log_tile_roots",
   text: `select root_hash as hash from log_tiles
     where org_id = $1 and level = $4 and tile_index >= $2 and tile_index < $3 order by tile_index`,
@@ -16,7 +16,7 @@ const TILE_ROOTS: Statement = {
 
 /**
  * The hashes `from` up to but not with `to`, counted from the log's beginning, that tiles of this level are made of: those
- * of leaves, or above them the roots of the full tiles of the level below. Throws LogDefect if one is missing.
+ * of leaves, or above them the roots of the full tiles of the level below. Throws LogCorruption if one is missing.
  */
 export async function readTileHashes(
   session: SqlSession,
@@ -30,7 +30,7 @@ export async function readTileHashes(
       ? await session.run<{ hash: Buffer }>(LEAF_HASHES, [orgId, from, to])
       : await session.run<{ hash: Buffer }>(TILE_ROOTS, [orgId, from, to, level - 1]);
   if (rows.length !== to - from)
-    throw new LogDefect(
+    throw new LogCorruption(
       "log_incomplete",
       `the log of ${orgId} has ${rows.length} of the hashes ${from} to ${to - 1} of tile level ${level}`,
     );

@@ -2,7 +2,7 @@ import { randomBytes, sign } from "node:crypto";
 import { cosignatureLine, cosignatureMessage, noteVerifier, openNote, parseNote } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Logger } from "../platform/logging/logger.ts";
-import { HeadSigner } from "./head-signer.ts";
+import { CheckpointSigner } from "./checkpoint-signer.ts";
 import { logOrigin } from "./log-keys.ts";
 import { LOG_HOST, openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
 import { principalOf, submitPlain } from "./testing/submit.ts";
@@ -120,7 +120,7 @@ test("lets the heartbeat pass and says so where a signature does not hold", asyn
 test("a head that our key signed and the log never had is an error, is not kept, and makes the log read-only", async () => {
   const { agent } = await agentWithHead();
   const { accept, logged } = witness();
-  const stranger = new HeadSigner(LOG_HOST, world.keys);
+  const stranger = new CheckpointSigner(LOG_HOST, world.keys);
   const origin = logOrigin(LOG_HOST, agent.orgId);
   for (const size of [1, 500, Number.MAX_SAFE_INTEGER]) {
     const checkpoint = await stranger.sign({ origin, size, rootHash: new Uint8Array(randomBytes(32)) });

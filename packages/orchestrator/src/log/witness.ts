@@ -8,15 +8,15 @@ import {
   type OpenedCheckpoint,
 } from "@attestore/proof";
 import type { Database } from "../platform/database/schema.ts";
-import { invalidRequest } from "../platform/http/errors.ts";
+import { invalidRequest } from "../platform/errors/api-error.ts";
 import { scopeToOrg } from "../platform/http/org-scope.ts";
 import type { AgentPrincipal } from "../platform/http/principal.ts";
 import type { Logger } from "../platform/logging/logger.ts";
-import type { HeadSigner } from "./head-signer.ts";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { readHeadOfSize } from "./heads.ts";
 import { logOrigin, logVerifier } from "./log-keys.ts";
 import { stopLog } from "./missing-heads.ts";
-import { transactionSession, type Statement } from "./sql-session.ts";
+import { transactionSession, type PreparedQuery } from "./sql-session.ts";
 
 /** What an agent says that it holds of its organisation's log. */
 export interface HeldHead {
@@ -26,7 +26,7 @@ export interface HeldHead {
   cosignature: string | null;
 }
 
-const STORE: Statement = {
+const STORE: PreparedQuery = {
   name: "witness_store",
   text: `insert into agent_witnesses (agent_id, tree_size, checkpoint, cosignature, received_at)
     values ($1, $2, $3, $4, $5)
@@ -63,7 +63,7 @@ function isKnown(known: Cosigned | undefined, agent: AgentPrincipal, held: HeldH
  * on. A head under the log's own signature that the log never had means that somebody else signs with its key or that the
  * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
  */
-export function createWitness(deps: { db: Database; signer: HeadSigner; logger: Logger }) {
+export function createWitness(deps: { db: Database; signer: CheckpointSigner; logger: Logger }) {
   const lately = new Map<string, Cosigned>();
   return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
     if (isKnown(lately.get(agent.id), agent, held)) return;
@@ -97,7 +97,7 @@ export function createWitness(deps: { db: Database; signer: HeadSigner; logger: 
 
 /** Null where it is not under the log's signature. */
 async function openHead(
-  { signer, logger }: { signer: HeadSigner; logger: Logger },
+  { signer, logger }: { signer: CheckpointSigner; logger: Logger },
   agent: AgentPrincipal,
   checkpoint: string,
 ): Promise<OpenedCheckpoint | null> {

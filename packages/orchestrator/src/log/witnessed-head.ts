@@ -1,6 +1,6 @@
-import type { SqlSession, Statement } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
 
-const SIZE: Statement = {
+const SIZE: PreparedQuery = {
   name: "witnessed_size",
   text: `select max(tree_size) as tree_size from agent_witnesses join agents on agents.id = agent_witnesses.agent_id
     where agents.org_id = $1 and agents.status = 'active' and cosignature is not null and tree_size > $2`,
@@ -19,7 +19,7 @@ export async function newestWitnessedSize(
 /** Leaves room for others' in a note's 64 signatures. */
 const MAX_COSIGNATURES = 32;
 
-const LINES: Statement = {
+const LINES: PreparedQuery = {
   name: "witnessed_lines",
   text: `select cosignature from agent_witnesses join agents on agents.id = agent_witnesses.agent_id
     where agents.org_id = $1 and agents.status = 'active' and cosignature is not null and tree_size = $2

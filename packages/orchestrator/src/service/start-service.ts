@@ -6,7 +6,7 @@ import { Server as TlsServer } from "node:tls";
 import { sweepTemporaryFiles } from "@attestore/host/durable-files";
 import { errorMessage } from "@attestore/host/errno";
 import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
-import { recordFirstCall } from "../features/agents/first-call.ts";
+import { recordFirstCall } from "../features/attach/first-call.ts";
 import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts";
 import { BUILT_HERE, downloadRoutes } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
@@ -23,8 +23,8 @@ import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
 import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
 import { featureRoutes } from "../features/routes.ts";
-import { startEmission } from "../log/emission.ts";
-import { HeadSigner } from "../log/head-signer.ts";
+import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
+import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
 import { SignedHeads } from "../log/signed-heads.ts";
 import { Sequencer } from "../log/sequencer.ts";
@@ -132,7 +132,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(() => signed.close());
   const lookBack = openSequencerPool(connection, log, { max: 1, way: "log" });
   cleanup.add(() => lookBack.end());
-  const signer = new HeadSigner(identity.log_host, keys.log, {
+  const signer = new CheckpointSigner(identity.log_host, keys.log, {
     signed,
     ...committedHeads(lookBack),
   });
@@ -273,7 +273,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
   });
   await listen(app, config.listen);
-  startEmission({ pool: sequencerPool, signer, logger: log, signal: shutdown.signal });
+  startCheckpointPublisher({ pool: sequencerPool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
     db: byClock.database,

@@ -1,5 +1,5 @@
 /** Calls of every route about what one organisation has. */
-import { apiRoutes } from "../../src/features/api-docs/api-routes.ts";
+import { apiRoutes } from "../../src/features/api-routes.ts";
 import { POLICY } from "../../src/platform/http/policy.ts";
 import type { Route } from "../../src/platform/http/route.ts";
 import type { Call } from "../client.ts";

@@ -1,7 +1,7 @@
 /** The plans of queries as they ran, told by PostgreSQL's auto_explain as notices to the connection that asked. */
 import { EventEmitter } from "node:events";
 import pg from "pg";
-import type { ConnectionSettings } from "../../src/platform/postgres/connection-settings.ts";
+import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
 
 /** The most that one step of a plan may read: some pages of a list, however they are put together. */
 const MOST_ROWS = 1500;

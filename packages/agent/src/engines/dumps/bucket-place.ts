@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { xmlTexts } from "@attestore/host/s3/xml";
-import { UserError } from "../../root/user-error.ts";
-import { readSecret } from "../../root/read-secret.ts";
-import { CouldNotRun, isDiskFull, stopIfAborted } from "../../runs/could-not-run.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { readSecret } from "../../secrets/read-secret.ts";
+import { RunError, isDiskFull, stopIfAborted } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
-import { readPinnedCa } from "../../service/pinned-ca.ts";
-import { PATIENT } from "../../service/backoff.ts";
-import { downloadObject } from "../../service/download-object.ts";
-import { ServiceError } from "../../service/service-error.ts";
-import { objectConnections } from "../../service/tls-trust.ts";
-import { EMPTY_SHA256, s3Client, type S3Client } from "../../standalone/s3/s3-client.ts";
-import type { S3Location } from "../../standalone/storage-config.ts";
+import { readPinnedCa } from "../../transport/pinned-ca.ts";
+import { PATIENT } from "../../transport/backoff.ts";
+import { downloadObject } from "../../transport/download-object.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { objectConnections } from "../../transport/tls-trust.ts";
+import { EMPTY_SHA256, s3Client, type S3Client } from "../../transport/s3-client.ts";
+import type { S3Location } from "../../config/storage-config.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 
 /** A thousand objects a page. */
@@ -81,7 +81,7 @@ async function listed(client: S3Client, where: string, signal: AbortSignal): Pro
     );
     if (keys === undefined || sizes === undefined || times === undefined || tags === undefined) break;
     if (new Set([keys.length, sizes.length, times.length, tags.length]).size !== 1)
-      throw new CouldNotRun("source_missing", `${where} sent a listing that cannot be understood`);
+      throw new RunError("source_missing", `${where} sent a listing that cannot be understood`);
     for (const [at, key] of keys.entries()) {
       const [size, modified_ms] = [Number(sizes[at]), Date.parse(times[at] ?? "")];
       if (!key.startsWith(below) || !Number.isSafeInteger(size) || Number.isNaN(modified_ms)) continue;
@@ -90,7 +90,7 @@ async function listed(client: S3Client, where: string, signal: AbortSignal): Pro
     [token] = xmlTexts(xml, "NextContinuationToken");
     if (token === undefined) return found;
   }
-  throw new CouldNotRun(
+  throw new RunError(
     "source_missing",
     `${where} has more than ${MAX_PAGES}000 objects: name a longer prefix`,
   );
@@ -105,7 +105,7 @@ async function orReference<Result>(read: () => Promise<Result>): Promise<Result>
     return await read();
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    throw new CouldNotRun("connection_reference", error.message, { cause: error });
+    throw new RunError("connection_reference", error.message, { cause: error });
   }
 }
 
@@ -120,18 +120,15 @@ async function orUnavailable<Result>(
     stopIfAborted(signal);
     if (!(error instanceof ServiceError)) throw error;
     const code = error.code === "object_refused" ? "source_missing" : "connection_failed";
-    throw new CouldNotRun(code, `${where} cannot be listed: ${error.message}`, { cause: error });
+    throw new RunError(code, `${where} cannot be listed: ${error.message}`, { cause: error });
   }
 }
 
 function notFetched(what: string, error: unknown): unknown {
   if (isDiskFull(error))
-    return new CouldNotRun(
-      "disk_full",
-      `no room in the scratch directory for a copy of ${what}: give it more`,
-    );
+    return new RunError("disk_full", `no room in the scratch directory for a copy of ${what}: give it more`);
   if (!(error instanceof ServiceError)) return error;
-  return new CouldNotRun(
+  return new RunError(
     "ciphertext_unavailable",
     `the dump ${what} cannot be downloaded: ${error.message}. If it was rotated away, register a newer one with \`attestore backup\``,
     { cause: error },

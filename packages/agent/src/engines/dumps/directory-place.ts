@@ -3,7 +3,7 @@ import { type FileHandle, readdir, readlink, realpath, stat } from "node:fs/prom
 import { join, sep } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { openRegularFile } from "../../trees/regular-file.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 
 export function directoryPlace(directory: string): DumpsPlace {
@@ -51,11 +51,9 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
     return await readdir(directory);
   } catch (error) {
     if (!isTop) return [];
-    throw new CouldNotRun(
-      "source_missing",
-      `the directory ${directory} cannot be read (${errorCode(error)})`,
-      { cause: error },
-    );
+    throw new RunError("source_missing", `the directory ${directory} cannot be read (${errorCode(error)})`, {
+      cause: error,
+    });
   }
 }
 
@@ -66,7 +64,7 @@ async function openWithin(directory: string, path: string): Promise<FileHandle> 
   try {
     file = await openRegularFile(wanted);
   } catch (error) {
-    throw new CouldNotRun(
+    throw new RunError(
       "ciphertext_unavailable",
       `the dump ${wanted} that the backup refers to cannot be read (${errorCode(error)}): if it was rotated away, register a newer one with \`attestore backup\``,
       { cause: error },
@@ -80,8 +78,5 @@ async function openWithin(directory: string, path: string): Promise<FileHandle> 
     throw error;
   }
   await file.close();
-  throw new CouldNotRun(
-    "ciphertext_unavailable",
-    `the dump ${wanted} is a link that leads out of ${directory}`,
-  );
+  throw new RunError("ciphertext_unavailable", `the dump ${wanted} is a link that leads out of ${directory}`);
 }

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { errorCode } from "@attestore/host/errno";
-import { readFilePieces } from "../../pipeline/file-pieces.ts";
-import { DEFAULT_LIMITS } from "../../root/limits.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { atMost, beyondLimit } from "../../runs/limited.ts";
+import { readFilePieces } from "../../crypto/file-pieces.ts";
+import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { atMost, beyondLimit } from "../limited.ts";
 import { type Dump, type Origin, RestoreRefused, type SourceMetadata, type SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
@@ -12,7 +12,7 @@ import { originOfPath } from "../origin.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { newestDump } from "./newest-dump.ts";
 import { type FoundDump, openPlace } from "./place.ts";
-import type { DumpsSettings } from "./settings.ts";
+import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 async function originOfPlace(place: DumpsSettings["place"]): Promise<Origin> {
   if (place.kind === "directory") return originOfPath(place.path);
@@ -79,7 +79,7 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
     } finally {
       await local.remove();
     }
-    throw new CouldNotRun(
+    throw new RunError(
       "source_changed",
       `${place.where}/${found.path} was written to while it was read: raise min_age_s, or have dumps written under another name and renamed`,
     );
@@ -98,7 +98,7 @@ async function lookedInside(
   try {
     inside = await lookInside(readFilePieces(path));
   } catch (error) {
-    if (error instanceof RestoreRefused) throw new CouldNotRun("dump_failed", `${name}: ${error.message}`);
+    if (error instanceof RestoreRefused) throw new RunError("dump_failed", `${name}: ${error.message}`);
     throw unreadable(name, error);
   }
   const tooLong = (): Error =>
@@ -113,7 +113,7 @@ async function lookedInside(
   } catch (error) {
     // Whoever tests it is told.
     if (error instanceof RestoreRefused) return { inside, plaintextBytes: null };
-    throw error instanceof CouldNotRun ? error : unreadable(name, error);
+    throw error instanceof RunError ? error : unreadable(name, error);
   } finally {
     await inside.close();
   }
@@ -127,7 +127,7 @@ async function digestOf(path: string, name: string, signal: AbortSignal): Promis
       hash.update(piece);
     }
   } catch (error) {
-    throw error instanceof CouldNotRun ? error : unreadable(name, error);
+    throw error instanceof RunError ? error : unreadable(name, error);
   }
   return hash.digest("hex");
 }
@@ -135,5 +135,5 @@ async function digestOf(path: string, name: string, signal: AbortSignal): Promis
 function unreadable(name: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === null) return error;
-  return new CouldNotRun("source_missing", `the dump ${name} cannot be read (${code})`, { cause: error });
+  return new RunError("source_missing", `the dump ${name} cannot be read (${code})`, { cause: error });
 }

@@ -1,12 +1,12 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { requireFresh } from "../foreign/require-fresh.ts";
-import { globPattern } from "./glob.ts";
+import { globPattern } from "../../config/engines/glob.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
-import type { DumpsSettings } from "./settings.ts";
+import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /**
  * The newest file that matches and has not been written to for a while.
- * @throws CouldNotRun `source_missing` if there is none, or if it is older than it may be; `source_changed` if the only ones are
+ * @throws RunError `source_missing` if there is none, or if it is older than it may be; `source_changed` if the only ones are
  * still being written.
  */
 export async function newestDump(
@@ -28,7 +28,7 @@ export async function newestDump(
         : large.length === 0
           ? `every file that matches ${what} is smaller than ${min_bytes} bytes`
           : `every file that matches ${what} was written to in the last ${min_age_s} s, and may not be whole`;
-    throw new CouldNotRun(large.length > 0 ? "source_changed" : "source_missing", why);
+    throw new RunError(large.length > 0 ? "source_changed" : "source_missing", why);
   }
   requireFresh(`dump, ${newest.path},`, newest.modified_ms, { max_age_s, now });
   return newest;

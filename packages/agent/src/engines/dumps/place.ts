@@ -1,7 +1,7 @@
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { bucketPlace } from "./bucket-place.ts";
 import { directoryPlace } from "./directory-place.ts";
-import type { DumpsSettings } from "./settings.ts";
+import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /** A dump, as its place lists it. */
 export interface FoundDump {
@@ -24,16 +24,16 @@ export interface LocalDump {
 export interface DumpsPlace {
   /** For messages. */
   readonly where: string;
-  /** What matches, expression by expression for each part of the path. @throws CouldNotRun `source_missing`, `connection_failed` */
+  /** What matches, expression by expression for each part of the path. @throws RunError `source_missing`, `connection_failed` */
   list(parts: readonly RegExp[], signal: AbortSignal): Promise<readonly FoundDump[]>;
   /** The dump's `state` by now; null if it is gone. */
   stateOf(path: string, signal: AbortSignal): Promise<string | null>;
-  /** @throws CouldNotRun `ciphertext_unavailable`, `disk_full` */
+  /** @throws RunError `ciphertext_unavailable`, `disk_full` */
   fetch(dump: Pick<FoundDump, "path" | "size">, context: RunContext): Promise<LocalDump>;
   close(): void;
 }
 
-/** @throws CouldNotRun `connection_reference` without a bucket's credentials. */
+/** @throws RunError `connection_reference` without a bucket's credentials. */
 export function openPlace({ place }: DumpsSettings): Promise<DumpsPlace> {
   return place.kind === "directory" ? Promise.resolve(directoryPlace(place.path)) : bucketPlace(place.s3);
 }

@@ -1,5 +1,5 @@
-import { holdToDigest, readCiphertext } from "../../pipeline/ciphertext.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { holdToDigest, readCiphertext } from "../../crypto/ciphertext.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import {
   type ForeignMetadata,
   RestoreRefused,
@@ -12,7 +12,7 @@ import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { readReference } from "../foreign/reference.ts";
 import { originalOf } from "../foreign/original.ts";
 import { openPlace } from "./place.ts";
-import type { DumpsSettings } from "./settings.ts";
+import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /** Restores the very file that a backup refers to, from where it lies or from a copy of the object. */
 export async function findDumpsSandbox(

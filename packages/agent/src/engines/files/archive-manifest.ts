@@ -1,8 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
-import { beyondLimit } from "../../runs/limited.ts";
-import type { Limits } from "../../root/limits.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
+import { beyondLimit } from "../limited.ts";
+import type { Limits } from "../../config/limits.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -23,7 +23,7 @@ export class ArchiveManifest implements TarSink {
     this.#signal = signal;
   }
 
-  /** @throws CouldNotRun `limit_exceeded` */
+  /** @throws RunError `limit_exceeded` */
   entry(entry: TreeEntry): void {
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     const { logicalBytes } = this.#limits;

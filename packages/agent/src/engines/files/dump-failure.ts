@@ -1,5 +1,5 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 
 const ADVICE = "stop what writes there, or back up a snapshot of it";
 
@@ -9,21 +9,21 @@ const CHANGED = /: (?:file changed as we read it|File removed before we read it|
  * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it may be half of the one and half
  * of the other, or padded with zeros. That restores, and is still no copy of anything: it is no backup.
  */
-export function tarFailed(exit: Exit, path: string): CouldNotRun {
+export function tarFailed(exit: Exit, path: string): RunError {
   const lines = exit.stderr
     .split("\n")
     .map((line) => line.replace(/^\S*tar: /, ""))
     .filter((line) => line !== "" && !line.startsWith("Exiting with failure status"));
   const changed = lines.filter((line) => CHANGED.test(line));
   if (exit.code === 1) {
-    return new CouldNotRun(
+    return new RunError(
       "source_changed",
       `${path} changed while it was read (${firstOf(changed.length > 0 ? changed : lines)}): ${ADVICE}`,
     );
   }
   const errors = lines.filter((line) => !changed.includes(line));
   const how = firstOf(errors);
-  return new CouldNotRun(
+  return new RunError(
     "dump_failed",
     `tar of ${path} ended with ${endedWith(exit)}${how === "" ? "" : `: ${how}`}`,
   );
@@ -34,8 +34,8 @@ function firstOf(lines: readonly string[]): string {
   return shown.join("; ") + (lines.length > shown.length ? `; and ${lines.length - shown.length} more` : "");
 }
 
-export function namesChanged(path: string, cause?: unknown): CouldNotRun {
-  return new CouldNotRun(
+export function namesChanged(path: string, cause?: unknown): RunError {
+  return new RunError(
     "source_changed",
     `names below ${path} were made, removed or moved while it was read, so that a file may be missing: ${ADVICE}`,
     { cause },

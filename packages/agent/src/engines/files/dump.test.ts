@@ -14,7 +14,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import {
   ALL_PASSED,
@@ -41,10 +41,10 @@ afterEach(() => {
   place.remove();
 });
 
-async function failureOf(path: string, options?: DumpOptions): Promise<CouldNotRun> {
+async function failureOf(path: string, options?: DumpOptions): Promise<RunError> {
   const error = await dumpTree(path, options).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(CouldNotRun);
-  return error as CouldNotRun;
+  expect(error).toBeInstanceOf(RunError);
+  return error as RunError;
 }
 
 /** Does something once, after tar's first output and long before its last. */

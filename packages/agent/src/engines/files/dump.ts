@@ -2,8 +2,8 @@ import { stat } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { type Child, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
-import { DEFAULT_LIMITS } from "../../root/limits.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { originOfPath } from "../origin.ts";
@@ -15,7 +15,7 @@ import { namesDigest } from "./names-digest.ts";
 import { DUMP_FORMAT, SCHEMA_HASH } from "./schema.ts";
 import { MalformedArchive } from "./tar-header.ts";
 import { TarReader } from "./tar-reader.ts";
-import type { FilesSettings } from "./settings.ts";
+import type { FilesSettings } from "../../config/engines/files.ts";
 
 /**
  * Everything below the directory, mounted file systems too: what is left out, only sockets, has no content. tar finds the names
@@ -86,11 +86,11 @@ async function requireDirectory(path: string): Promise<void> {
   try {
     isDirectory = (await stat(path)).isDirectory();
   } catch (error) {
-    throw new CouldNotRun("source_missing", `the directory ${path} cannot be read (${errorCode(error)})`, {
+    throw new RunError("source_missing", `the directory ${path} cannot be read (${errorCode(error)})`, {
       cause: error,
     });
   }
-  if (!isDirectory) throw new CouldNotRun("source_missing", `${path} is no directory: name the one it is in`);
+  if (!isDirectory) throw new RunError("source_missing", `${path} is no directory: name the one it is in`);
 }
 
 async function namesOf(path: string, signal: AbortSignal): Promise<string> {
@@ -100,7 +100,7 @@ async function namesOf(path: string, signal: AbortSignal): Promise<string> {
     stopIfAborted(signal);
     const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw namesChanged(path, error);
-    throw new CouldNotRun("dump_failed", `${path} cannot be read (${code ?? "unknown error"})`, {
+    throw new RunError("dump_failed", `${path} cannot be read (${code ?? "unknown error"})`, {
       cause: error,
     });
   }
@@ -124,7 +124,7 @@ async function* archiveOf(
     reader.end();
   } catch (error) {
     if (!(error instanceof MalformedArchive)) throw error;
-    throw new CouldNotRun("dump_failed", `tar made of ${path} what no restore would take: ${error.message}`);
+    throw new RunError("dump_failed", `tar made of ${path} what no restore would take: ${error.message}`);
   }
   return manifest.finish();
 }

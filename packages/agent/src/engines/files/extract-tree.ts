@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
@@ -40,7 +40,7 @@ export interface Extraction {
 
 /**
  * Unpacks a tar archive in a throw-away place, as whoever its programs run as. On an error nothing is left.
- * @throws CouldNotRun, what `judge` throws, and whatever the content throws.
+ * @throws RunError, what `judge` throws, and whatever the content throws.
  */
 export async function extractTree(
   content: AsyncIterable<Buffer>,
@@ -67,7 +67,7 @@ export async function extractTree(
     stopIfAborted(signal);
     // The bound of a file's size is at most what the file system had room for.
     if (exit.signal === "SIGXFSZ" || (exit.code !== 0 && FULL.test(exit.stderr))) throw full();
-    if (exit.signal !== null) throw new CouldNotRun("sandbox_failed", `tar ended with ${endedWith(exit)}`);
+    if (exit.signal !== null) throw new RunError("sandbox_failed", `tar ended with ${endedWith(exit)}`);
     judge(exit);
     return { place, tree };
   } catch (error) {
@@ -77,8 +77,8 @@ export async function extractTree(
   }
 }
 
-function full(): CouldNotRun {
-  return new CouldNotRun(
+function full(): RunError {
+  return new RunError(
     "disk_full",
     "the scratch directory's file system filled up during the restore: give it more room",
   );

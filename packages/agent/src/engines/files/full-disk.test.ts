@@ -26,7 +26,7 @@ it.each([
     execFileSync("mount", ["-t", "tmpfs", "-o", `${limit},mode=0700`, "tmpfs", small]);
     try {
       const restored = restoreTree(archive, small, () => Promise.resolve("restored"));
-      await expect(restored).rejects.toMatchObject({ name: "CouldNotRun", code: "disk_full" });
+      await expect(restored).rejects.toMatchObject({ name: "RunError", code: "disk_full" });
       expect(readdirSync(small)).toEqual([]);
     } finally {
       execFileSync("umount", [small]);

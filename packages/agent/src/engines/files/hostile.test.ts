@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { DEFAULT_LIMITS } from "../../root/limits.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { DEFAULT_LIMITS } from "../../config/limits.ts";
 import { RestoreRefused } from "../engine.ts";
 import { archiveOf, header, type Member, ROOT } from "./testing/archive.ts";
 import { dumpTree, makePlace, restoreTree, sourceOf } from "./testing/round-trip.ts";
@@ -219,7 +219,7 @@ it("makes no devices, and says that the place lacks them, not that the backup is
     const error = await restore(archiveOf([ROOT, { name: "./null", type }])).catch(
       (thrown: unknown) => thrown,
     );
-    expect(error).toBeInstanceOf(CouldNotRun);
+    expect(error).toBeInstanceOf(RunError);
     expect(error).toMatchObject({ code: "sandbox_lacks" });
   }
 });

@@ -1,10 +1,10 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { digestCheck, evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { InferredContext, LastPassed, QueryLimits, Restored } from "../engine.ts";
 import type { Child } from "../../processes/child.ts";
-import { startBeside } from "../start-beside.ts";
+import { runCheckProgram } from "../run-check-program.ts";
 import type { ManifestSummary } from "./manifest.ts";
 import { TreeProcess } from "./tree-process.ts";
 
@@ -34,13 +34,13 @@ export class RestoredFiles implements Restored {
     }
   }
 
-  /** Every byte of the tree read. @throws CouldNotRun */
+  /** Every byte of the tree read. @throws RunError */
   manifest(): Promise<ManifestSummary> {
     return this.#looker.manifest();
   }
 
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
-    return startBeside(this.#place, this.#tree, command, signal);
+    return runCheckProgram(this.#place, this.#tree, command, signal);
   }
 
   /**

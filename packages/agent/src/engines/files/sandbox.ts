@@ -1,6 +1,6 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../root/limits.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../config/limits.ts";
 import { type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "./extract-tree.ts";
@@ -35,14 +35,14 @@ async function* whatIsSafe(
   limits: Limits,
 ): AsyncGenerator<Buffer, void, undefined> {
   const reader = new TarReader(new SafeEntries(limits));
-  let refusal: RestoreRefused | CouldNotRun | null = null;
+  let refusal: RestoreRefused | RunError | null = null;
   const orRefuse = async (look: () => void | Promise<void>): Promise<void> => {
     try {
       await look();
     } catch (error) {
       if (error instanceof MalformedArchive)
         refusal = new RestoreRefused(`no tar archive of a backup: ${error.message}`);
-      else if (error instanceof CouldNotRun || error instanceof RestoreRefused) refusal = error;
+      else if (error instanceof RunError || error instanceof RestoreRefused) refusal = error;
       else throw error;
     }
   };
@@ -70,7 +70,7 @@ class SafeEntries implements TarSink {
         `the tree's files hold more than the ${this.#limits.logicalBytes} bytes of limits.logical_bytes of the source, holes included`,
       );
     if (entry.kind === "device") {
-      throw new CouldNotRun(
+      throw new RunError(
         "sandbox_lacks",
         "the backup holds a device file, which no throw-away place may make: back up a directory without one",
       );
@@ -85,11 +85,11 @@ const OF_THE_ARCHIVE =
   /: (?:No such file or directory|File exists|Is a directory|Not a directory|File name too long)$/m;
 
 /** What is wrong with the archive itself was found before tar got it, but for a few things; the rest is of the place. */
-function refusalOf(exit: Exit): CouldNotRun | RestoreRefused {
+function refusalOf(exit: Exit): RunError | RestoreRefused {
   // Which entry it was is left out: names are data here.
   const why = /: (Cannot [a-z ]{1,40}).*: ([A-Z][a-z ]{1,60})$/m.exec(exit.stderr);
   const message = `tar ended with ${endedWith(exit)}${why === null ? "" : `: ${why[1]?.trim()}: ${why[2]}`}`;
   return OF_THE_ARCHIVE.test(exit.stderr)
     ? new RestoreRefused(message)
-    : new CouldNotRun("sandbox_failed", message);
+    : new RunError("sandbox_failed", message);
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { chmod, open, type FileHandle } from "node:fs/promises";
 import { constants } from "node:fs";
 import { errorCode } from "@attestore/host/errno";
-import { mapInOrder } from "../../pipeline/map-in-order.ts";
+import { mapInOrder } from "../../crypto/map-in-order.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 import { walkTree } from "./walk-tree.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { TREE_COMMAND } from "../../sandboxes/isolation/commands.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { ManifestSummary } from "./manifest.ts";
@@ -21,14 +21,14 @@ export class TreeProcess {
     this.#signal = signal;
   }
 
-  /** @throws CouldNotRun `sandbox_failed` if the tree cannot be read. */
+  /** @throws RunError `sandbox_failed` if the tree cannot be read. */
   async manifest(): Promise<ManifestSummary> {
     const response = await this.#request({ op: "manifest", tree: this.#tree });
     if (response?.ok === true && response.manifest !== undefined) return response.manifest;
     throw unreadable(response);
   }
 
-  /** Null if it took longer than that. @throws CouldNotRun */
+  /** Null if it took longer than that. @throws RunError */
   async describe(path: string, timeout_s: number): Promise<QueryOutcome | null> {
     const response = await this.#request({ op: "describe", tree: this.#tree, path }, timeout_s);
     if (response === null) return null;
@@ -49,7 +49,7 @@ export class TreeProcess {
     try {
       const line = once(lines, "line", { signal: waiting.signal }).then(([text]) => String(text));
       const end = child.exited.then((exit) => {
-        throw new CouldNotRun(
+        throw new RunError(
           "sandbox_failed",
           `the process that looks at the restored tree ended with ${endedWith(exit)}`,
         );
@@ -81,7 +81,7 @@ export class TreeProcess {
   }
 }
 
-function unreadable(response: TreeResponse | null): CouldNotRun {
+function unreadable(response: TreeResponse | null): RunError {
   const code = response?.ok === false ? response.code : "no answer";
-  return new CouldNotRun("sandbox_failed", `the restored tree cannot be read (${code})`);
+  return new RunError("sandbox_failed", `the restored tree cannot be read (${code})`);
 }

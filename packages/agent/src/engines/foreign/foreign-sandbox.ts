@@ -1,7 +1,7 @@
-import type { SourceCommon } from "../../root/source-config.ts";
-import { DEFAULT_LIMITS } from "../../root/limits.ts";
-import { atMost } from "../../runs/limited.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { SourceCommon } from "../../config/source-config.ts";
+import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { atMost } from "../limited.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
 import { findMariadbSandbox } from "../mariadb/sandbox.ts";
 import { findMongodbSandbox } from "../mongodb/sandbox.ts";
@@ -74,7 +74,7 @@ const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
   "tar",
 ]);
 
-/** What a backup's metadata says of the dump. @throws CouldNotRun if that is nothing that an agent writes. */
+/** What a backup's metadata says of the dump. @throws RunError if that is nothing that an agent writes. */
 export function knownDump(original: Readonly<Record<string, unknown>>): KnownDump {
   const { format, server_version: version, plaintext_size_bytes: size } = original;
   const plaintextBytes = typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null;
@@ -84,7 +84,7 @@ export function knownDump(original: Readonly<Record<string, unknown>>): KnownDum
       serverVersion: typeof version === "string" ? version : null,
       plaintextBytes,
     };
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_lacks",
     "the backup is a dump in a format that this agent does not know: update it",
   );

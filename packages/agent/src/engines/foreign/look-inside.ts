@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { errorCode } from "@attestore/host/errno";
-import { DamagedCiphertext } from "../../pipeline/damaged.ts";
-import { decompress } from "../../pipeline/decompress.ts";
+import { DamagedCiphertext } from "../../crypto/damaged.ts";
+import { decompress } from "../../crypto/decompress.ts";
 import { RestoreRefused } from "../engine.ts";
 import { withHead } from "../with-head.ts";
 import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffed, sniff } from "./sniff.ts";

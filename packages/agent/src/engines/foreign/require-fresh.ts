@@ -1,12 +1,12 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
-import { formatMaxAge } from "./max-age.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { formatMaxAge } from "../../config/engines/max-age.ts";
 
 /** How far two clocks may be apart. */
 const SKEW_S = 300;
 
 /**
  * That somebody else's newest backup is no older than it may be. One of the future would be the newest, and fresh, for ever.
- * @throws CouldNotRun `source_missing`
+ * @throws RunError `source_missing`
  */
 export function requireFresh(
   what: string,
@@ -16,12 +16,12 @@ export function requireFresh(
   if (max_age_s === null) return;
   const age_s = Math.round((now - at_ms) / 1000);
   if (age_s < -SKEW_S)
-    throw new CouldNotRun(
+    throw new RunError(
       "source_missing",
       `the newest ${what} is of ${-age_s} s in the future, so that nobody knows how old it is: see whose clock is wrong`,
     );
   if (age_s <= max_age_s) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "source_missing",
     `the newest ${what} is of ${new Date(at_ms).toISOString()}, and may be ${formatMaxAge(max_age_s)} old: ` +
       "see why there are no new ones. max_age_s of the source says how old it may be",

@@ -13,7 +13,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "../files/extract-tree.ts";
 import { gnuTarVersion } from "../files/gnu-tar.ts";
 import { RestoredFiles } from "../files/restored.ts";
-import { holdingEnd } from "../holding-end.ts";
+import { captureTail } from "../capture-tail.ts";
 
 export async function findTreeSandbox(): Promise<Sandbox> {
   const engine_version = await gnuTarVersion(AbortSignal.timeout(60_000));
@@ -21,7 +21,7 @@ export async function findTreeSandbox(): Promise<Sandbox> {
 }
 
 export async function restoreTree(content: AsyncIterable<Buffer>, context: RunContext): Promise<Restored> {
-  const end = holdingEnd(content);
+  const end = captureTail(content);
   const { place, tree } = await extractTree(
     end.content,
     {

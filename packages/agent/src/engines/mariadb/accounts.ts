@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { productOf } from "./programs.ts";
 import { MariadbSession, quoted } from "./session.ts";
@@ -30,7 +30,7 @@ export function openSession(
  * Whoever may say who defined a view or a routine may run anything as that account. So no account is left that may do more than these two.
  * What we still have to do ourselves, one session does that was there before; it keeps its rights for as long as it lasts. MySQL asks for the
  * account again each time, but lets nobody name an account of its system as a definer: there ours gets a name that nobody knows.
- * @throws CouldNotRun, SessionEnded
+ * @throws RunError, SessionEnded
  */
 export async function limitAccounts(server: ScratchServer, signal: AbortSignal): Promise<MariadbSession> {
   const session = await openSession(server, "root", signal);
@@ -107,8 +107,8 @@ function isOlder(version: string, least: readonly [number, number, number]): boo
   return at !== -1 && (parts[at] ?? 0) < (least[at] ?? 0);
 }
 
-function tooOld(version: string): CouldNotRun {
-  return new CouldNotRun(
+function tooOld(version: string): RunError {
+  return new RunError(
     "tool_too_old",
     `the ${productOf(version)} ${version} here cannot load a dump with an account that may do nothing else: install MariaDB 10.5.2, MySQL 8.0.16 or newer`,
   );

@@ -1,14 +1,14 @@
 import { startChild } from "../../processes/child.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
 import { writeConnectionFile } from "./connection.ts";
 import { connect, requireNewEnough } from "./dump.ts";
 import { findClient, findDumper, productOf } from "./programs.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed } from "./session-error.ts";
-import type { MariadbSettings } from "./settings.ts";
+import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
-/** The server's version, and that of the program that would dump it. @throws CouldNotRun */
+/** The server's version, and that of the program that would dump it. @throws RunError */
 export async function mariadbVersions(
   source: SourceOf<MariadbSettings>,
   { scratchDir, signal }: { readonly scratchDir: string; readonly signal: AbortSignal },

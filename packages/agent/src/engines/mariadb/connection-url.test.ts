@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { optionFile } from "./connection.ts";
 import { parseConnectionUrl } from "./connection-url.ts";
 
@@ -52,7 +52,7 @@ test("arbitrary text gives options of one line each, or our error", () => {
           const { options } = parse(url);
           expect(optionFile(options).split("\n")).toHaveLength(Object.keys(options).length + 4);
         } catch (error) {
-          expect(error).toBeInstanceOf(CouldNotRun);
+          expect(error).toBeInstanceOf(RunError);
         }
       },
     ),

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 
 /** What the clients' option file says, by the options' names, and the database of the URL. */
 export interface ConnectionOptions {
@@ -24,7 +24,7 @@ const URL_FORM =
 
 /**
  * A `mysql://` URL as the clients' options.
- * @throws CouldNotRun `connection_reference`. No part of the URL is in the message: any may be the secret.
+ * @throws RunError `connection_reference`. No part of the URL is in the message: any may be the secret.
  */
 export function parseConnectionUrl(url: string, from: string): ConnectionOptions {
   const match = URL_FORM.exec(url.trim());
@@ -62,8 +62,8 @@ function decode(text: string, from: string): string {
   }
 }
 
-function invalid(from: string, what: string): CouldNotRun {
-  return new CouldNotRun(
+function invalid(from: string, what: string): RunError {
+  return new RunError(
     "connection_reference",
     `the connection in ${from} cannot be used: ${what}. The form is mysql://user:password@host:3306/database`,
   );

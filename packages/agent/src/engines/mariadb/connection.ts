@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConnectionReference } from "../../root/source-fields.ts";
+import type { ConnectionReference } from "../../config/source-fields.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { referredText } from "../connection-text.ts";
 import { isRemote, systemAuthorities } from "../remote.ts";
@@ -19,7 +19,7 @@ export interface ConnectionFile {
   remove(): Promise<void>;
 }
 
-/** @throws CouldNotRun `connection_reference`, `sandbox_failed`. */
+/** @throws RunError `connection_reference`, `sandbox_failed`. */
 export async function writeConnectionFile(
   reference: ConnectionReference,
   scratchDir: string,

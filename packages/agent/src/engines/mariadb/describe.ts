@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import { describeTables, type TableCount } from "../row-counts.ts";
 import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
@@ -102,7 +102,7 @@ export interface Description {
  * The dump program reads in a transaction of its own, which nobody else can join. So the source is looked at in two snapshots,
  * one older than the dump's and one newer. What is the same in both is what the dump has; a count that moved gives a floor. Where the dump itself could
  * be counted, that is what has to come back.
- * @throws CouldNotRun `source_changed` if the schema moved: then nobody knows which of the two was dumped.
+ * @throws RunError `source_changed` if the schema moved: then nobody knows which of the two was dumped.
  */
 export function describeDump({
   engine,
@@ -115,7 +115,7 @@ export function describeDump({
 }: Description): SourceMetadata {
   const schema = schemaHash(before.lines);
   if (schema !== schemaHash(after.lines)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "source_changed",
       "the schema was changed while it was dumped, so that the dump may be of neither: back it up again",
     );

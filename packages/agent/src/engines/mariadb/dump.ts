@@ -1,7 +1,7 @@
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { type ConnectionFile, writeConnectionFile } from "./connection.ts";
@@ -13,7 +13,7 @@ import { originOf } from "./origin.ts";
 import { type ListedTable, OWN_DATABASES } from "./schema.ts";
 import { MariadbSession, SessionEnded } from "./session.ts";
 import { connectionFailed, rowsOf } from "./session-error.ts";
-import type { MariadbSettings } from "./settings.ts";
+import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
 const ARGUMENTS = [
   // Consistent without a lock, for tables that have transactions.
@@ -133,18 +133,18 @@ export async function dumpMariadb(
   }
 }
 
-/** The server's version. @throws CouldNotRun, SessionEnded */
+/** The server's version. @throws RunError, SessionEnded */
 export async function connect(session: MariadbSession): Promise<string> {
   const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
   if (releaseOf(version) > 0) return version.slice(0, 100);
-  throw new CouldNotRun("connection_failed", "the source tells no version that we know");
+  throw new RunError("connection_failed", "the source tells no version that we know");
 }
 
 /** An older program may leave out what it does not know, and say nothing. */
 export function requireNewEnough(dumper: Program, version: string): void {
   const product = productOf(version);
   if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
-  throw new CouldNotRun(
+  throw new RunError(
     dumper.product === product ? "tool_too_old" : "tool_missing",
     `the server is ${product} ${version}, the dump program here is ${dumper.product} ${dumper.version}: install ` +
       (product === "MariaDB"
@@ -161,12 +161,12 @@ function writesRowsInLines({ product, version }: Program): boolean {
 /** The release of MariaDB that brought `--dump-history`, and servers that take what it writes. */
 const DUMPS_HISTORY = 1011;
 
-/** @throws CouldNotRun `tool_too_old` where the earlier versions of rows would be left out. */
+/** @throws RunError `tool_too_old` where the earlier versions of rows would be left out. */
 function historyArguments(dumper: Program, version: string, tables: readonly ListedTable[]): string[] {
   const versioned = tables.filter(({ isVersioned }) => isVersioned).map(({ name }) => name);
   if (versioned.length === 0) return [];
   if (Math.min(releaseOf(dumper.version), releaseOf(version)) >= DUMPS_HISTORY) return ["--dump-history"];
-  throw new CouldNotRun(
+  throw new RunError(
     "tool_too_old",
     `${versioned.slice(0, 3).join(", ").slice(0, 200)} ${versioned.length === 1 ? "keeps" : "keep"} earlier versions of rows (SYSTEM VERSIONING), ` +
       "which MariaDB dumps from 10.11 on only, server and mariadb-dump both: the backup would lack them. Use these, or a backup of the server's files",
@@ -185,7 +185,7 @@ async function databasesOf(
   const wanted =
     databases === "all" ? there : (databases ?? (connection.database === null ? [] : [connection.database]));
   if (wanted.length === 0) {
-    throw new CouldNotRun(
+    throw new RunError(
       "connection_reference",
       `which database of ${slug}? Name it in the connection's URL, or give databases: [NAME, …] or databases: all`,
     );
@@ -194,7 +194,7 @@ async function databasesOf(
   // The connection's own comes first: a check's query runs in it.
   const place = (name: string): number => (name === connection.database ? 0 : 1);
   if (missing.length === 0) return wanted.toSorted((a, b) => place(a) - place(b));
-  throw new CouldNotRun(
+  throw new RunError(
     "source_missing",
     `the server has no database ${missing.join(", ").slice(0, 200)}, or its user may not see it`,
   );
@@ -226,7 +226,7 @@ async function* contentOf(
   const lines = exit.stderr.split("\n").filter((each) => !/\bWarning\b/.test(each));
   const line = lines.find((each) => each.includes("rror")) ?? lines[0] ?? "";
   const why = line === "" ? "" : `: ${line.replace(/^\S*(?:dump): /, "").slice(0, 300)}`;
-  throw new CouldNotRun("dump_failed", `the dump program ended with ${endedWith(exit)}${why}`);
+  throw new RunError("dump_failed", `the dump program ended with ${endedWith(exit)}${why}`);
 }
 
 async function orConnectionFailed<Result>(result: Promise<Result>, what: string): Promise<Result> {

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { COUNTING_S } from "../schema-hash.ts";
 import { floatColumns, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";
@@ -43,10 +43,10 @@ export async function roundedFloats(
   return { rounded, notExamined };
 }
 
-/** @throws CouldNotRun `dump_failed` where the dump would hold other numbers than the source. */
+/** @throws RunError `dump_failed` where the dump would hold other numbers than the source. */
 export function refuseRounded({ rounded }: RoundedFloats): void {
   if (rounded.length === 0) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "dump_failed",
     `the dump program rounds FLOAT to six digits, and ${rounded.slice(0, 5).join(", ").slice(0, 300)} ` +
       `${rounded.length > 5 ? `and ${rounded.length - 5} more columns have` : "has"} values with more. ` +

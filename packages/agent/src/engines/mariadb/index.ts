@@ -2,7 +2,7 @@ import type { Engine } from "../engine.ts";
 import { mariadbVersions } from "./client-versions.ts";
 import { dumpMariadb } from "./dump.ts";
 import { findMariadbSandbox } from "./sandbox.ts";
-import type { MariadbSettings } from "./settings.ts";
+import type { MariadbSettings } from "../../config/engines/mariadb.ts";
 
 export const mariadb: Engine<MariadbSettings> = {
   dump: dumpMariadb,

@@ -1,7 +1,7 @@
 import type { Place } from "../../sandboxes/place.ts";
 import { findServerImage } from "../../sandboxes/container/server-image.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
-import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
+import type { ContainerSandboxConfig } from "../../config/sandbox-config.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import {
   findServerPrograms,
@@ -25,7 +25,7 @@ export interface FoundPlace {
   readonly open: (context: RunContext) => Promise<Place>;
 }
 
-/** @throws CouldNotRun `tool_missing` */
+/** @throws RunError `tool_missing` */
 export async function findHostPlace(product: Product): Promise<FoundPlace> {
   return {
     kind: "process",
@@ -39,7 +39,7 @@ export async function findHostPlace(product: Product): Promise<FoundPlace> {
 
 /**
  * A container of an image of this host: unless another is named, of the official one of the backup's release, such as 10.11.
- * @throws CouldNotRun `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without a server.
+ * @throws RunError `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without a server.
  */
 export async function findContainerPlace(
   config: ContainerSandboxConfig,

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { text } from "node:stream/consumers";
 import { startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 
 /** The two products that speak this protocol; neither loads every dump of the other. */
 export type Product = "MariaDB" | "MySQL";
@@ -43,18 +43,18 @@ async function firstOf(names: readonly string[], places: readonly string[]): Pro
   return null;
 }
 
-/** @throws CouldNotRun `tool_missing` */
+/** @throws RunError `tool_missing` */
 export async function findClient(): Promise<string> {
   return required(await firstOf(["mariadb", "mysql"], []), "the mariadb client", "mariadb-client");
 }
 
-/** The dump program of the server's product, if both are here. @throws CouldNotRun `tool_missing` */
+/** The dump program of the server's product, if both are here. @throws RunError `tool_missing` */
 export async function findDumper(product: Product): Promise<Program> {
   const names = product === "MariaDB" ? ["mariadb-dump", "mysqldump"] : ["mysqldump", "mariadb-dump"];
   return described(required(await firstOf(names, []), "mariadb-dump", "mariadb-client"));
 }
 
-/** A server to restore into, of that product if there is one, and what it takes. @throws CouldNotRun `tool_missing` */
+/** A server to restore into, of that product if there is one, and what it takes. @throws RunError `tool_missing` */
 export async function findServerPrograms(product: Product): Promise<ServerPrograms> {
   const names = product === "MariaDB" ? ["mariadbd", "mysqld"] : ["mysqld", "mariadbd"];
   const path = required(
@@ -85,7 +85,7 @@ export function printedServerPrograms(output: string): ServerPrograms | null {
 
 function required(path: string | null, what: string, package_: string): string {
   if (path !== null) return path;
-  throw new CouldNotRun("tool_missing", `${what} is not installed here: install ${package_}`);
+  throw new RunError("tool_missing", `${what} is not installed here: install ${package_}`);
 }
 
 async function described(path: string): Promise<Program> {
@@ -94,7 +94,7 @@ async function described(path: string): Promise<Program> {
   const output = await text(child.stdout);
   await child.exited;
   const program = programOf(path, output);
-  if (program === null) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
+  if (program === null) throw new RunError("tool_missing", `${path} tells no version that we know`);
   return program;
 }
 

@@ -1,5 +1,5 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -21,7 +21,7 @@ export function refusalOf(
   exit: Exit,
   errors: string,
   server: Pick<ScratchServer, "runtime" | "hasRunFull" | "hasDied">,
-): CouldNotRun | RestoreRefused {
+): RunError | RestoreRefused {
   // Before it comes the statement, whatever that holds.
   const last = errors.slice(Math.max(0, errors.lastIndexOf("\nERROR ")));
   const [, digits, state, line] = /^ERROR ([0-9]+) \(([0-9A-Z]{5})\)(?: at line ([0-9]+))?/m.exec(last) ?? [];
@@ -30,21 +30,15 @@ export function refusalOf(
     return diskFullDuringRestore(server);
   }
   if (server.hasDied())
-    return new CouldNotRun(
-      "sandbox_failed",
-      `the scratch server died during the restore${whyItDied(server)}`,
-    );
+    return new RunError("sandbox_failed", `the scratch server died during the restore${whyItDied(server)}`);
   // A client that ends by itself says why; of one whose words were lost on the way nothing is known.
   const isSilent = !/^ERROR/m.test(errors);
   if (exit.signal !== null || isOfThePlace(code) || isSilent)
-    return new CouldNotRun(
-      "sandbox_failed",
-      `the mariadb client ended with ${endedWith(exit)} (error ${code})`,
-    );
+    return new RunError("sandbox_failed", `the mariadb client ended with ${endedWith(exit)} (error ${code})`);
   if (digits === undefined) return new RestoreRefused(`the dump cannot be loaded (${endedWith(exit)})`);
   const where = `error ${digits}, SQLSTATE ${state ?? "?"}${line === undefined ? "" : `, at line ${line} of the dump`}`;
   if (LACKING.has(code)) {
-    return new CouldNotRun(
+    return new RunError(
       "sandbox_lacks",
       `the scratch server could not restore what it lacks (${where}): give it what the source has, or a newer version`,
     );

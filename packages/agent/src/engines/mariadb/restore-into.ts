@@ -1,10 +1,10 @@
 import { feed } from "../../processes/feed.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { holdingEnd } from "../holding-end.ts";
+import { captureTail } from "../capture-tail.ts";
 import { refusalOf } from "./refusal.ts";
 import { createDefiners, limitAccounts, LOADER } from "./accounts.ts";
 import { withoutOwnDatabases } from "./own-databases.ts";
@@ -18,7 +18,7 @@ const DATABASE = "restored";
 
 /**
  * Loads a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restoreInto(
   server: ScratchServer,
@@ -58,7 +58,7 @@ export async function restoreInto(
  * would choose that there is no result. No honest dump does either while it is loaded.
  */
 async function raisedByItself(admin: MariadbSession, error: unknown): Promise<boolean> {
-  if (!(error instanceof CouldNotRun)) return false;
+  if (!(error instanceof RunError)) return false;
   const asked = await admin
     .run("show global status where variable_name in ('Com_signal', 'Com_resignal', 'Com_kill')")
     .catch(() => null);
@@ -76,7 +76,7 @@ async function requireStorageEngines(session: MariadbSession, needed: readonly s
   const available = rows.map(([name]) => name);
   const lacking = needed.filter((name) => !available.includes(name.toLowerCase()));
   if (lacking.length === 0) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_lacks",
     `the backup has tables in ${lacking.join(", ").slice(0, 200)}, which the server here does not have: install the storage engine`,
   );
@@ -103,7 +103,7 @@ async function load(
     signal,
   });
   client.stdout.resume();
-  const end = holdingEnd(withoutOwnDatabases(content));
+  const end = captureTail(withoutOwnDatabases(content));
   // Before an error the client writes the whole statement; the error itself comes last.
   let errors = "";
   client.stderr.on("data", (text: string) => {

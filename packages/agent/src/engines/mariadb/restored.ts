@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { schemaHash } from "../schema-hash.ts";
@@ -164,12 +164,12 @@ function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
   const { code, message } = statement;
   if (TIMED_OUT.has(code)) return { kind: "timeout", after_s: timeout_s };
   if (isFull(code)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "disk_full",
       "the scratch directory's file system filled up during the checks: give it more room",
     );
   }
   if (isOfThePlace(code))
-    throw new CouldNotRun("sandbox_failed", `the scratch server failed during the checks (error ${code})`);
+    throw new RunError("sandbox_failed", `the scratch server failed during the checks (error ${code})`);
   return { kind: "error", message };
 }

@@ -1,5 +1,5 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
-import type { SourceCommon } from "../../root/source-config.ts";
+import { RunError } from "../../errors/run-error.ts";
+import type { SourceCommon } from "../../config/source-config.ts";
 import type { ForeignMetadata, Runtime, Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -35,7 +35,7 @@ export async function findMariadbSandbox(
 function requireFit({ programs, holder, remedy }: FoundPlace, product: Product, version: unknown): void {
   const { server } = programs;
   if (server.product === product && releaseOf(server.version) >= releaseOf(version)) return;
-  throw new CouldNotRun(
+  throw new RunError(
     server.product === product ? "tool_too_old" : "tool_missing",
     `the backup is of ${product} ${String(version).slice(0, 60)}, ${holder} has ${server.product} ${server.version}: ${remedy}`,
   );

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { ServerPrograms } from "./programs.ts";
 
@@ -41,7 +41,7 @@ export interface ScratchMariadb {
 /**
  * A server of its own in a place, which from then on belongs to what is returned; on an error it is closed. Of the memory
  * there it takes an eighth for its buffers, as long as that is no more than it has use for.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function startMariadbIn(
   place: Place,
@@ -149,13 +149,13 @@ const INSTALLING = [
   "--force",
 ];
 
-function cannotStart(what: string, how: string, output: string): CouldNotRun {
+function cannotStart(what: string, how: string, output: string): RunError {
   if (FULL.test(output))
-    return new CouldNotRun("disk_full", `the scratch directory's file system is full (${what}: ${how})`);
+    return new RunError("disk_full", `the scratch directory's file system is full (${what}: ${how})`);
   // The last line is often no more than "Aborting"; what led to it stands in the first.
   const lines = output.split("\n").filter((line) => /error|fatal/i.test(line) && !line.endsWith("Aborting"));
   const said = lines.slice(0, 3).join("; ") || output.trim().slice(-300) || "no message";
-  return new CouldNotRun(
+  return new RunError(
     "sandbox_failed",
     `the scratch MariaDB's ${what} could not be made: ${how}: ${said.slice(0, 600)}`,
   );

@@ -1,20 +1,20 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./session.ts";
 
 /** What of the client's stderr a person needs: what failed and how, in one line. */
-export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
+export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
     ? ". A server on another host has to prove who it is: write ?ssl-ca=/path/to/its-ca.pem in the connection's URL, or ssl-verify-server-cert=0 (MySQL's client: ssl-mode=…) for what else will do"
     : "";
-  return new CouldNotRun("connection_failed", `${what}: ${line.slice(0, 400)}${hint}`);
+  return new RunError("connection_failed", `${what}: ${line.slice(0, 400)}${hint}`);
 }
 
 /** The rows of a statement of ours, which has no business failing. */
 export function rowsOf(statement: Statement, what: string): readonly (readonly string[])[] {
   if (statement.ok) return statement.rows;
-  throw new CouldNotRun("dump_failed", `${what} failed with error ${statement.code}${hint(statement.code)}`);
+  throw new RunError("dump_failed", `${what} failed with error ${statement.code}${hint(statement.code)}`);
 }
 
 function hint(code: number): string {

@@ -76,7 +76,7 @@ export class MariadbSession {
   /**
    * `start` runs the mariadb client with these arguments after the one that says how to connect.
    * That the server cannot be reached shows with the first statement.
-   * @throws CouldNotRun `tool_missing`.
+   * @throws RunError `tool_missing`.
    */
   static async open(
     start: (request: ProgramRequest) => Promise<Child>,

@@ -1,5 +1,5 @@
 import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from "mongodb";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
 
 export interface OpenedClient {
@@ -11,7 +11,7 @@ export interface OpenedClient {
 /**
  * Connects, uses the connection, and closes it; an abort breaks it off.
  * `what` stands at the head of the message when it fails, such as "the source orders cannot be reached".
- * @throws CouldNotRun `connection_failed`, `interrupted`
+ * @throws RunError `connection_failed`, `interrupted`
  */
 export async function withClient<Result>(
   uri: string,
@@ -45,7 +45,7 @@ function clientOf(uri: string, what: string): MongoClient {
     });
   } catch (error) {
     // What the driver says of a URI may quote it.
-    throw new CouldNotRun("connection_reference", `${what}: the driver does not take the mongodb:// URI`, {
+    throw new RunError("connection_reference", `${what}: the driver does not take the mongodb:// URI`, {
       cause: error instanceof Error ? new Error(error.name) : undefined,
     });
   }
@@ -59,7 +59,7 @@ function versionOf(info: Readonly<Record<string, unknown>>): string {
       : undefined;
   if (ferret !== undefined) return `${ferret}-FerretDB`;
   if (typeof version === "string" && /^[0-9]+\.[0-9]+\.[0-9]+/.test(version)) return version.slice(0, 60);
-  throw new CouldNotRun("connection_failed", "the server tells no version that we know");
+  throw new RunError("connection_failed", "the server tells no version that we know");
 }
 
 /** Errors that speak of the way to the server, or of whom it lets in; not of the data. */
@@ -70,7 +70,7 @@ export function isOfTheConnection(error: unknown): boolean {
 }
 
 /** The driver's messages name hosts, and never the password. */
-function connectionFailed(what: string, error: unknown): CouldNotRun {
+function connectionFailed(what: string, error: unknown): RunError {
   const message = error instanceof Error ? error.message : String(error);
   const isForbidden = error instanceof MongoServerError && error.code === 13;
   const hint = isForbidden
@@ -78,5 +78,5 @@ function connectionFailed(what: string, error: unknown): CouldNotRun {
     : isAboutTls(message)
       ? ". A server on another host has to prove who it is: write tlsCAFile=/path/to/its-ca.pem in the URI, or tls=false for what else will do"
       : "";
-  return new CouldNotRun("connection_failed", `${what}: ${message.slice(0, 300)}${hint}`);
+  return new RunError("connection_failed", `${what}: ${message.slice(0, 300)}${hint}`);
 }

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import type { ConnectionReference } from "../../root/source-fields.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import type { ConnectionReference } from "../../config/source-fields.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import { isRemote } from "../remote.ts";
 import { referredText } from "../connection-text.ts";
@@ -17,7 +17,7 @@ export interface Connection {
   readonly database: string | null;
 }
 
-/** @throws CouldNotRun `connection_reference`. No part of the URI is in the message: any may be the secret. */
+/** @throws RunError `connection_reference`. No part of the URI is in the message: any may be the secret. */
 export async function resolveConnection(reference: ConnectionReference): Promise<Connection> {
   switch (reference.kind) {
     case "url":
@@ -65,8 +65,8 @@ function withTls(uri: string): string {
   return `${uri.slice(0, uri.length - path.length - query.length)}${path === "" ? "/" : path}${query === "" ? "?" : `${query}&`}tls=true`;
 }
 
-function invalid(from: string, what: string): CouldNotRun {
-  return new CouldNotRun(
+function invalid(from: string, what: string): RunError {
+  return new RunError(
     "connection_reference",
     `the connection in ${from} cannot be used: ${what}. The form is mongodb://user:password@host:27017/database?authSource=admin`,
   );

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, Origin, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { describeTables } from "../row-counts.ts";
@@ -12,7 +12,7 @@ import { type Connection, resolveConnection, writeConfigFile } from "./connectio
 import { databasesOf, type Look, look, nameOf } from "./describe.ts";
 import { originOf } from "./origin.ts";
 import { findTool, versionOfTool } from "./programs.ts";
-import type { MongodbSettings } from "./settings.ts";
+import type { MongodbSettings } from "../../config/engines/mongodb.ts";
 
 /** What mongodump says on its stderr about each collection; the number is of what it wrote. */
 const DONE = /\tdone dumping (.+) \(([0-9]+) documents?\)$/;
@@ -68,7 +68,7 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
       const found = await look(client, databases);
       if (found.namespaces.length > 0)
         return { ...found, databases, version, origin: await originOf(client, connection) };
-      throw new CouldNotRun(
+      throw new RunError(
         "source_missing",
         connection.database === null
           ? "the server has no database, or its user may not see any"
@@ -94,10 +94,10 @@ async function* contentOf(child: Child, signal: AbortSignal): AsyncGenerator<Buf
   if (exit.code === 0) return;
   const line = exit.stderr.split("\n").find((each) => each.includes("Failed:")) ?? "";
   const why = line === "" ? "" : `: ${line.slice(line.indexOf("Failed:") + 8, 400)}`;
-  throw new CouldNotRun("dump_failed", `mongodump ended with ${endedWith(exit)}${why}`);
+  throw new RunError("dump_failed", `mongodump ended with ${endedWith(exit)}${why}`);
 }
 
-/** @throws CouldNotRun `source_changed`, `dump_failed` */
+/** @throws RunError `source_changed`, `dump_failed` */
 function describeDump(
   before: SourceLook,
   after: SourceLook,
@@ -106,7 +106,7 @@ function describeDump(
 ): SourceMetadata {
   const schema = schemaHash(before.lines);
   if (schema !== schemaHash(after.lines)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "source_changed",
       "collections or indexes were changed while they were dumped, so that the dump may have neither: back it up again",
     );
@@ -114,7 +114,7 @@ function describeDump(
   const collections = before.namespaces.filter(({ isView }) => !isView).map(nameOf);
   const missing = collections.filter((name) => !written.has(name));
   if (missing.length > 0) {
-    throw new CouldNotRun(
+    throw new RunError(
       "dump_failed",
       `mongodump says nothing of ${missing.slice(0, 3).join(", ").slice(0, 200)}: the user may lack the right to read it`,
     );

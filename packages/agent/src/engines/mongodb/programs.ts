@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { startChild } from "../../processes/child.ts";
 import { findProgram } from "../../processes/find-program.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { Product } from "./product.ts";
 
 export interface ServerProgram {
@@ -11,11 +11,11 @@ export interface ServerProgram {
   readonly version: string;
 }
 
-/** `mongodump` or `mongorestore`. @throws CouldNotRun `tool_missing` */
+/** `mongodump` or `mongorestore`. @throws RunError `tool_missing` */
 export async function findTool(name: "mongodump" | "mongorestore"): Promise<string> {
   const path = await findProgram(name);
   if (path !== null) return path;
-  throw new CouldNotRun("tool_missing", `${name} is not installed here: install mongodb-database-tools`);
+  throw new RunError("tool_missing", `${name} is not installed here: install mongodb-database-tools`);
 }
 
 /** What the tool says of itself. A build of one's own may know no version: `unknown` then. */
@@ -23,14 +23,14 @@ export async function versionOfTool(path: string): Promise<string> {
   return /version: r?([0-9][0-9A-Za-z.+-]*)/.exec(await outputOf(path))?.[1]?.slice(0, 40) ?? "unknown";
 }
 
-/** A server of that product to restore into, of any if none is named. @throws CouldNotRun `tool_missing` */
+/** A server of that product to restore into, of any if none is named. @throws RunError `tool_missing` */
 export async function findServer(wanted: Product | null): Promise<ServerProgram> {
   const product = wanted ?? ((await findProgram("mongod")) === null ? "FerretDB" : "MongoDB");
   const name = product === "MongoDB" ? "mongod" : "ferretdb";
   const path = await findProgram(name);
   if (path === null) {
     const package_ = product === "MongoDB" ? "mongodb-org-server" : "ferretdb";
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_missing",
       `a ${product} server to restore into (${name}) is not installed here: install ${package_}; its service need not run`,
     );
@@ -39,7 +39,7 @@ export async function findServer(wanted: Product | null): Promise<ServerProgram>
     await outputOf(path),
   );
   const number = version?.[1] ?? version?.[2];
-  if (number === undefined) throw new CouldNotRun("tool_missing", `${path} tells no version that we know`);
+  if (number === undefined) throw new RunError("tool_missing", `${path} tells no version that we know`);
   return { path, product, version: product === "FerretDB" ? `${number}-FerretDB` : number };
 }
 

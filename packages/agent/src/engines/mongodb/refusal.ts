@@ -1,5 +1,5 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { RestoreRefused } from "../engine.ts";
 
 /** Names of server errors for what the server here does not have, or has in another way: they say nothing against the dump. */
@@ -16,22 +16,22 @@ const LACKING: ReadonlySet<string> = new Set([
  * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of the backup, or the dump's.
  * mongorestore quotes documents: of its messages only the name of the server's error goes on, or what it says of the archive.
  */
-export function refusalOf(exit: Exit, output: string, hasDied: boolean): CouldNotRun | RestoreRefused {
+export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunError | RestoreRefused {
   if (/No space left on device|database or disk is full|OutOfDiskSpace/i.test(output)) {
-    return new CouldNotRun(
+    return new RunError(
       "disk_full",
       "the scratch directory's file system filled up during the restore: give it more room",
     );
   }
-  if (hasDied) return new CouldNotRun("sandbox_failed", "the scratch server died during the restore");
+  if (hasDied) return new RunError("sandbox_failed", "the scratch server died during the restore");
   if (
     exit.signal !== null ||
     /server selection error|connection pool|socket was unexpectedly closed/.test(output)
   )
-    return new CouldNotRun("sandbox_failed", `mongorestore ended with ${endedWith(exit)}`);
+    return new RunError("sandbox_failed", `mongorestore ended with ${endedWith(exit)}`);
   const [, name] = /\(([A-Z][A-Za-z]{2,60})\)/.exec(output) ?? [];
   if (name !== undefined && LACKING.has(name)) {
-    return new CouldNotRun(
+    return new RunError(
       "sandbox_lacks",
       `the scratch server could not restore what it lacks (${name}): give it what the source has, or a newer version`,
     );

@@ -1,5 +1,5 @@
 import { feed } from "../../processes/feed.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { textsOf } from "../foreign-texts.ts";
@@ -20,7 +20,7 @@ interface ToRestore {
 
 /**
  * Loads an archive into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restoreInto(
   server: ScratchMongodb,

@@ -2,7 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import { type Document, type MongoClient, MongoServerError } from "mongodb";
 import type { QueryOutcome } from "../../checks/index.ts";
 import type { Child } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
 import { schemaHash } from "../schema-hash.ts";
@@ -143,7 +143,7 @@ function outcomeOf(error: unknown, timeout_s: number): QueryOutcome {
   if (!(error instanceof MongoServerError) || isOfTheConnection(error)) throw error;
   if (TIMED_OUT.has(error.code)) return { kind: "timeout", after_s: timeout_s };
   if (/No space left|disk is full/i.test(error.message)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "disk_full",
       "the scratch directory's file system filled up during the checks: give it more room",
     );

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { ForeignMetadata, Sandbox } from "../engine.ts";
 import { productOf, releaseOf } from "./product.ts";
 import { findServer, findTool } from "./programs.ts";
@@ -10,7 +10,7 @@ export async function findMongodbSandbox(metadata: ForeignMetadata): Promise<San
   const { engine_version: version } = metadata;
   const server = await findServer(version === undefined ? null : productOf(version));
   if (releaseOf(server.version) < releaseOf(version)) {
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_too_old",
       `the backup is of ${server.product} ${String(version).slice(0, 60)}, the server here is ${server.version}: install that version or a newer one`,
     );

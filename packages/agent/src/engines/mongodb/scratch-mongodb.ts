@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Child, endedWith } from "../../processes/child.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { type RelayedSocket, relaySocket } from "../../sandboxes/isolation/relay-socket.ts";
 import type { Place, PlaceProgram } from "../../sandboxes/place.ts";
@@ -18,7 +18,7 @@ export interface ScratchMongodb {
   close(): Promise<void>;
 }
 
-/** A server of its own, which nobody reaches but by a socket in a directory that is not theirs. @throws CouldNotRun */
+/** A server of its own, which nobody reaches but by a socket in a directory that is not theirs. @throws RunError */
 export async function startScratchMongodb(
   server: ServerProgram,
   context: RunContext,
@@ -99,11 +99,11 @@ async function ready(child: Child, uri: string, signal: AbortSignal): Promise<vo
   await Promise.race([died, answers]);
 }
 
-function cannotStart(how: string, output: string): CouldNotRun {
+function cannotStart(how: string, output: string): RunError {
   if (/No space left on device|Disk quota exceeded/i.test(output))
-    return new CouldNotRun("disk_full", `the scratch directory's file system is full (${how})`);
+    return new RunError("disk_full", `the scratch directory's file system is full (${how})`);
   const line = output.split("\n").find((each) => /error|fatal|exception/i.test(each)) ?? "no message";
-  return new CouldNotRun(
+  return new RunError(
     "sandbox_failed",
     `the scratch server could not be started: ${how}: ${line.slice(0, 300)}`,
   );

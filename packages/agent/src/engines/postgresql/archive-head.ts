@@ -1,6 +1,6 @@
 import type { Child } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { type Needs, needsOf } from "./loading-role.ts";
 
@@ -20,7 +20,7 @@ export interface LookedInto {
 /**
  * What an archive in custom or tar format names that has to be there first, by what pg_restore says of it: it is given the archive until it has read enough.
  * What is wrong with the archive shows when it is restored.
- * @throws CouldNotRun, and whatever the content throws.
+ * @throws RunError, and whatever the content throws.
  */
 export async function lookIntoArchive(
   server: ScratchServer,
@@ -62,7 +62,7 @@ export async function lookIntoArchive(
   }
 }
 
-/** The same for one in directory format. @throws CouldNotRun */
+/** The same for one in directory format. @throws RunError */
 export async function lookIntoDirectory(
   server: ScratchServer,
   path: string,

@@ -1,5 +1,5 @@
 import { programsIn } from "../../processes/run-program.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ClientVersions, SourceOf } from "../engine.ts";
 import { resolveConnection } from "./connection.ts";
 import { serverVersion } from "./database-dump.ts";
@@ -7,9 +7,9 @@ import { toolsFor } from "./dump.ts";
 import { findInstallations, missing } from "./installations.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
-import type { PostgresqlSettings } from "./settings.ts";
+import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
-/** The server's version, and that of the pg_dump that would dump it. @throws CouldNotRun */
+/** The server's version, and that of the pg_dump that would dump it. @throws RunError */
 export async function postgresqlVersions(
   source: SourceOf<PostgresqlSettings>,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
 const parse = (uri: string): Record<string, string> => connectionEnvironment(uri, "the test");
@@ -54,7 +54,7 @@ test("arbitrary text gives an environment or our error", () => {
       ),
       (uri) => {
         const result = thrown(uri);
-        if (result !== null) expect(result).toBeInstanceOf(CouldNotRun);
+        if (result !== null) expect(result).toBeInstanceOf(RunError);
       },
     ),
     { numRuns: 2_000 },

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 
 /** libpq's parameters that a URI may hold (PostgreSQL 15, section 34.1.2), and the variable that says the same. */
 const VARIABLES: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const HOST = /^(\[[0-9A-Fa-f:.%]+\]|[^:[\]]*)(?::([0-9]{0,5}))?$/;
 /**
  * A `postgresql://` URI as libpq's environment variables: that way the password is in no argument list, which everybody
  * on the host can read. Several hosts are possible, as in libpq.
- * @throws CouldNotRun `connection_reference`. No part of the URI is in the message: any may be the secret.
+ * @throws RunError `connection_reference`. No part of the URI is in the message: any may be the secret.
  */
 export function connectionEnvironment(uri: string, from: string): Record<string, string> {
   const match = URI.exec(uri.trim());
@@ -76,8 +76,8 @@ function decode(text: string, from: string): string {
   }
 }
 
-function invalid(from: string, what: string): CouldNotRun {
-  return new CouldNotRun(
+function invalid(from: string, what: string): RunError {
+  return new RunError(
     "connection_reference",
     `the connection in ${from} cannot be used: ${what}. The form is postgresql://user:password@host:5432/database`,
   );

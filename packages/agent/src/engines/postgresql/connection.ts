@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { ConnectionReference } from "../../root/source-fields.ts";
+import type { ConnectionReference } from "../../config/source-fields.ts";
 import { referredText } from "../connection-text.ts";
 import { isRemote, systemAuthorities } from "../remote.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
@@ -20,7 +20,7 @@ const HANDED_DOWN = [
 
 /**
  * The environment that lets psql and pg_dump reach the source.
- * @throws CouldNotRun `connection_reference`
+ * @throws RunError `connection_reference`
  */
 export async function resolveConnection(reference: ConnectionReference): Promise<Record<string, string>> {
   const environment: Record<string, string> = { PGAPPNAME: "attestore", PGCONNECT_TIMEOUT: "30" };

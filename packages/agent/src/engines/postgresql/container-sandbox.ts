@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { findServerImage } from "../../sandboxes/container/server-image.ts";
 import type { Place } from "../../sandboxes/place.ts";
-import { startPostgresIn } from "../../sandboxes/process/scratch-postgres.ts";
-import type { ContainerSandboxConfig } from "../../sandboxes/sandbox-config.ts";
+import { startPostgresIn } from "./scratch-postgres.ts";
+import type { ContainerSandboxConfig } from "../../config/sandbox-config.ts";
 import type { Runtime } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
@@ -20,7 +20,7 @@ export interface ContainerServer {
 /**
  * A PostgreSQL of exactly the backup's major version in a container; so far only its image was looked at, by running it.
  * `major` 0 stands for a backup that is not known: then the image has to be named in the configuration.
- * @throws CouldNotRun `tool_missing` without a runtime or the image, `tool_too_old` for an image of another major version.
+ * @throws RunError `tool_missing` without a runtime or the image, `tool_too_old` for an image of another major version.
  */
 export async function findContainerServer(
   config: ContainerSandboxConfig,
@@ -38,7 +38,7 @@ export async function findContainerServer(
   });
   const { bin, version } = programs;
   if (major !== 0 && majorOf(version) !== major) {
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_too_old",
       `the image ${name} holds PostgreSQL ${version}, the backup is of ${major}: name an image of PostgreSQL ${major} under sandbox.image ("postgres:{major}" follows the backup)`,
     );

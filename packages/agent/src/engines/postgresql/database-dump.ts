@@ -3,7 +3,7 @@ import { type Child, endedWith } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
 import { largeWrites } from "../../processes/large-writes.ts";
 import { type ProgramRequest, programsIn } from "../../processes/run-program.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import type { Installation } from "./installations.ts";
 import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.ts";
@@ -44,12 +44,12 @@ export class DatabaseDump {
     this.#snapshot = snapshot;
   }
 
-  /** Takes the session over once it succeeds. @throws CouldNotRun, SessionEnded */
+  /** Takes the session over once it succeeds. @throws RunError, SessionEnded */
   static async begin(database: DatabaseToDump, session: PsqlSession, version: string): Promise<DatabaseDump> {
     return new DatabaseDump(database, session, version, await exportSnapshot(session));
   }
 
-  /** @throws CouldNotRun */
+  /** @throws RunError */
   static async open(database: DatabaseToDump): Promise<DatabaseDump> {
     const { environment, tools, name, what, signal } = database;
     const session = await PsqlSession.open(programsIn(tools.bin), environment, signal, {
@@ -66,7 +66,7 @@ export class DatabaseDump {
     }
   }
 
-  /** Custom format, uncompressed as zstd follows. @throws CouldNotRun */
+  /** Custom format, uncompressed as zstd follows. @throws RunError */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     const child = await this.#start(["--format=custom"]);
     for await (const piece of releasing(child.stdout)) {
@@ -77,7 +77,7 @@ export class DatabaseDump {
     await this.#ended(child);
   }
 
-  /** Directory format, into a directory that is not there yet. @throws CouldNotRun */
+  /** Directory format, into a directory that is not there yet. @throws RunError */
   async toDirectory(directory: string, jobs: number): Promise<void> {
     await mkdir(directory, { mode: 0o700 });
     const child = await this.#start(["--format=directory", `--jobs=${jobs}`, `--file=${directory}`]);
@@ -85,7 +85,7 @@ export class DatabaseDump {
     await this.#ended(child);
   }
 
-  /** @throws CouldNotRun */
+  /** @throws RunError */
   async metadata(): Promise<SourceMetadata> {
     try {
       return await this.#describe();
@@ -135,7 +135,7 @@ export class DatabaseDump {
     const exit = await child.exited;
     stopIfAborted(this.#database.signal);
     if (exit.code !== 0 || exit.stderr.includes("error:"))
-      throw new CouldNotRun("dump_failed", `pg_dump ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
+      throw new RunError("dump_failed", `pg_dump ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
   }
 }
 
@@ -145,18 +145,18 @@ async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): 
   const asked = await session.run("select json_build_array(current_database())");
   const [[is = ""] = []] = rowsOf(outputOf(asked, "asking for the database"));
   if (is === name) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "connection_failed",
     `the connection to ${what} leads to the database ${is.slice(0, 63)}: see where it goes`,
   );
 }
 
-/** Such as 15.20. @throws CouldNotRun, SessionEnded */
+/** Such as 15.20. @throws RunError, SessionEnded */
 export async function serverVersion(session: PsqlSession): Promise<string> {
   const answer = outputOf(await session.run("show server_version"), "asking for the version");
   const version = /^[0-9]+(?:\.[0-9]+)?/.exec(answer.trim())?.[0];
   if (version !== undefined) return version;
-  throw new CouldNotRun("connection_failed", "the source tells no version that we know");
+  throw new RunError("connection_failed", "the source tells no version that we know");
 }
 
 export function firstError(stderr: string): string {

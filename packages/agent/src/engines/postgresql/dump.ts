@@ -1,5 +1,5 @@
 import { programsIn } from "../../processes/run-program.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { resolveConnection } from "./connection.ts";
@@ -9,7 +9,7 @@ import { originOf } from "./origin.ts";
 import { PsqlSession, SessionEnded } from "./psql-session.ts";
 import { connectionFailed } from "./session-error.ts";
 import { dumpSet } from "./set/dump-set.ts";
-import type { PostgresqlSettings } from "./settings.ts";
+import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 /** One database as `pg_dump --format=custom`; several, globals, or a dump of several jobs as a set. */
 export async function dumpPostgresql(
@@ -46,7 +46,7 @@ export async function dumpPostgresql(
   }
 }
 
-/** The programs of the server's own major version, else of the next newer one. @throws CouldNotRun `tool_too_old` */
+/** The programs of the server's own major version, else of the next newer one. @throws RunError `tool_too_old` */
 export function toolsFor(
   version: string,
   installations: readonly Installation[],
@@ -55,7 +55,7 @@ export function toolsFor(
   const major = Number.parseInt(version, 10);
   const tools = atLeast(installations, major);
   if (tools !== null) return tools;
-  throw new CouldNotRun(
+  throw new RunError(
     "tool_too_old",
     `the server is PostgreSQL ${version}, the newest pg_dump here is ${newest.version}, which refuses it: install postgresql-client-${major}`,
   );

@@ -2,7 +2,7 @@ import type { Engine } from "../engine.ts";
 import { postgresqlVersions } from "./client-versions.ts";
 import { dumpPostgresql } from "./dump.ts";
 import { findPostgresqlSandbox } from "./sandbox.ts";
-import type { PostgresqlSettings } from "./settings.ts";
+import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
 export const postgresql: Engine<PostgresqlSettings> = {
   dump: dumpPostgresql,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 
 export interface Installation {
   /** Holds psql and what else was asked for. */
@@ -58,6 +58,6 @@ async function versionOf(program: string): Promise<string | null> {
   return /\(PostgreSQL\) ([0-9]+(?:\.[0-9]+)?)/.exec(output)?.[1] ?? null;
 }
 
-export function missing(what: string, package_: string): CouldNotRun {
-  return new CouldNotRun("tool_missing", `${what} is not installed here: install ${package_}`);
+export function missing(what: string, package_: string): RunError {
+  return new RunError("tool_missing", `${what} is not installed here: install ${package_}`);
 }

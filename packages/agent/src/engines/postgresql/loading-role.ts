@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
@@ -66,7 +66,7 @@ function wantedExtensions(sql: string): WantedExtension[] {
  * Gives an empty database to the loading role, with the extensions and roles that its dump names: made while nothing of the dump is there that their
  * scripts could meet.
  * @returns the schemas that were made for them: that the dump makes them too is no error.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function giveToLoader(
   server: ScratchServer,
@@ -123,7 +123,7 @@ const OF_EXTENSIONS = [
   `select string_agg(format('grant usage on foreign data wrapper %I to ${LOADING_ROLE}', fdwname), '; ') from pg_foreign_data_wrapper`,
 ];
 
-/** Runs the statement that a query gives; none if it gives none. @throws CouldNotRun, SessionEnded */
+/** Runs the statement that a query gives; none if it gives none. @throws RunError, SessionEnded */
 async function execute(session: PsqlSession, query: string): Promise<void> {
   outputOf(
     await session.run(
@@ -153,12 +153,12 @@ const BEYOND: readonly [RegExp, (found: string) => string][] = [
 ];
 
 /** A dump that asks for what no owner of a database may do. */
-export function needsSuperuser(line: string): CouldNotRun {
+export function needsSuperuser(line: string): RunError {
   const what = BEYOND.flatMap(([pattern, say]) => {
     const match = pattern.exec(line);
     return match === null ? [] : [say(match[1] ?? "")];
   })[0];
-  return new CouldNotRun(
+  return new RunError(
     "sandbox_lacks",
     `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): a dump is loaded by a role that owns its database and may do nothing else. ` +
       "Without it, it can be tested",

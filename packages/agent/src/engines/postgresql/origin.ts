@@ -9,7 +9,7 @@ const SYSTEM =
 
 /**
  * The cluster's identifier, which initdb made and its physical replicas share, and the database's name. Where a server does not tell it,
- * the host takes its place. Asked outside a transaction, which an answer that is refused would end. @throws CouldNotRun, SessionEnded
+ * the host takes its place. Asked outside a transaction, which an answer that is refused would end. @throws RunError, SessionEnded
  */
 export async function originOf(
   session: PsqlSession,

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { ForeignMetadata } from "../engine.ts";
 import { textsOf } from "../foreign-texts.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -8,7 +8,7 @@ import { connectionFailed } from "./session-error.ts";
 
 /**
  * An empty database in the scratch server, with the source's encoding and the roles that its dump names.
- * @throws CouldNotRun `sandbox_lacks` if the source has extensions that are not installed here, before anything is restored.
+ * @throws RunError `sandbox_lacks` if the source has extensions that are not installed here, before anything is restored.
  */
 export async function prepareDatabase(
   server: ScratchServer,
@@ -38,7 +38,7 @@ export async function prepareDatabase(
   }
 }
 
-/** @throws CouldNotRun `sandbox_lacks` */
+/** @throws RunError `sandbox_lacks` */
 export async function requireExtensions(
   session: PsqlSession,
   { runtime }: Pick<ScratchServer, "runtime">,
@@ -56,7 +56,7 @@ export async function requireExtensions(
   const available = new Set(rows.map(([name]) => name));
   const lacking = needed.filter((name) => !available.has(name));
   if (lacking.length === 0) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_lacks",
     `the backup needs ${lacking.join(", ").slice(0, 200)}, which the PostgreSQL ${runtime.engine_version} here does not have: install the extension`,
   );
@@ -69,8 +69,5 @@ function encodingOf(value: unknown): string {
 export function outputOf(statement: Statement): string {
   if (statement.ok) return statement.output;
   const code = statement.sqlstate === "53100" ? "disk_full" : "sandbox_failed";
-  throw new CouldNotRun(
-    code,
-    `the scratch PostgreSQL could not be prepared (SQLSTATE ${statement.sqlstate})`,
-  );
+  throw new RunError(code, `the scratch PostgreSQL could not be prepared (SQLSTATE ${statement.sqlstate})`);
 }

@@ -65,7 +65,7 @@ export class PsqlSession {
   }
 
   /**
-   * @throws CouldNotRun `tool_missing`. That the server cannot be reached shows with the first statement.
+   * @throws RunError `tool_missing`. That the server cannot be reached shows with the first statement.
    */
   static async open(
     run: RunProgram,

@@ -1,5 +1,5 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -22,18 +22,17 @@ export function refusalOf(
   exit: Exit,
   server: ScratchServer,
   sqlstate: string | undefined,
-): CouldNotRun | RestoreRefused {
+): RunError | RestoreRefused {
   if (server.hasRunFull() || /No space left on device/.test(exit.stderr)) {
     return diskFullDuringRestore(server);
   }
   if (server.hasDied())
-    return new CouldNotRun(
+    return new RunError(
       "sandbox_failed",
       `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
   if (server.wasKilled?.() === true) return outOfMemory();
-  if (exit.signal !== null)
-    return new CouldNotRun("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
+  if (exit.signal !== null) return new RunError("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 
   // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it was sending, which
   // the server has an SQLSTATE for too.
@@ -42,7 +41,7 @@ export function refusalOf(
   const where = entry === null ? "" : ` at ${entry}`;
   // Of a server of the test's own it is known that it lives.
   if (server.runtime.kind === "uri" && BROKEN_OFF.test(exit.stderr))
-    return new CouldNotRun(
+    return new RunError(
       "sandbox_failed",
       "the server of sandbox.database broke off, or refused, the connection during the restore: its log says why",
     );
@@ -55,7 +54,7 @@ export function refusalOf(
     );
   }
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
-    return new CouldNotRun(
+    return new RunError(
       "sandbox_lacks",
       `the scratch PostgreSQL could not restore what it lacks${where} (SQLSTATE ${sqlstate}): give it what the source has`,
     );
@@ -72,8 +71,8 @@ export function isLacking(sqlstate: string): boolean {
   return /^(?:53|58)/.test(sqlstate);
 }
 
-export function outOfMemory(): CouldNotRun {
-  return new CouldNotRun(
+export function outOfMemory(): RunError {
+  return new RunError(
     "sandbox_failed",
     "a process of the scratch PostgreSQL was killed during the restore, most likely because memory ran out: give it more",
   );

@@ -1,7 +1,7 @@
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { holdingEnd } from "../holding-end.ts";
+import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { LOADING_ROLE } from "./loading-role.ts";
 import { prepareDatabase } from "./prepare-database.ts";
@@ -16,7 +16,7 @@ const PLAIN = "pg_dump-plain";
 
 /**
  * Restores a dump into an empty scratch server, which from then on belongs to what is returned; on an error it is closed.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restoreInto(
   server: ScratchServer,
@@ -45,7 +45,7 @@ function restoreOf(format: unknown): typeof runPgRestore {
 async function restoreTar(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
 ): Promise<void> {
-  const end = holdingEnd(content);
+  const end = captureTail(content);
   await runPgRestore(server, database, end.content, signal);
   if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive stops before its end");
 }

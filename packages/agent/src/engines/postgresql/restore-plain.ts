@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -24,7 +24,7 @@ const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|L
 /**
  * Loads a dump in SQL, as a role that may fill the database and nothing else. Statements that fail for a role that is not here are passed
  * over; every other error counts.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restorePlain(
   server: ScratchServer,
@@ -58,7 +58,7 @@ export async function restorePlain(
     },
   });
   if (server.hasDied())
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_failed",
       `the scratch PostgreSQL died during the restore${whyItDied(server)}`,
     );
@@ -69,7 +69,7 @@ export async function restorePlain(
   const isOwn = sqlstate !== undefined && (await isOwnError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_lacks",
       `the scratch PostgreSQL could not restore what it lacks (SQLSTATE ${sqlstate ?? "?"}): give it what the source has`,
     );
@@ -80,7 +80,7 @@ export async function restorePlain(
       `the dump cannot be loaded (${sqlstate === undefined ? "psql refuses it" : `SQLSTATE ${sqlstate}`})`,
     );
   if (exit.code !== 0)
-    throw new CouldNotRun("sandbox_failed", `psql ended with exit code ${exit.code ?? "none"}`);
+    throw new RunError("sandbox_failed", `psql ended with exit code ${exit.code ?? "none"}`);
   if (!/^-- PostgreSQL database dump complete/m.test(end))
     throw new RestoreRefused("the dump's last line is missing: it was cut short");
 }

@@ -1,6 +1,6 @@
 import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import {
   type ForeignMetadata,
   type InferredContext,
@@ -17,7 +17,7 @@ import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
 import { isOwnError } from "./own-error.ts";
 import { connectionFailed, isOfThePlace } from "./session-error.ts";
-import { nameInSet } from "./set/names.ts";
+import { nameInSet } from "./name-in-set.ts";
 
 /** More than the evaluator takes, so that it says what is wrong. */
 const MAX_ROW = 300_000;
@@ -182,9 +182,9 @@ function ownOutput(statement: Statement): string {
   throw notOfTheQuery(statement.sqlstate);
 }
 
-function notOfTheQuery(sqlstate: string): CouldNotRun {
+function notOfTheQuery(sqlstate: string): RunError {
   const full = sqlstate === "53100";
-  return new CouldNotRun(
+  return new RunError(
     full ? "disk_full" : "sandbox_failed",
     full
       ? "the scratch directory's file system filled up during the checks: give it more room"

@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { holdingEnd } from "../holding-end.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { captureTail } from "../capture-tail.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 
 const ARGUMENTS = [
@@ -29,7 +29,7 @@ export interface RestrictedRun {
  * Runs SQL that others wrote by psql, which has commands of its own: `\!` runs a shell. After `\restrict` with a key that
  * nobody else knows psql takes none of them (CVE-2025-8714).
  * @returns how psql ended, and the end of the SQL
- * @throws CouldNotRun `tool_too_old` if psql does not know `\restrict`; whatever the content throws.
+ * @throws RunError `tool_too_old` if psql does not know `\restrict`; whatever the content throws.
  */
 export async function runRestrictedSql(
   server: ScratchServer,
@@ -51,7 +51,7 @@ export async function runRestrictedSql(
     for (const each of lines) onErrorLine?.(each);
   });
   const key = randomBytes(24).toString("hex");
-  const held = holdingEnd(withoutOwnRestriction(content));
+  const held = captureTail(withoutOwnRestriction(content));
   try {
     await feed(
       child.stdin,
@@ -75,7 +75,7 @@ async function requireRestrict(server: ScratchServer, signal: AbortSignal): Prom
   const [, exit] = await Promise.all([text(child.stdout), child.exited]);
   stopIfAborted(signal);
   if (exit.code === 0) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "tool_too_old",
     `the psql of PostgreSQL ${server.runtime.engine_version} here (${endedWith(exit)}) cannot keep a dump from running commands: install its newest minor version`,
   );

@@ -1,6 +1,6 @@
 import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { lookIntoArchive, lookIntoDirectory } from "./archive-head.ts";
 import { giveToLoader, LOADING_ROLE } from "./loading-role.ts";
@@ -25,7 +25,7 @@ const ARGUMENTS = [
 const loaderOf = ({ runtime }: ScratchServer): string | null =>
   runtime.kind === "uri" ? null : LOADING_ROLE;
 
-/** Restores a dump in custom or tar format. @throws RestoreRefused, CouldNotRun, and whatever the content throws. */
+/** Restores a dump in custom or tar format. @throws RestoreRefused, RunError, and whatever the content throws. */
 export async function runPgRestore(
   server: ScratchServer,
   database: string,
@@ -53,7 +53,7 @@ export async function runPgRestore(
   });
 }
 
-/** Restores a dump in directory format, several tables at once. @throws RestoreRefused, CouldNotRun. */
+/** Restores a dump in directory format, several tables at once. @throws RestoreRefused, RunError. */
 export async function restoreDirectory(
   server: ScratchServer,
   database: string,

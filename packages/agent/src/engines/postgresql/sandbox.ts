@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
-import { startPostgresIn } from "../../sandboxes/process/scratch-postgres.ts";
-import type { SandboxConfig, UriSandboxConfig } from "../../sandboxes/sandbox-config.ts";
-import type { SourceCommon, SourceConfig } from "../../root/source-config.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { startPostgresIn } from "./scratch-postgres.ts";
+import type { SandboxConfig, UriSandboxConfig } from "../../config/sandbox-config.ts";
+import type { SourceCommon, SourceConfig } from "../../config/source-config.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { ForeignMetadata, Runtime, Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import type { ScratchServer } from "../scratch-server.ts";
@@ -82,7 +82,7 @@ async function findInstallation(major: number): Promise<Installation> {
   if (newest === undefined) throw missing("a PostgreSQL server to restore into", "postgresql");
   const installation = atLeast(installations, major);
   if (installation !== null) return installation;
-  throw new CouldNotRun(
+  throw new RunError(
     "tool_too_old",
     `the backup is of PostgreSQL ${major}, the newest server here is ${newest.version}: install postgresql-${major}`,
   );

@@ -1,21 +1,21 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
 import type { SessionEnded, Statement } from "./psql-session.ts";
 
 /** What of psql's stderr a person needs: what failed and how, in one line. */
-export function connectionFailed(what: string, { stderr }: SessionEnded): CouldNotRun {
+export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error|FATAL/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
     ? ". A server on another host has to prove who it is: write ?sslrootcert=/path/to/its-ca.pem in the connection's URL, or ?sslmode=… for what else will do"
     : "";
   const said = line.replace(/^psql: error: /, "").slice(0, 400);
-  return new CouldNotRun("connection_failed", `${what}: ${said}${hint}`);
+  return new RunError("connection_failed", `${what}: ${said}${hint}`);
 }
 
 /** The output of a statement of ours, which has no business failing. */
 export function outputOf(statement: Statement, what: string): string {
   if (statement.ok) return statement.output;
-  throw new CouldNotRun(
+  throw new RunError(
     "dump_failed",
     `${what} failed with SQLSTATE ${statement.sqlstate}${hint(statement.sqlstate)}`,
   );

@@ -1,11 +1,11 @@
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { type Dump, RestoreRefused, type SourceMetadata, type SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { lookInside } from "../foreign/look-inside.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { dumpedFile } from "./dumped-file.ts";
 import { Restic, resticVersion } from "./restic.ts";
-import type { ResticSettings } from "./settings.ts";
+import type { ResticSettings } from "../../config/engines/restic.ts";
 import { newestSnapshot, repositoryId } from "./snapshots.ts";
 
 /** Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where it is. */
@@ -53,7 +53,7 @@ export async function dumpRestic(source: SourceOf<ResticSettings>, { signal }: R
     };
   } catch (error) {
     stopIfAborted(signal);
-    throw error instanceof RestoreRefused ? new CouldNotRun("dump_failed", error.message) : error;
+    throw error instanceof RestoreRefused ? new RunError("dump_failed", error.message) : error;
   }
 }
 

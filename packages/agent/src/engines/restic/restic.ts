@@ -1,19 +1,19 @@
 import { text } from "node:stream/consumers";
 import { type Child, endedWith, type Exit, startChild } from "../../processes/child.ts";
 import { findProgram } from "../../processes/find-program.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { referredText } from "../connection-text.ts";
 import { RestoreRefused } from "../engine.ts";
-import type { ResticSettings } from "./settings.ts";
+import type { ResticSettings } from "../../config/engines/restic.ts";
 
 /** What a repository that is not on this host is reached with; ours to hand down, to restic alone. */
 const HANDED_DOWN =
   /^(?:RESTIC_|AWS_|B2_|AZURE_|GOOGLE_|OS_|ST_|RCLONE_|SSH_AUTH_SOCK$|HTTPS?_PROXY$|NO_PROXY$)/;
 
-/** @throws CouldNotRun `tool_missing` */
+/** @throws RunError `tool_missing` */
 export async function resticVersion(signal: AbortSignal): Promise<string> {
   const found = await findProgram("restic");
-  if (found === null) throw new CouldNotRun("tool_missing", "restic is not installed here: install restic");
+  if (found === null) throw new RunError("tool_missing", "restic is not installed here: install restic");
   const child = await startChild({ command: found, args: ["version"], signal });
   child.stdin.end();
   const output = await text(child.stdout);
@@ -34,7 +34,7 @@ export class Restic {
     this.#signal = signal;
   }
 
-  /** @throws CouldNotRun `connection_reference` */
+  /** @throws RunError `connection_reference` */
   static async open({ repository, password }: ResticSettings, signal: AbortSignal): Promise<Restic> {
     const { text: secret } = await referredText(password, "the repository's password");
     const env: Record<string, string> = {};
@@ -59,7 +59,7 @@ export class Restic {
     return child;
   }
 
-  /** The JSON that a command prints. @throws CouldNotRun, RestoreRefused */
+  /** The JSON that a command prints. @throws RunError, RestoreRefused */
   async json(args: readonly string[], what: string): Promise<unknown> {
     const child = await this.start([...args, "--json"]);
     child.stdin.end();
@@ -69,7 +69,7 @@ export class Restic {
     try {
       return JSON.parse(output);
     } catch {
-      throw new CouldNotRun("dump_failed", `restic printed no JSON when ${what}`);
+      throw new RunError("dump_failed", `restic printed no JSON when ${what}`);
     }
   }
 }
@@ -81,11 +81,11 @@ const RETRYING = /returned error, retrying/;
 const OF_THE_PLACE =
   /wrong password|no key found|unable to open config|Is there a repository|connection refused|no such host|permission denied|timeout|no space left/i;
 
-export function resticFailed(exit: Exit, what: string): CouldNotRun | RestoreRefused {
+export function resticFailed(exit: Exit, what: string): RunError | RestoreRefused {
   const lines = exit.stderr.split("\n").filter((line) => line.trim() !== "");
   const last = (lines.at(-1) ?? "").slice(0, 300);
   if (/no space left/i.test(exit.stderr))
-    return new CouldNotRun(
+    return new RunError(
       "disk_full",
       "the scratch directory's file system filled up during the restore: give it more room",
     );
@@ -94,8 +94,5 @@ export function resticFailed(exit: Exit, what: string): CouldNotRun | RestoreRef
     return new RestoreRefused(
       `restic cannot give back what the snapshot holds (${what}, ${endedWith(exit)})`,
     );
-  return new CouldNotRun(
-    "ciphertext_unavailable",
-    `restic ended with ${endedWith(exit)} when ${what}: ${last}`,
-  );
+  return new RunError("ciphertext_unavailable", `restic ended with ${endedWith(exit)} when ${what}: ${last}`);
 }

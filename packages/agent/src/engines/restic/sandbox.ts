@@ -12,7 +12,7 @@ import { readReference, type Reference } from "../foreign/reference.ts";
 import { restoreTree } from "../foreign/tree-sandbox.ts";
 import { dumpedFile } from "./dumped-file.ts";
 import { Restic, resticVersion } from "./restic.ts";
-import type { ResticSettings } from "./settings.ts";
+import type { ResticSettings } from "../../config/engines/restic.ts";
 import { repositoryId, treeOf } from "./snapshots.ts";
 
 type Pinned = Extract<Reference, { kind: "restic" }>;
@@ -49,7 +49,7 @@ export async function findResticSandbox(
   };
 }
 
-/** Restic itself holds what it reads against these ids. @throws RestoreRefused, CouldNotRun */
+/** Restic itself holds what it reads against these ids. @throws RestoreRefused, RunError */
 async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
   if ((await repositoryId(restic)) !== reference.repository_id)
     throw new RestoreRefused("the repository is not the one that the backup refers to");

@@ -1,7 +1,7 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { requireFresh } from "../foreign/require-fresh.ts";
 import type { Restic } from "./restic.ts";
-import type { ResticSettings } from "./settings.ts";
+import type { ResticSettings } from "../../config/engines/restic.ts";
 
 export interface Snapshot {
   readonly id: string;
@@ -13,15 +13,15 @@ export interface Snapshot {
 
 const HEX = /^[0-9a-f]{64}$/;
 
-/** @throws CouldNotRun, RestoreRefused */
+/** @throws RunError, RestoreRefused */
 export async function repositoryId(restic: Restic): Promise<string> {
   const config = await restic.json(["cat", "config"], "opening the repository");
   const id = textOf(config, "id");
   if (HEX.test(id)) return id;
-  throw new CouldNotRun("dump_failed", "the repository tells no id");
+  throw new RunError("dump_failed", "the repository tells no id");
 }
 
-/** @throws CouldNotRun `source_missing` if none matches, or the newest is older than it may be. */
+/** @throws RunError `source_missing` if none matches, or the newest is older than it may be. */
 export async function newestSnapshot(
   restic: Restic,
   { tags, host, max_age_s }: ResticSettings,
@@ -35,12 +35,12 @@ export async function newestSnapshot(
   const snapshots = (Array.isArray(listed) ? (listed as unknown[]) : []).flatMap((each) => snapshotOf(each));
   const newest = snapshots.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time))[0];
   if (newest === undefined)
-    throw new CouldNotRun("source_missing", "the repository has no snapshot that matches");
+    throw new RunError("source_missing", "the repository has no snapshot that matches");
   requireFresh(`snapshot, ${newest.id.slice(0, 8)},`, Date.parse(newest.time), { max_age_s, now });
   return newest;
 }
 
-/** The tree of a snapshot that is named by its whole id. @throws CouldNotRun, RestoreRefused */
+/** The tree of a snapshot that is named by its whole id. @throws RunError, RestoreRefused */
 export async function treeOf(restic: Restic, snapshot: string): Promise<string> {
   return textOf(await restic.json(["cat", "snapshot", snapshot], "reading the snapshot"), "tree");
 }

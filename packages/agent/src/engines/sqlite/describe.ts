@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
 import { describeTables, type TableCount } from "../row-counts.ts";
 import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
@@ -79,7 +79,7 @@ export function cells(response: Extract<Response, { ok: true }>): string[][] {
 
 function answered(response: Response | null, what: string): Extract<Response, { ok: true }> {
   if (response?.ok === true) return response;
-  throw new CouldNotRun("dump_failed", `${what} failed: ${response?.message ?? "no answer"}`, {
+  throw new RunError("dump_failed", `${what} failed: ${response?.message ?? "no answer"}`, {
     cause: response,
   });
 }

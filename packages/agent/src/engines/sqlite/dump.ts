@@ -2,8 +2,8 @@ import type { Stats } from "node:fs";
 import { lstat, open, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
-import { readFilePieces } from "../../pipeline/file-pieces.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { readFilePieces } from "../../crypto/file-pieces.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../sandboxes/process/scratch-directory.ts";
 import type { Dump, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
@@ -11,7 +11,7 @@ import { describeSqlite } from "./describe.ts";
 import { originOfPath } from "../origin.ts";
 import { isFull } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
-import type { SqliteSettings } from "./settings.ts";
+import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
 /** A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that file. */
 export async function dumpSqlite(
@@ -31,8 +31,8 @@ export async function dumpSqlite(
     if (copied?.ok !== true) {
       const { code = -1, message = "no answer" } = copied ?? {};
       if (isFull(code))
-        throw new CouldNotRun("disk_full", `no room in ${scratchDir} for a copy of ${source.path}`);
-      throw new CouldNotRun("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
+        throw new RunError("disk_full", `no room in ${scratchDir} for a copy of ${source.path}`);
+      throw new RunError("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
     }
     const metadata = await describeSqlite(sqlite, copy);
     await sqlite.close();
@@ -66,14 +66,14 @@ async function requireFile(path: string): Promise<void> {
     const found = await stat(path);
     if (found.isFile()) return await requireOwnJournals(await realpath(path), found);
   } catch (error) {
-    if (error instanceof CouldNotRun) throw error;
-    throw new CouldNotRun(
+    if (error instanceof RunError) throw error;
+    throw new RunError(
       "source_missing",
       `the SQLite database ${path} cannot be opened (${errorCode(error)})`,
       { cause: error },
     );
   }
-  throw new CouldNotRun("source_missing", `${path} is no file, so no SQLite database`);
+  throw new RunError("source_missing", `${path} is no file, so no SQLite database`);
 }
 
 /**
@@ -87,7 +87,7 @@ async function requireOwnJournals(path: string, { uid }: Stats): Promise<void> {
     if (stats === null) continue;
     const isOwn = stats.uid === uid || stats.uid === 0 || stats.uid === process.geteuid?.();
     if (stats.isFile() && stats.nlink === 1 && isOwn) continue;
-    throw new CouldNotRun(
+    throw new RunError(
       "dump_failed",
       `${beside} is a link, no file, or not of the database's owner, and SQLite would write to it: look who made it`,
     );

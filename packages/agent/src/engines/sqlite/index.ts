@@ -1,6 +1,6 @@
 import type { Engine } from "../engine.ts";
 import { dumpSqlite } from "./dump.ts";
 import { findSqliteSandbox } from "./sandbox.ts";
-import type { SqliteSettings } from "./settings.ts";
+import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
 export const sqlite: Engine<SqliteSettings> = { dump: dumpSqlite, findSandbox: findSqliteSandbox };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
 import { type QueryOutcome, sqliteIntegrityCheck } from "../../checks/index.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
 import { writeInPlace } from "../../sandboxes/isolation/write-in-place.ts";
 import type { Place } from "../../sandboxes/place.ts";
@@ -15,7 +15,7 @@ import {
   type Sandbox,
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { startBeside } from "../start-beside.ts";
+import { runCheckProgram } from "../run-check-program.ts";
 import { schemaHash } from "../schema-hash.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { isFull, isOfThePlace, type Response } from "./protocol.ts";
@@ -80,7 +80,7 @@ class RestoredSqlite implements Restored {
 
   /** A program that changes the file changes what is thrown away. */
   startCommand(command: readonly string[], signal: AbortSignal): Promise<Child> {
-    return startBeside(this.#place, this.path, command, signal);
+    return runCheckProgram(this.#place, this.path, command, signal);
   }
 
   tables(): Promise<readonly string[]> {
@@ -138,12 +138,12 @@ function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
   return { kind: "error", message: response.message };
 }
 
-/** Of a restored database it is the data's fault that it cannot be listed, unless the place is at fault. @throws RestoreRefused, CouldNotRun */
+/** Of a restored database it is the data's fault that it cannot be listed, unless the place is at fault. @throws RestoreRefused, RunError */
 async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
   try {
     return await listed;
   } catch (error) {
-    const response = error instanceof CouldNotRun ? (error.cause as Response | null | undefined) : null;
+    const response = error instanceof RunError ? (error.cause as Response | null | undefined) : null;
     if (response?.ok !== false) throw error;
     if (isOfThePlace(response.code)) throw ofThePlace(response);
     throw new RestoreRefused(`SQLite cannot read what was restored: ${response.message.slice(0, 200)}`);
@@ -155,14 +155,14 @@ function withoutNames(message: string): string {
   return message.replaceAll(/(["']).*?\1/g, "…").slice(0, 200);
 }
 
-function ofThePlace({ code, message }: { code: number; message: string }): CouldNotRun {
+function ofThePlace({ code, message }: { code: number; message: string }): RunError {
   return isFull(code)
     ? full()
-    : new CouldNotRun("sandbox_failed", `SQLite failed on the restored copy: ${message.slice(0, 200)}`);
+    : new RunError("sandbox_failed", `SQLite failed on the restored copy: ${message.slice(0, 200)}`);
 }
 
-function full(): CouldNotRun {
-  return new CouldNotRun(
+function full(): RunError {
+  return new RunError(
     "disk_full",
     "the scratch directory's file system filled up during the restore: give it more room",
   );

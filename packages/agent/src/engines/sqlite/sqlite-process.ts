@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 import { type Child, endedWith, startChild } from "../../processes/child.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
-import { ownProgram } from "../../sandboxes/isolation/own-program.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
+import { ownProgram } from "../../sandboxes/bounds/own-program.ts";
 import type { Place } from "../../sandboxes/place.ts";
 import type { Request, Response } from "./protocol.ts";
 import { RestoreRefused } from "../engine.ts";
@@ -41,7 +41,7 @@ export class SqliteProcess {
       const end = child.exited.then((exit) => {
         if (exit.signal !== null && CRASHES.has(exit.signal))
           throw new RestoreRefused(`the process that opens the database crashed on it (${exit.signal})`);
-        throw new CouldNotRun(
+        throw new RunError(
           "sandbox_failed",
           `the process that opens SQLite databases ended with ${endedWith(exit)}`,
         );

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { type Child } from "../../processes/child.ts";
 import { ownProcessTag } from "../../processes/process-tag.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place, PlaceProgram } from "../place.ts";
-import type { ContainerSandboxConfig } from "../sandbox-config.ts";
+import type { ContainerSandboxConfig } from "../../config/sandbox-config.ts";
 import { containerChild } from "./container-child.ts";
 import { type EngineApi, EngineApiError } from "./engine-api.ts";
 import { OWNER_LABEL, reapContainers } from "./leftovers.ts";
@@ -41,7 +41,7 @@ export interface ContainerRequest {
  *
  * It ends by itself when this process does, however that ends (the runtime then sees our connection close), and the runtime
  * removes it; its volume goes with the next run (`reapContainers`).
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function openContainerPlace(request: ContainerRequest): Promise<Place> {
   const { api, user, limits, signal } = request;
@@ -78,7 +78,7 @@ export async function openContainerPlace(request: ContainerRequest): Promise<Pla
     await close();
     stopIfAborted(signal);
     if (!(error instanceof EngineApiError)) throw error;
-    throw new CouldNotRun("sandbox_failed", `the container could not be started: ${error.message}`, {
+    throw new RunError("sandbox_failed", `the container could not be started: ${error.message}`, {
       cause: error,
     });
   }
@@ -161,7 +161,7 @@ async function startIn(
   } catch (error) {
     stopIfAborted(signal);
     if (!(error instanceof EngineApiError)) throw error;
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_failed",
       (await hasEnded(api, container))
         ? "the container has ended: it reached sandbox.time_limit_s, or was stopped from outside"

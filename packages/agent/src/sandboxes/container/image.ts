@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { type EngineApi, EngineApiError } from "./engine-api.ts";
 
 export interface Image {
@@ -13,7 +13,7 @@ export interface Image {
 /**
  * An image that this host has. None is ever pulled: what runs on a host is decided by its people, not by a tag that somebody
  * moves.
- * @throws CouldNotRun `tool_missing`
+ * @throws RunError `tool_missing`
  */
 export async function findImage(api: EngineApi, name: string): Promise<Image> {
   let answer: unknown;
@@ -22,7 +22,7 @@ export async function findImage(api: EngineApi, name: string): Promise<Image> {
   } catch (error) {
     if (!(error instanceof EngineApiError)) throw error;
     const isMissing = error.status === 404;
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_missing",
       isMissing
         ? `the image ${name} is not on this host: fetch it (podman pull ${name}, or docker pull), or name another under sandbox.image`
@@ -32,7 +32,7 @@ export async function findImage(api: EngineApi, name: string): Promise<Image> {
   }
   const { Id, RepoDigests } = answer as { Id?: unknown; RepoDigests?: unknown };
   const id = typeof Id === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(Id)?.[1] : undefined;
-  if (id === undefined) throw new CouldNotRun("sandbox_failed", `the image ${name} has no id`);
+  if (id === undefined) throw new RunError("sandbox_failed", `the image ${name} has no id`);
   const repository = name.replace(/@.*$/, "").replace(/:[^/:]*$/, "");
   const digests = (Array.isArray(RepoDigests) ? RepoDigests : []).flatMap((each: unknown) => {
     const [, from = "", digest] = /^(.+)@(sha256:[0-9a-f]{64})$/.exec(String(each)) ?? [];

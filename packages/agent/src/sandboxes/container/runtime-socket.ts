@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { EngineApi, EngineApiError } from "./engine-api.ts";
 
 const INSTALL =
@@ -9,7 +9,7 @@ const INSTALL =
 
 /**
  * The Docker Engine API of this host: where DOCKER_HOST says, else Docker's socket, else Podman's, the first that answers.
- * @throws CouldNotRun `tool_missing` where none does; the message says what was found at each place.
+ * @throws RunError `tool_missing` where none does; the message says what was found at each place.
  */
 export async function findEngineApi(environment: NodeJS.ProcessEnv = process.env): Promise<EngineApi> {
   const troubles: string[] = [];
@@ -18,7 +18,7 @@ export async function findEngineApi(environment: NodeJS.ProcessEnv = process.env
     if (trouble === null) return new EngineApi(socket);
     troubles.push(trouble);
   }
-  throw new CouldNotRun("tool_missing", `no container runtime answers: ${troubles.join("; ")}. ${INSTALL}`);
+  throw new RunError("tool_missing", `no container runtime answers: ${troubles.join("; ")}. ${INSTALL}`);
 }
 
 function candidates(environment: NodeJS.ProcessEnv): string[] {
@@ -27,7 +27,7 @@ function candidates(environment: NodeJS.ProcessEnv): string[] {
     const path = /^unix:\/\/(\/.+)$/.exec(host)?.[1];
     if (path !== undefined) return [path];
     // The restored data would travel through whatever it is.
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_missing",
       "DOCKER_HOST does not name a unix socket: a sandbox runs on this host only, so set it to unix:///path/of/the/socket",
     );

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { Place } from "../place.ts";
-import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../sandbox-config.ts";
+import { CONTAINER_DEFAULTS, type ContainerSandboxConfig } from "../../config/sandbox-config.ts";
 import { openContainerPlace } from "./container-place.ts";
 import { findImage } from "./image.ts";
 import { findEngineApi } from "./runtime-socket.ts";
@@ -29,13 +29,13 @@ export interface ServerImage<Programs> {
   readonly name: string;
   readonly digest: string;
   readonly programs: Programs;
-  /** A container of it, with the limits of the configuration. @throws CouldNotRun */
+  /** A container of it, with the limits of the configuration. @throws RunError */
   readonly open: (signal: AbortSignal) => Promise<Place>;
 }
 
 /**
  * An image of this host with a database server in it; what is in it is seen by running it.
- * @throws CouldNotRun `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without such a server.
+ * @throws RunError `tool_missing` without a runtime or the image, `sandbox_lacks` for an image without such a server.
  */
 export async function findServerImage<Programs>(
   request: ServerImageRequest<Programs>,
@@ -44,7 +44,7 @@ export async function findServerImage<Programs>(
   const api = await findEngineApi();
   const pattern = config.image ?? request.official;
   if (major === null && pattern.includes("{major}")) {
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_lacks",
       `the backup does not say which version of ${product} it is of, so ${pattern} names no image: name one under sandbox.image`,
     );
@@ -61,7 +61,7 @@ export async function findServerImage<Programs>(
     const { code } = await child.exited;
     if (programs !== null)
       return { name: image.name, digest: image.digest, programs, open: (aborted) => open(config, aborted) };
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_lacks",
       `the image ${image.name} has no ${product} server and a user ${user} to run it (exit code ${code ?? "none"}): name one that has under sandbox.image`,
     );

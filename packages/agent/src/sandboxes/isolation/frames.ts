@@ -38,14 +38,6 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-export interface Limits {
-  /** Of all that lies in the sandbox's directory. */
-  readonly disk_bytes: number;
-  /** Of each file. */
-  readonly file_bytes: number;
-  readonly processes: number;
-}
-
 export interface StartRequest {
   readonly command: string;
   readonly args: readonly string[];

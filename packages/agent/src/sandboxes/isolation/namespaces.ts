@@ -8,7 +8,7 @@ import { findProgram } from "../../processes/find-program.ts";
 import { unprivilegedUser, type User } from "../../processes/unprivileged-user.ts";
 import { SERVE_COMMAND } from "./commands.ts";
 import { preferToEnd } from "../process/prefer-to-end.ts";
-import { ownProgramAt, programDirectory } from "./own-program.ts";
+import { ownProgramAt, programDirectory } from "../bounds/own-program.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
 const INSIDE = "/run/attestore";

@@ -1,18 +1,18 @@
 import { mkdir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { RunContext } from "../run-context.ts";
-import { stopIfAborted } from "../../runs/could-not-run.ts";
+import { stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../place.ts";
 import { openProcessPlace } from "../process/process-place.ts";
 import { makeScratchDirectory } from "../process/scratch-directory.ts";
 import { ProcessWatch } from "../process/process-watch.ts";
-import { Confinement, type IsolationLevel, type ReachedLimit } from "./confinement.ts";
-import type { Limits } from "./frames.ts";
+import { Confinement, type IsolationLevel, type ReachedLimit } from "../bounds/confinement.ts";
+import type { Limits } from "../bounds/limits.ts";
 import { enterNamespaces } from "./namespaces.ts";
 import { openRemotePlace } from "./remote-place.ts";
 import { connectSandboxUnit, hasSandboxUnit } from "./sandbox-unit.ts";
-import { measuredAtEnd } from "./measured-at-end.ts";
-import { watchDisk } from "./watch-disk.ts";
+import { measuredAtEnd } from "../bounds/measured-at-end.ts";
+import { watchDisk } from "../bounds/watch-disk.ts";
 
 const PROCESSES = 512;
 /** So that whoever reaches the bound of one file is beyond that of all, even if it grows a file by large steps. */
@@ -23,7 +23,7 @@ const UNIT_CACHE = "/var/cache";
 /**
  * A throw-away place of this host for programs that touch a dump: as well held as this host and this process allow. Which it
  * was, `context.confinement` then says.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function openIsolatedPlace(context: RunContext): Promise<Place> {
   const { signal, scratchDir } = context;

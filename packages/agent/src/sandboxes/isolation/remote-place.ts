@@ -1,9 +1,10 @@
 import type { Readable, Writable } from "node:stream";
 import type { Child } from "../../processes/child.ts";
 import { gather } from "../../processes/gather.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place, PlaceProgram } from "../place.ts";
-import { FRAME, type Frame, FrameDecoder, jsonFrame, type Limits, type Ready } from "./frames.ts";
+import { FRAME, type Frame, FrameDecoder, jsonFrame, type Ready } from "./frames.ts";
+import type { Limits } from "../bounds/limits.ts";
 import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
 
 /** A way to a sandbox that was just made, and nobody else has spoken to. */
@@ -20,7 +21,7 @@ const READY_MS = 30_000;
 
 /**
  * Speaks to a sandbox: its programs look like children of ours.
- * @throws CouldNotRun `sandbox_failed` if it does not answer
+ * @throws RunError `sandbox_failed` if it does not answer
  */
 export async function openRemotePlace(
   stream: SandboxStream,
@@ -85,7 +86,7 @@ export async function openRemotePlace(
     const request = { command: "", args: [], env: {}, cwd: null, signal, stopSignal: "SIGKILL" } as const;
     const [{ child }, code] = await begin({ ...request, socket: path });
     if (code === null) return child;
-    throw new CouldNotRun("sandbox_failed", `the scratch server's socket does not answer (${code})`);
+    throw new RunError("sandbox_failed", `the scratch server's socket does not answer (${code})`);
   }
 
   async function start({
@@ -100,11 +101,11 @@ export async function openRemotePlace(
     const [remote, code] = await begin({ command, args, env, cwd: cwd ?? null, signal, stopSignal });
     if (code !== null) {
       throw isMissing(code)
-        ? new CouldNotRun(
+        ? new RunError(
             "tool_missing",
             `the program ${command} is missing or not executable in the sandbox: install it where its user can run it`,
           )
-        : new CouldNotRun("sandbox_failed", `${command} could not be started in the sandbox (${code})`);
+        : new RunError("sandbox_failed", `${command} could not be started in the sandbox (${code})`);
     }
     const { child } = remote;
     return isDump === true ? { ...child, stdout: gather(child.stdout) } : child;
@@ -123,8 +124,8 @@ export async function openRemotePlace(
   };
 }
 
-function lost(): CouldNotRun {
-  return new CouldNotRun(
+function lost(): RunError {
+  return new RunError(
     "sandbox_failed",
     "the sandbox ended before the restore did: it reached its limit of time or memory, or was stopped from outside",
   );

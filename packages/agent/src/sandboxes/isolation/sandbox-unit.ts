@@ -3,7 +3,7 @@ import { access, constants } from "node:fs/promises";
 import { connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "@attestore/host/errno";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
 /** attestore-sandbox.socket listens here; each connection is an attestore-sandbox@.service of its own. */
@@ -18,13 +18,13 @@ export async function hasSandboxUnit(): Promise<boolean> {
   );
 }
 
-/** @throws CouldNotRun `sandbox_failed`: where the unit is, nothing less is used instead. */
+/** @throws RunError `sandbox_failed`: where the unit is, nothing less is used instead. */
 export async function connectSandboxUnit(): Promise<SandboxStream> {
   const socket = connect(SANDBOX_SOCKET);
   try {
     await once(socket, "connect");
   } catch (error) {
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_failed",
       `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${errorCode(error) ?? "unknown error"}): look at systemctl status attestore-sandbox.socket`,
       { cause: error },

@@ -12,14 +12,14 @@ import {
   type Frame,
   FrameDecoder,
   jsonFrame,
-  type Limits,
   MAX_PAYLOAD,
   type Ready,
   type StartRequest,
   WINDOW,
 } from "./frames.ts";
-import { hardLimit } from "./hard-limit.ts";
-import { holdsMore, watchDisk } from "./watch-disk.ts";
+import type { Limits } from "../bounds/limits.ts";
+import { hardLimit } from "../bounds/hard-limit.ts";
+import { holdsMore, watchDisk } from "../bounds/watch-disk.ts";
 
 export interface ServedSandbox extends Ready {
   /** Who programs run as; null for whoever we are. */

@@ -1,11 +1,11 @@
 import { endedWith } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
-import { CouldNotRun, stopIfAborted } from "../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place } from "../place.ts";
 
 const FULL = /No space left on device|Disk quota exceeded|File too large/;
 
-/** Writes a file of a place and the directory that it lies in, as the user of its programs. @throws CouldNotRun, and whatever the content throws. */
+/** Writes a file of a place and the directory that it lies in, as the user of its programs. @throws RunError, and whatever the content throws. */
 export async function writeInPlace(
   place: Place,
   path: string,
@@ -25,9 +25,9 @@ export async function writeInPlace(
   stopIfAborted(signal);
   if (exit.code === 0) return;
   throw FULL.test(exit.stderr) || exit.signal === "SIGXFSZ"
-    ? new CouldNotRun(
+    ? new RunError(
         "disk_full",
         "the scratch directory's file system filled up during the restore: give it more room",
       )
-    : new CouldNotRun("sandbox_failed", `the restored file could not be written (${endedWith(exit)})`);
+    : new RunError("sandbox_failed", `the restored file could not be written (${endedWith(exit)})`);
 }

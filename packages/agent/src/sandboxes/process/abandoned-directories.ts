@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { isAlive } from "../../processes/process-tag.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/directory.ts";
 import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
@@ -110,7 +110,7 @@ async function inDirectory(
   try {
     directory = await openIt(path);
   } catch (error) {
-    if (error instanceof CouldNotRun) return error.message;
+    if (error instanceof RunError) return error.message;
     if (errorCode(error) === "ENOENT") return null;
     if (errorCode(error) !== null) return `it cannot be looked at (${errorCode(error)})`;
     throw error;

@@ -3,7 +3,7 @@ import { type FileHandle, lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { CouldNotRun } from "../../runs/could-not-run.ts";
+import { RunError } from "../../errors/run-error.ts";
 import { openDirectory, openToldDirectory } from "../../trees/directory.ts";
 
 /** `attestore-<uid>-<gid>`, and eight digits more where somebody else had made that name first. */
@@ -12,7 +12,7 @@ const NAME = /^attestore-([0-9]+)-([0-9]+)(?:-x[0-9a-f]{8})?$/;
 /**
  * A directory of ours in a place where everybody may make names, such as /tmp: only we can make anything in it, so that what is
  * in it is ours. Nobody but `user` can walk through it.
- * @throws CouldNotRun `sandbox_failed`
+ * @throws RunError `sandbox_failed`
  */
 export async function makeOwnParent(place: string, user: User | null): Promise<string> {
   await requireSticky(place);
@@ -40,7 +40,7 @@ export async function makeOwnParent(place: string, user: User | null): Promise<s
     }
     return path;
   }
-  throw new CouldNotRun("sandbox_failed", `no directory of our own could be made in ${place}`);
+  throw new RunError("sandbox_failed", `no directory of our own could be made in ${place}`);
 }
 
 /** Those of ours: a link, or a directory that somebody else may write to, is none. */
@@ -59,7 +59,7 @@ export async function findOwnParents(place: string): Promise<string[]> {
 /**
  * Holds a directory that we were told to work in. What is called by a name in it can be trusted only if nobody else could have
  * made that name.
- * @throws CouldNotRun `sandbox_failed`; the system's own error if there is none
+ * @throws RunError `sandbox_failed`; the system's own error if there is none
  */
 export async function openPrivate(path: string): Promise<FileHandle> {
   const directory = await openToldDirectory(path);
@@ -67,7 +67,7 @@ export async function openPrivate(path: string): Promise<FileHandle> {
   if (uid === ownUid() && (mode & 0o022) === 0) return directory;
   await directory.close();
   const whose = uid === ownUid() ? "can be written to by others" : `belongs to another user (uid ${uid})`;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     `the scratch directory ${path} ${whose}: it has to be this user's own, and nobody else's to write to`,
   );
@@ -82,7 +82,7 @@ async function requireSticky(place: string): Promise<void> {
   const { mode, uid } = await lstat(place);
   const isOthers = uid !== 0 && uid !== ownUid();
   if (!isOthers && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     `${place} is no place to work in: others can rename what is in it (it needs the sticky bit, and to be root's)`,
   );

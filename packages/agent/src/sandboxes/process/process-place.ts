@@ -2,12 +2,12 @@ import { randomBytes } from "node:crypto";
 import { type Child, startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
-import type { ReachedLimit } from "../isolation/confinement.ts";
-import type { Limits } from "../isolation/frames.ts";
-import { hardLimit } from "../isolation/hard-limit.ts";
-import { ownProgram } from "../isolation/own-program.ts";
-import { measuredAtEnd } from "../isolation/measured-at-end.ts";
-import { watchDisk } from "../isolation/watch-disk.ts";
+import type { ReachedLimit } from "../bounds/confinement.ts";
+import type { Limits } from "../bounds/limits.ts";
+import { hardLimit } from "../bounds/hard-limit.ts";
+import { ownProgram } from "../bounds/own-program.ts";
+import { measuredAtEnd } from "../bounds/measured-at-end.ts";
+import { watchDisk } from "../bounds/watch-disk.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { preferToEnd } from "./prefer-to-end.ts";
 import { ProcessWatch, threadsOf } from "./process-watch.ts";
@@ -29,7 +29,7 @@ export interface PlaceBounds extends Limits {
 /**
  * Two throw-away directories of this host, and programs that run as an unprivileged user. What kill -9 leaves of them
  * goes with the next run.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function openProcessPlace(
   scratchDir: string,

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import { ownProcessTag } from "../../processes/process-tag.ts";
 import type { User } from "../../processes/unprivileged-user.ts";
-import { CouldNotRun, isDiskFull } from "../../runs/could-not-run.ts";
+import { RunError, isDiskFull } from "../../errors/run-error.ts";
 import {
   markAsLeft,
   REACHABLE_PLACE,
@@ -24,7 +24,7 @@ export interface ScratchDirectory {
  * A new directory of mode 0700 in `parent`, for plaintext that is thrown away. If we are to hand it to another user who
  * cannot reach `parent`, it is made in a directory of ours in /var/tmp instead. Directories of processes that are gone are
  * removed first, wherever they are: that is how what kill -9 leaves behind goes away.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function makeScratchDirectory(parent: string, user: User | null): Promise<ScratchDirectory> {
   await removeAbandonedDirectories(parent);
@@ -34,7 +34,7 @@ export async function makeScratchDirectory(parent: string, user: User | null): P
   });
 }
 
-/** As short a path as can be: a unix socket's is at most 107 bytes. @throws CouldNotRun */
+/** As short a path as can be: a unix socket's is at most 107 bytes. @throws RunError */
 export function makeSocketDirectory(user: User | null): Promise<ScratchDirectory> {
   return make(socketPlace(), "", user, () => makeOwnParent(socketPlace(), user));
 }
@@ -53,7 +53,7 @@ async function make(
     await mkdir(join(parent, name), { mode: 0o700 });
     if (user !== null) await chown(join(parent, name), user.uid, user.gid);
   } catch (error) {
-    if (error instanceof CouldNotRun) throw error;
+    if (error instanceof RunError) throw error;
     throw cannotMake(place, error);
   }
   return { path: join(parent, name), remove: () => remove(parent, name) };
@@ -68,8 +68,8 @@ async function remove(path: string, name: string): Promise<void> {
   }
 }
 
-function cannotMake(parent: string, error: unknown): CouldNotRun {
-  return new CouldNotRun(
+function cannotMake(parent: string, error: unknown): RunError {
+  return new RunError(
     isDiskFull(error) ? "disk_full" : "sandbox_failed",
     `no scratch directory could be made in ${parent} (${errorCode(error) ?? "unknown error"})`,
     { cause: error },

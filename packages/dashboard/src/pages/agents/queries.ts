@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { every } from "../../app/query-client.ts";
+import { every } from "../../api/query-client.ts";
 import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type AgentFilter = "active" | "revoked" | "all";

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type SubmitEvent, useState } from "react";
 import { api } from "../../api/client.ts";
 import { useMe } from "../../api/session.ts";
-import { every } from "../../app/query-client.ts";
+import { every } from "../../api/query-client.ts";
 import { CommandText } from "../../parts/command-text.tsx";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { PageSkeleton } from "../../parts/page-skeleton.tsx";

@@ -2,7 +2,7 @@ import { Group, Loader, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { api } from "../../api/client.ts";
-import { every } from "../../app/query-client.ts";
+import { every } from "../../api/query-client.ts";
 import { Awaited } from "../../parts/awaited.tsx";
 import { Section } from "../../parts/section.tsx";
 import { attach } from "../../text/attach.ts";

@@ -1,8 +1,8 @@
 import { Group } from "@mantine/core";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
-import { endOf } from "../sources/command-state.ts";
-import type { Command } from "../sources/queries.ts";
+import { endOf } from "./command-state.ts";
+import type { Command } from "./command-state.ts";
 
 /** How far a command is, in a word. Done is not proven: what a restore test found is in its receipt. */
 export function CommandMark({ command }: { command: Command }) {

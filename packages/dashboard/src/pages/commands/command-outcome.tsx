@@ -6,8 +6,8 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 import { commandText } from "../../text/commands.ts";
 import { sourceText } from "../../text/sources.ts";
 import { receiptQuery } from "../receipts/queries.ts";
-import { endOf } from "../sources/command-state.ts";
-import type { Command } from "../sources/queries.ts";
+import { endOf } from "./command-state.ts";
+import type { Command } from "./command-state.ts";
 
 const text = sourceText.trigger;
 

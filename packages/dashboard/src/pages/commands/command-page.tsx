@@ -10,7 +10,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { Section } from "../../parts/section.tsx";
 import { commandText } from "../../text/commands.ts";
 import { sourceListQuery } from "../../api/source-list.ts";
-import { type Command } from "../sources/queries.ts";
+import type { Command } from "./command-state.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import { CommandResult } from "./command-outcome.tsx";
 import { CommandSteps } from "./command-steps.tsx";

@@ -1,8 +1,8 @@
 import { Text, VisuallyHidden } from "@mantine/core";
 import { Age } from "../../parts/age.tsx";
 import { sourceText } from "../../text/sources.ts";
-import { endOf, stepsDone } from "../sources/command-state.ts";
-import type { Command } from "../sources/queries.ts";
+import { endOf, stepsDone } from "./command-state.ts";
+import type { Command } from "./command-state.ts";
 import classes from "./command-steps.module.css";
 import { commandText } from "../../text/commands.ts";
 

@@ -10,7 +10,7 @@ import type { Column } from "../../parts/record-table.tsx";
 import { SourceChoice, SourceName } from "../../parts/source-choice.tsx";
 import { useFilter } from "../../parts/use-filter.ts";
 import { commandText as text } from "../../text/commands.ts";
-import type { Command } from "../sources/queries.ts";
+import type { Command } from "./command-state.ts";
 import { CommandMark } from "./command-mark.tsx";
 import { CommandOutcome } from "./command-outcome.tsx";
 import { Issuer } from "./issuer.tsx";

@@ -9,7 +9,7 @@ import { Section } from "../../parts/section.tsx";
 import { logText } from "../../text/log.ts";
 import { visible } from "../../text/visible.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
-import { type Contradiction, forgetLog } from "../../verification/held-head.ts";
+import { type Contradiction, forgetLog } from "../../verifier/held-head.ts";
 import classes from "./contradiction-alarm.module.css";
 import { logWatchQuery } from "./watch-log.ts";
 

@@ -1,8 +1,8 @@
 import { parseVerifierKey } from "@attestore/proof";
 import { api } from "../../api/client.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
-import { readHeldHead } from "../../verification/held-head.ts";
-import type { Keys } from "../../verification/verify-here.ts";
+import { readHeldHead } from "../../verifier/held-head.ts";
+import type { Keys } from "../../verifier/verify-in-browser.ts";
 
 /** The log's key: as this browser knows it from before, else as the service gives it now. */
 export async function knownLogKey(orgID: string): Promise<NonNullable<Keys["log"]>> {

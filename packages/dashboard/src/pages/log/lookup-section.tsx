@@ -9,7 +9,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { Section } from "../../parts/section.tsx";
 import { logText } from "../../text/log.ts";
 import { MalformedResult, ReceiptResult } from "../../verification/receipt-result.tsx";
-import { NO_KEYS, verifyHere } from "../../verification/verify-here.ts";
+import { NO_KEYS, verifyInBrowser } from "../../verifier/verify-in-browser.ts";
 import { fetchProof } from "../receipts/fetch-proof.ts";
 import { LogResult } from "./log-result.tsx";
 import { verifyEvent } from "./verify-event.ts";
@@ -75,7 +75,7 @@ async function lookUp(orgId: string, id: string) {
   }
   const { bundle, keys } = await fetchProof(orgId, id, NO_KEYS);
   requireAskedFor(id, bundle.leaf.id);
-  return { receipt: { verdict: await verifyHere({ bundle }, keys), keys } };
+  return { receipt: { verdict: await verifyInBrowser({ bundle }, keys), keys } };
 }
 
 function requireAskedFor(asked: string, answered: string): void {

@@ -1,8 +1,8 @@
+import type { Schemas } from "@attestore/contract/client";
 import { api } from "../../api/client.ts";
 import type { CheckedLine } from "../../verification/checked-line.ts";
 import { checkEvent } from "../../verification/event-inclusion.ts";
-import type { Keys } from "../../verification/verify-here.ts";
-import type { LogEvent } from "../events/queries.ts";
+import type { Keys } from "../../verifier/verify-in-browser.ts";
 import { knownLogKey } from "./log-key.ts";
 import { readHead } from "./queries.ts";
 
@@ -12,7 +12,7 @@ export interface VerifiedEvent {
 }
 
 /** Fetches the proof that an event is in the log as it stands, and checks it in this browser. */
-export async function verifyEvent(orgID: string, event: LogEvent): Promise<VerifiedEvent> {
+export async function verifyEvent(orgID: string, event: Schemas["EventRecord"]): Promise<VerifiedEvent> {
   const [logKey, { tree_size }] = await Promise.all([knownLogKey(orgID), readHead(orgID)]);
   const query = { leaf: event.leaf_hash, tree_size: String(tree_size) };
   const { body } = await api.call("get", "/api/orgs/{orgID}/log/proof", { path: { orgID }, query });

@@ -9,7 +9,7 @@ import {
   raiseContradiction,
   readContradiction,
   readHeldHead,
-} from "../../verification/held-head.ts";
+} from "../../verifier/held-head.ts";
 import { LogContradiction, type Observation, observeHead } from "../../verification/observe-head.ts";
 import { consistencySource, readHead } from "./queries.ts";
 

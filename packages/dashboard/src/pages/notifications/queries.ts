@@ -1,7 +1,7 @@
 import type { Schemas } from "@attestore/contract/client";
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
-import { every } from "../../app/query-client.ts";
+import { every } from "../../api/query-client.ts";
 import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type Channel = Schemas["ChannelRecord"];

@@ -8,9 +8,9 @@ import {
 } from "@attestore/proof";
 import { api } from "../../api/client.ts";
 import { pageOf } from "../../api/paged-query.ts";
-import { readHeldHead } from "../../verification/held-head.ts";
+import { readHeldHead } from "../../verifier/held-head.ts";
 import { browserStorage } from "../../verification/browser-storage.ts";
-import type { Keys } from "../../verification/verify-here.ts";
+import type { Keys } from "../../verifier/verify-in-browser.ts";
 
 /**
  * A receipt's bundle, and the keys to hold it against: those that the reader gave, else the log's as this browser knows it from before, else

@@ -13,7 +13,7 @@ import { verify } from "../../text/verify.ts";
 import { KeyFields } from "../../verification/key-fields.tsx";
 import { NO_TEXTS, readTexts } from "../../verification/key-texts.ts";
 import { MalformedResult, ReceiptResult } from "../../verification/receipt-result.tsx";
-import { verifyHere } from "../../verification/verify-here.ts";
+import { verifyInBrowser } from "../../verifier/verify-in-browser.ts";
 import { fetchProof } from "./fetch-proof.ts";
 import type { ReceiptDetail } from "./queries.ts";
 
@@ -29,7 +29,11 @@ export function VerifyHere({ receipt }: { receipt: ReceiptDetail }) {
     mutationFn: async () => {
       const { bundle, keys } = await fetchProof(orgId, receipt.id, read.keys);
       requireSame(receipt, bundle);
-      return { keys, verdict: await verifyHere({ bundle }, keys, read.ciphertextSha256), at: new Date() };
+      return {
+        keys,
+        verdict: await verifyInBrowser({ bundle }, keys, read.ciphertextSha256),
+        at: new Date(),
+      };
     },
   });
   const { data, error } = verification;

@@ -3,7 +3,7 @@ import { RecordLink } from "../../parts/record-link.tsx";
 import { sourceText } from "../../text/sources.ts";
 import { CommandResult } from "../commands/command-outcome.tsx";
 import { CommandSteps } from "../commands/command-steps.tsx";
-import { endOf } from "./command-state.ts";
+import { endOf } from "../commands/command-state.ts";
 import type { FollowedCommands } from "./use-followed-commands.ts";
 
 const text = sourceText.trigger;

@@ -1,7 +1,7 @@
 import type { Status } from "../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../text/format.ts";
 import { sourceText } from "../../text/sources.ts";
-import { endOf } from "./command-state.ts";
+import { endOf } from "../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "./queries.ts";
 import { dataBack_ms } from "./restore-phases.ts";
 import type { TimelineRow } from "./timeline-rows.ts";

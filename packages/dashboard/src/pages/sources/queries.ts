@@ -13,7 +13,6 @@ export type Drift = Schemas["DriftIndicator"];
 export type RestoreTest = Schemas["RestoreTestRecord"];
 export type Retention = Schemas["Retention"];
 export type Agent = Schemas["AgentRecord"];
-export type Command = Schemas["CommandRecord"];
 
 /** All that is asked about one source lies below this key. */
 const keyOf = (orgID: string, sourceID: string) => ["orgs", orgID, "sources", sourceID] as const;

@@ -1,5 +1,6 @@
 import { refutedBy } from "../backups/refuted-by.ts";
-import type { Command, TimelineItem } from "./queries.ts";
+import type { TimelineItem } from "./queries.ts";
+import type { Command } from "../commands/command-state.ts";
 
 type Receipt = Extract<TimelineItem, { type: "receipt" }>["receipt"];
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Command } from "./queries.ts";
+import type { Command } from "../commands/command-state.ts";
 import { runnerOf, triggerReason } from "./trigger-reason.ts";
 
 const now = new Date("2026-11-21T12:00:00Z");

@@ -1,6 +1,7 @@
 import { sourceText } from "../../text/sources.ts";
-import { isUnderWay } from "./command-state.ts";
-import type { Agent, Command, Source } from "./queries.ts";
+import { isUnderWay } from "../commands/command-state.ts";
+import type { Agent, Source } from "./queries.ts";
+import type { Command } from "../commands/command-state.ts";
 
 const text = sourceText.trigger;
 

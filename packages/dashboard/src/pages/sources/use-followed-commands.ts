@@ -2,8 +2,9 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { useMe, useOrgId } from "../../api/session.ts";
 import { useNow } from "../../parts/age.tsx";
-import { endOf, isUnderWay } from "./command-state.ts";
-import { type Command, recentCommandsQuery, type Source } from "./queries.ts";
+import { endOf, isUnderWay } from "../commands/command-state.ts";
+import { recentCommandsQuery, type Source } from "./queries.ts";
+import type { Command } from "../commands/command-state.ts";
 
 export interface FollowedCommands {
   /** The source's newest; undefined while they are not known. */

@@ -9,7 +9,7 @@ import { chooseKeys, type TrustedKeys } from "../../verification/choose-keys.ts"
 import { ReceiptResult } from "../../verification/receipt-result.tsx";
 import { StatementView, whatItIs } from "../../verification/statement-view.tsx";
 import { VerdictBanner } from "../../verification/verdict-banner.tsx";
-import { type Keys, type VerdictHere, verifyHere } from "../../verification/verify-here.ts";
+import { type Keys, type VerdictHere, verifyInBrowser } from "../../verifier/verify-in-browser.ts";
 
 /** The id of the place on the page where keys are given. */
 export const KEYS_PLACE = "keys-to-trust";
@@ -27,7 +27,7 @@ export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: Rec
   useEffect(() => {
     let isCurrent = true;
     const keys = chooseKeys(receipt, trusted);
-    verifyHere(receipt, keys, ciphertextSha256).then(
+    verifyInBrowser(receipt, keys, ciphertextSha256).then(
       (verdict) => {
         if (isCurrent) setResult({ verdict, keys });
       },

@@ -1,7 +1,7 @@
 import { connectDatabase } from "../../platform/database/database.ts";
 import { readServicePrivileges, SEPARATE_THEM } from "../../platform/database/service-privileges.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
+import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
 import { type Finding, ok, warning } from "./finding.ts";
 
 /** Whom the service connects as, and what that role may beyond what the service needs. */

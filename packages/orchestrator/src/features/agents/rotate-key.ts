@@ -13,9 +13,9 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import { lockLogs } from "../../log/locked-log.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import { lastRunAfter } from "./runs-to-come.ts";
+import { lastRunAfter } from "./latest-run.ts";
 import { listRetiredKeys, presentKeys, replaceSigningKey, type RetiredKey } from "./signing-keys.ts";
 import { findAgent, type Agent } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { AgentRecord, AgentStatus, Id, RenameAgentRequest } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import {
   isWithin,
   knownUntil,
@@ -12,7 +12,7 @@ import {
   periodOf,
 } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
-import { presentAgent } from "./present.ts";
+import { serializeAgent } from "./serialize.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { findAgentOf, listAgentPage, renameAgent } from "./store.ts";
 
@@ -37,7 +37,7 @@ export function agentRoutes(): Route[] {
         ...periodOf(query, knownUntil(within)),
         status: query.status ?? null,
       });
-      return { status: 200, body: paged(agents, page, presentAgent) };
+      return { status: 200, body: paged(agents, page, serializeAgent) };
     },
   });
 
@@ -53,7 +53,7 @@ export function agentRoutes(): Route[] {
     async handle({ orgId, params, within }, tx) {
       const agent = await findAgentOf(tx, orgId, params.agentID);
       if (agent === null || !isWithin(knownUntil(within), agent.created_at)) throw notFound("agent");
-      return { status: 200, body: presentAgent(agent) };
+      return { status: 200, body: serializeAgent(agent) };
     },
   });
 
@@ -70,7 +70,7 @@ export function agentRoutes(): Route[] {
     async handle({ body, params }, tx) {
       const agent = await renameAgent(tx, params.orgID, params.agentID, body.name);
       if (agent === null) throw notFound("agent");
-      return { status: 200, body: presentAgent(agent) };
+      return { status: 200, body: serializeAgent(agent) };
     },
   });
 
@@ -87,7 +87,7 @@ export function agentRoutes(): Route[] {
     async handle({ params, principal }, tx) {
       if ((await findAgentOf(tx, params.orgID, params.agentID)) === null) throw notFound("agent");
       const agent = await revokeAgent(tx, { agentId: params.agentID, actorId: principal.id });
-      return { status: 200, body: presentAgent(agent) };
+      return { status: 200, body: serializeAgent(agent) };
     },
   });
 

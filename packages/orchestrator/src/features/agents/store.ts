@@ -1,6 +1,6 @@
 import type { AgentEncryption, AgentSpool } from "@attestore/contract";
 import type { Insertable } from "kysely";
-import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { AgentsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Page } from "../../platform/http/listing.ts";
 
@@ -101,7 +101,7 @@ export async function markSeen(tx: DatabaseTransaction, id: string, at: Date): P
   await tx.updateTable("agents").set({ last_seen_at: at }).where("id", "=", id).execute();
 }
 
-const RECORD_SEEN: Statement = {
+const RECORD_SEEN: PreparedQuery = {
   name: "agent_record_seen",
   text: `with known as (select last_seen_at from agents where id = $1)
     update agents set agent_version = $2, hostname = $3, platform = $4, last_seen_at = $5, spool = $6, encryption = $7

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientTypes } from "../../../../../tools/client/client-types.ts";
 import { startTestService, type TestService } from "../../../test/service.ts";
 import { exampleOf } from "../../platform/openapi/example.ts";
-import { apiRoutes } from "./api-routes.ts";
+import { apiRoutes } from "../api-routes.ts";
 import { documentOf } from "./routes.ts";
 
 let service: TestService;

@@ -1,10 +1,10 @@
 import { ApiLogActorKind, ApiLogRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
-import { findApiLog, listApiLogs } from "./listed.ts";
-import { apiLogRecord } from "./present.ts";
+import { findApiLog, listApiLogs } from "./queries.ts";
+import { apiLogRecord } from "./serialize.ts";
 
 /** Who called what: the audit trail of an organisation. */
 export function apiLogRoutes(): Route[] {

@@ -6,7 +6,7 @@ import { type History, makeHistory } from "../../../test/history.ts";
 import { recordBackup, recordReceipt } from "../../../test/recorded.ts";
 import { endless } from "../../../test/endless-windows.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
-import { apiRoutes } from "../api-docs/api-routes.ts";
+import { apiRoutes } from "../api-routes.ts";
 
 const HOUR_MS = 3_600_000;
 const ago = (hours: number): string => new Date(Date.now() - hours * HOUR_MS).toISOString();

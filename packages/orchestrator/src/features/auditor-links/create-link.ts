@@ -2,7 +2,7 @@ import { AUDITOR_LINK_DEFAULT_S, newId } from "@attestore/contract";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { periodOf } from "../../platform/http/listing.ts";
 import { newAuditorLinkSecret } from "../secrets.ts";
 import { insertLink, type AuditorLink } from "./store.ts";

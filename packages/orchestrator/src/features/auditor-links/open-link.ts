@@ -2,7 +2,7 @@ import { AUDITOR_LINK } from "@attestore/contract";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { type StartedSession, startLinkSession } from "../sessions/start-session.ts";
 import { takeOpening, type AuditorLink } from "./store.ts";

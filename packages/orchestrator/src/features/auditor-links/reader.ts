@@ -1,7 +1,7 @@
 import type { AuditorLinkView, Me } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 import { unauthenticated } from "../../platform/http/bearer.ts";
-import { viewOf } from "./present.ts";
+import { viewOf } from "./serialize.ts";
 import { findLink } from "./store.ts";
 
 /** Who somebody is that opened an auditor's link. Throws `unauthenticated`. */

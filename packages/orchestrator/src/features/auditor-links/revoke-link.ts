@@ -1,6 +1,6 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { findLink, setLinkRevoked, type AuditorLink } from "./store.ts";
 
 /** Ends a link, and with it at once every session that it was opened for. Throws `not_found` and `conflict`. */

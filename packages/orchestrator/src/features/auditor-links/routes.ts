@@ -12,7 +12,7 @@ import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.
 import { setSessionCookie } from "../../platform/http/session-cookie.ts";
 import { createLink } from "./create-link.ts";
 import { openLink } from "./open-link.ts";
-import { presentLink, viewOf } from "./present.ts";
+import { serializeLink, viewOf } from "./serialize.ts";
 import { revokeLink } from "./revoke-link.ts";
 import { listLinkPage } from "./store.ts";
 
@@ -37,7 +37,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
       const asked = { orgId: params.orgID, name, from, to, expiresIn_s, createdBy: principal.id };
       const { link, secret } = await createLink(tx, asked);
       // A fragment: browsers send it to nobody, so that no log and no referrer ever has it.
-      return { status: 201, body: { ...presentLink(link), url: `${publicUrl}/shared#${secret}` } };
+      return { status: 201, body: { ...serializeLink(link), url: `${publicUrl}/shared#${secret}` } };
     },
   });
 
@@ -53,7 +53,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
     async handle({ orgId, query }, tx) {
       const page = pageOf("auditorLink", query);
       const links = await listLinkPage(tx, orgId, { page, ...periodOf(query) });
-      return { status: 200, body: paged(links, page, presentLink) };
+      return { status: 200, body: paged(links, page, serializeLink) };
     },
   });
 
@@ -69,7 +69,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       const link = await revokeLink(tx, { orgId: params.orgID, id: params.id, actorId: principal.id });
-      return { status: 200, body: presentLink(link) };
+      return { status: 200, body: serializeLink(link) };
     },
   });
 

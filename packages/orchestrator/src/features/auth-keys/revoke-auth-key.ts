@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { type AuthKey, keyExists, setKeyRevoked } from "./store.ts";
 
 /** Ends an auth key. Agents that attached with it stay. Throws `not_found` and `conflict`. */

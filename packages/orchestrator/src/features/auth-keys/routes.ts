@@ -1,12 +1,12 @@
 import { AuthKeyMinted, AuthKeyRecord, Id, MintAuthKeyRequest } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { createAuthKey, DEFAULT_EXPIRY_S } from "./create-auth-key.ts";
 import { operatorsKey } from "../downloads/operators-key.ts";
 import { installCommand, type InstallFrom } from "./install-command.ts";
-import { presentAuthKey } from "./present.ts";
+import { serializeAuthKey } from "./serialize.ts";
 import { revokeAuthKey } from "./revoke-auth-key.ts";
 import { keyIsOf, listActiveKeyPage } from "./store.ts";
 
@@ -41,7 +41,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
       return {
         status: 201,
         body: {
-          ...presentAuthKey(record),
+          ...serializeAuthKey(record),
           auth_key: plaintext,
           install_command: installCommand({ ...service, operatorsKey: await operatorsKey(downloads) }),
         },
@@ -61,7 +61,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
     async handle({ orgId, query }, tx) {
       const page = pageOf("authKey", query);
       const keys = await listActiveKeyPage(tx, orgId, { page, ...periodOf(query) });
-      return { status: 200, body: paged(keys, page, presentAuthKey) };
+      return { status: 200, body: paged(keys, page, serializeAuthKey) };
     },
   });
 
@@ -77,7 +77,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
     rateLimits: ["default"],
     async handle({ params }, tx) {
       if (!(await keyIsOf(tx, params.orgID, params.id))) throw notFound("auth key");
-      return { status: 200, body: presentAuthKey(await revokeAuthKey(tx, params.id)) };
+      return { status: 200, body: serializeAuthKey(await revokeAuthKey(tx, params.id)) };
     },
   });
 

@@ -1,7 +1,7 @@
 import { BackupRecord, DownloadUrl, Id, PRESIGNED_URL_S } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import {
   idRange,
   isWithin,
@@ -15,9 +15,9 @@ import {
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
-import { listBackups } from "./listed.ts";
+import { listBackups } from "./queries.ts";
 import { withObjectStore } from "./object-access.ts";
-import { backupRecord } from "./present.ts";
+import { backupRecord } from "./serialize.ts";
 import { findBackup } from "./store.ts";
 
 /** Backups for people and their programs. */

@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from "../../platform/http/errors.ts";
+import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 import type { Call } from "../../platform/http/route.ts";
 
 /** Runs what needs the object store. Throws 503 `unavailable`, and tells the service's log why, where the store fails. */

@@ -1,8 +1,8 @@
 import { newId, type RegisterBackupRequest } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 import { readTimestamp } from "../../platform/http/timestamp.ts";
-import { changesSinceNewest } from "../drift/stored-changes.ts";
+import { changesSinceNewest } from "../schema-changes/stored-changes.ts";
 import { linkBackup } from "../commands/link-outcome.ts";
 import { requireOwnedSource } from "../sources/owned-source.ts";
 import { recordBackupMade } from "../sources/record-backup-made.ts";

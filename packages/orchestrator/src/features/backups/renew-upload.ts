@@ -1,6 +1,6 @@
 import type { UploadUrlRequest } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { ApiError, invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 import { findBackupOfUpload, findUpload, type Upload } from "./store.ts";
 import { mismatch } from "./stored-ciphertext.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { RegisterBackupRequest } from "@attestore/contract";
-import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import type { Upload } from "./store.ts";
 

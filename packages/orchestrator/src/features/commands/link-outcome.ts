@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { isBackupCommand, mergeOutcome } from "./store.ts";
 
 /** Links a backup to the command that asked for it. Throws `invalid_request` for any other command. */

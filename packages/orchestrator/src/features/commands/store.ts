@@ -1,6 +1,6 @@
 import type { DeliveredCommand } from "@attestore/contract";
 import { sql, type Insertable } from "kysely";
-import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { CommandsTable, Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 const MAX_DELIVERED = 100;
@@ -39,7 +39,7 @@ interface DeliveredRow {
   engine: string;
 }
 
-const TAKE_FOR_DELIVERY: Statement = {
+const TAKE_FOR_DELIVERY: PreparedQuery = {
   name: "commands_take_for_delivery",
   text: `with due as (
       select commands.id, sources.slug, sources.engine

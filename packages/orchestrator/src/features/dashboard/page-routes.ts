@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { type PageFile, readPages } from "./read-pages.ts";
 
 /** Where `npm run dashboard` leaves the build. */

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { errorCode } from "@attestore/host/errno";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply } from "fastify";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 
 export interface Downloads {
   /** What `npm run package` made: SHA256SUMS with its signature, and the files that it lists. */

@@ -4,7 +4,7 @@ import type { Database } from "../../platform/database/schema.ts";
 import { idsWithin } from "../../platform/http/listing.ts";
 import { type Backup, LISTED_METADATA } from "../backups/store.ts";
 import { predicateIn } from "../receipts/stored-statement.ts";
-import type { SchemaChanges } from "./schema-changes.ts";
+import type { SchemaChanges } from "../schema-changes/schema-changes.ts";
 
 /** What is known of how a backup was made, and of the newest test that restored it. */
 export interface ObservedBackup {

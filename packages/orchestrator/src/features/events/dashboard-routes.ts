@@ -1,6 +1,6 @@
 import { EventRecord, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import {
   idRange,
   isWithin,
@@ -12,8 +12,8 @@ import {
   periodOf,
 } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
-import { findEvent, listEvents } from "./listed.ts";
-import { eventRecord } from "./present.ts";
+import { findEvent, listEvents } from "./queries.ts";
+import { eventRecord } from "./serialize.ts";
 
 /** The log's events for people and their programs. */
 export function eventReadingRoutes(): Route[] {

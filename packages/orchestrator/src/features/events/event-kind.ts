@@ -2,7 +2,7 @@ import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "../../log/entry.
 import type { EventEntry } from "../../log/event-entry.ts";
 import { insertEvents } from "../../log/event-rows.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 
 export type AgentEventEntry = EventEntry & LogEntry;
@@ -12,7 +12,7 @@ export type AgentEventEntry = EventEntry & LogEntry;
  * is recognised by its envelope, as a receipt is, and its place in the agent's chain is as little enforced.
  */
 export const agentEvents: EntryKind<AgentEventEntry> = {
-  async examine(session: SqlSession, entries: readonly AgentEventEntry[]) {
+  async lookup(session: SqlSession, entries: readonly AgentEventEntry[]) {
     const signed = entries.flatMap((entry) => entry.signed ?? []);
     const [owners, recorded] = await Promise.all([
       readOwners(session, {
@@ -33,8 +33,8 @@ export const agentEvents: EntryKind<AgentEventEntry> = {
       const envelope = entry.signed?.envelopeSha256.toString("base64");
       const logIndex = envelope === undefined ? undefined : recorded.get(envelope);
       if (logIndex !== undefined) return { is: "recorded", logIndex };
-      const twin = envelope === undefined ? undefined : inThisBatch.get(envelope);
-      if (twin !== undefined) return { is: "twin", of: twin };
+      const duplicate = envelope === undefined ? undefined : inThisBatch.get(envelope);
+      if (duplicate !== undefined) return { is: "duplicate", of: duplicate };
       for (const [what, id, owner] of [
         ["source", sourceId, orgId],
         ["backup", backupId, orgId],

@@ -7,11 +7,11 @@ import {
 import { isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
 import { KeyReplaced } from "../../log/key-replaced.ts";
-import { placementAnswer } from "../../log/placement.ts";
+import { inclusionAnswer } from "../../log/inclusion.ts";
 import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
@@ -55,7 +55,7 @@ export function eventRoutes({ sequencer, db }: { sequencer: Sequencer; db: Datab
           throw error;
         });
         if (submitted.is === "remembered") return submitted.answer;
-        return placementAnswer("event_id", submitted.placement, submitted.replayed);
+        return inclusionAnswer("event_id", submitted.placement, submitted.replayed);
       },
     }),
   ];

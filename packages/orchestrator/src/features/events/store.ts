@@ -1,7 +1,7 @@
 import { byteaArray, plainArray } from "../../log/packed.ts";
-import type { SqlSession, Statement } from "../../log/sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
 
-const REFERENCES: Statement = {
+const REFERENCES: PreparedQuery = {
   name: "events_references",
   text: `select id, org_id as owner from sources where id = any($1::text[])
     union all select id, org_id as owner from backups where id = any($2::text[])
@@ -21,7 +21,7 @@ export async function readOwners(
   return new Map(rows.map(({ id, owner }) => [id, owner]));
 }
 
-const LINK: Statement = {
+const LINK: PreparedQuery = {
   name: "events_link_commands",
   text: `update commands set outcome = outcome || jsonb_build_object('event_id', linked.event_id)
     from unnest($1::text[], $2::text[]) as linked (id, event_id) where commands.id = linked.id`,
@@ -32,7 +32,7 @@ export function linkCommands(session: SqlSession, links: ReadonlyMap<string, str
   return session.run(LINK, [plainArray([...links.keys()]), plainArray([...links.values()])]);
 }
 
-const RECORDED: Statement = {
+const RECORDED: PreparedQuery = {
   name: "events_recorded",
   text: "select envelope_sha256, log_index from events where envelope_sha256 = any($1::bytea[])",
 };

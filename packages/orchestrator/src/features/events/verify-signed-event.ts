@@ -10,7 +10,7 @@ import {
   type EventPredicate,
 } from "@attestore/proof";
 import { signedEvent, type SignedEvent } from "../../log/event-entry.ts";
-import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { type FindKey, mismatch, requireFromBefore, verifySigned } from "../receipts/verify-submission.ts";
 

@@ -15,8 +15,8 @@ import {
   type ReceiptBundle,
   type Statement,
 } from "@attestore/proof";
-import type { HeadSigner } from "../../log/head-signer.ts";
-import { LogDefect } from "../../log/log-defect.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import { LogCorruption } from "../../log/log-corruption.ts";
 import { logVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -31,7 +31,7 @@ export type Entry = { logIndex: number; leaf: Leaf } & (
   | { event: LoggedEvent; envelope?: EnvelopeJson }
 );
 
-/** Looks up what these leaves cover. Throws LogDefect where it is not there. */
+/** Looks up what these leaves cover. Throws LogCorruption where it is not there. */
 export async function readEntries(
   tx: DatabaseTransaction,
   orgId: string,
@@ -53,7 +53,7 @@ export async function readEntries(
     if (receipt !== undefined) return { logIndex, leaf, receipt, ...signedIn(receipt, logIndex) };
     const found = events.get(leaf.id);
     if (found === undefined)
-      throw new LogDefect(
+      throw new LogCorruption(
         "log_incomplete",
         `leaf ${logIndex} of ${orgId} covers ${leaf.id}, which is not there`,
       );
@@ -71,7 +71,8 @@ export function placed({ log_index, leaf }: LeafRow): { logIndex: number; leaf: 
 function signedIn({ id, envelope }: ReceiptBody, logIndex: number): { keyid: string; statement: Statement } {
   const { keyid, payload } = parseEnvelope(envelope);
   const parsed = parseRecordedStatement(payload);
-  if (!parsed.ok) throw new LogDefect("log_incomplete", `leaf ${logIndex} covers ${id}, which is malformed`);
+  if (!parsed.ok)
+    throw new LogCorruption("log_incomplete", `leaf ${logIndex} covers ${id}, which is malformed`);
   return { keyid, statement: parsed.statement };
 }
 
@@ -85,7 +86,7 @@ export function tallyEntry(tally: EvidenceTally, entry: Entry): void {
 /** A leaf with its proof in the pack's checkpoint. */
 export async function proofInPack(
   tx: DatabaseTransaction,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   tree: TreeReader,
   { head }: Snapshot,
   { logIndex, leaf }: Pick<Entry, "logIndex" | "leaf">,
@@ -105,7 +106,7 @@ export async function proofInPack(
 /** An entry as a file: its bundle, with its proof in the pack's checkpoint. */
 export async function bundleFile(
   tx: DatabaseTransaction,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   tree: TreeReader,
   snapshot: Snapshot,
   entry: Entry,
@@ -121,7 +122,7 @@ export async function bundleFile(
   }
   const publicKey = snapshot.signingKeys.get(entry.keyid);
   if (publicKey === undefined)
-    throw new LogDefect(
+    throw new LogCorruption(
       "log_incomplete",
       `${entry.leaf.id} is signed with ${entry.keyid}, which no agent has`,
     );

@@ -23,7 +23,7 @@ import {
   type TimedCheckpoint,
 } from "@attestore/proof";
 import packageJson from "../../../package.json" with { type: "json" };
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
@@ -38,7 +38,7 @@ import type { PackFile } from "./zip/zip-writer.ts";
 
 export interface PackDeps {
   db: Database;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
 }
 
 export function packHeader({ orgId, period, exportedAt, head }: Snapshot): PackHeader {
@@ -97,7 +97,7 @@ export async function* packFiles(deps: PackDeps, snapshot: Snapshot): AsyncGener
 }
 
 interface Making {
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   tree: TreeReader;
   tally: EvidenceTally;
 }

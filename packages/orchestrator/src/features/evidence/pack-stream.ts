@@ -9,12 +9,16 @@ import {
   PACK_FILES,
   type PackHeader,
 } from "@attestore/proof";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { Spool } from "./zip/spool.ts";
 import { type PackFile, zip, type ZipFile } from "./zip/zip-writer.ts";
 
 /** A pack as a ZIP that is made as it is read: the files, then the manifest of them, then the log's signature over that. */
-export function packStream(files: AsyncIterable<PackFile>, header: PackHeader, signer: HeadSigner): Readable {
+export function packStream(
+  files: AsyncIterable<PackFile>,
+  header: PackHeader,
+  signer: CheckpointSigner,
+): Readable {
   return Readable.from(zip(withManifest(files, header, signer), new Date(header.exported_at)), {
     objectMode: false,
     highWaterMark: 256 * 1024,
@@ -24,7 +28,7 @@ export function packStream(files: AsyncIterable<PackFile>, header: PackHeader, s
 async function* withManifest(
   files: AsyncIterable<PackFile>,
   header: PackHeader,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
 ): AsyncGenerator<ZipFile> {
   const manifest = await ManifestWriter.begin(header);
   try {

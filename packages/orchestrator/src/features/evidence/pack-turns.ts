@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { ApiError, unavailable } from "../../platform/http/errors.ts";
+import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
 
 /** Packs that are made at once: of one organisation, and of all. Each holds files, and work, for as long as it is read. */
 const OF_ORG = 2;

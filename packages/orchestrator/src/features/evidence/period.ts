@@ -1,5 +1,5 @@
 import { Type } from "@fastify/type-provider-typebox";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { periodOf } from "../../platform/http/listing.ts";
 import { ALWAYS, type Period } from "../../platform/http/principal.ts";
 

@@ -1,9 +1,9 @@
 import { Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { fileRoute, type Route } from "../../platform/http/route.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
@@ -13,7 +13,7 @@ import { evidencePeriod, evidenceQuery } from "./period.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 /** All that an organisation can show of a period, for auditors. */
-export function evidenceRoutes(deps: { db: Database; signer: HeadSigner; clock: Clock }): Route[] {
+export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; clock: Clock }): Route[] {
   const { db, signer, clock } = deps;
   const turns = new PackTurns();
   return [

@@ -1,11 +1,11 @@
 import { firstIdAt } from "@attestore/contract";
 import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
 import { readNewestHead, type SignedHead } from "../../log/heads.ts";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import { cosignaturesOf } from "../../log/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { keysByFingerprint, listPackAgents, readAgentEvents } from "./pack-agents.ts";
 import type { EvidencePeriod } from "./period.ts";
 import {
@@ -47,7 +47,11 @@ export interface Snapshot {
 }
 
 /** The newest one, with what agents said of it as its witnesses. */
-async function readHead(tx: DatabaseTransaction, signer: HeadSigner, orgId: string): Promise<SignedHead> {
+async function readHead(
+  tx: DatabaseTransaction,
+  signer: CheckpointSigner,
+  orgId: string,
+): Promise<SignedHead> {
   const session = transactionSession(tx);
   const head = await readNewestHead(session, signer, orgId);
   const cosignatures = await cosignaturesOf(session, orgId, head.size);
@@ -65,7 +69,7 @@ const earliest = (a: Date, b: Date): Date => (a < b ? a : b);
 /** In a transaction of one snapshot. Throws `not_found`. */
 export async function readSnapshot(
   tx: DatabaseTransaction,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   { orgId, period, now }: { orgId: string; period: EvidencePeriod; now: Date },
 ): Promise<Snapshot> {
   const name = await readOrgName(tx, orgId);

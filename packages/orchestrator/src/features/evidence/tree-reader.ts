@@ -11,7 +11,7 @@ import {
   TILE_WIDTH,
   tileOfNode,
 } from "@attestore/proof";
-import { LogDefect } from "../../log/log-defect.ts";
+import { LogCorruption } from "../../log/log-corruption.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { readTileHashes } from "../../log/tile-rows.ts";
 
@@ -77,7 +77,7 @@ export class TreeReader {
     const height = Math.log2(count);
     const hash = tile === undefined ? undefined : levelOf(tile, height)[offset / count];
     if (hash === undefined)
-      throw new LogDefect("log_incomplete", `node ${index} of level ${level} was not read`);
+      throw new LogCorruption("log_incomplete", `node ${index} of level ${level} was not read`);
     return hash;
   };
 }

@@ -4,7 +4,7 @@ import {
   HeartbeatResponse,
   type RegisteredSource,
 } from "@attestore/contract";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readNewestHead, signNewest, type SignedHead } from "../../log/heads.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -14,12 +14,12 @@ import { type Route, writeRoute } from "../../platform/http/route.ts";
 import { recordHeartbeat } from "../agents/record-heartbeat.ts";
 import { exchangeCommands, redeliveryDue } from "../commands/deliver-commands.ts";
 import { takeDeclaredSources } from "../sources/declared-sources.ts";
-import { noteRoutine } from "./routine.ts";
+import { noteOnFastPath } from "./fast-path.ts";
 import { TooOften } from "./too-often.ts";
 
 export interface HeartbeatDeps {
   db: Database;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   heartbeatInterval_s: number;
   clock: Clock;
   /** Takes what an agent holds of the log and its cosignature over it. Has connections of its own. */
@@ -70,7 +70,7 @@ export function heartbeatRoutes({
     async routine({ body, principal, logger }) {
       const now = clock();
       const due = redeliveryDue(now, heartbeatInterval_s);
-      const found = await noteRoutine(db, principal, body, now, due);
+      const found = await noteOnFastPath(db, principal, body, now, due);
       if (found === null) return null;
       tooOften.notice(logger, principal.id, found.before, now);
       return answer(now, await signNewest(found, signer), found.sources, []);

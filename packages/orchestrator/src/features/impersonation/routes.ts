@@ -1,7 +1,7 @@
 import { ImpersonateRequest, SessionStarted } from "@attestore/contract";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { type Route, writeRoute } from "../../platform/http/route.ts";
-import { sessionAnswer } from "../sessions/session-answer.ts";
+import { sessionAnswer } from "../sign-in/session-answer.ts";
 import { userById } from "../users/find-user.ts";
 import { appendImpersonatedCall } from "./append-call.ts";
 import { endImpersonation, startImpersonation } from "./impersonate.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
-import type { Head, HeadSigner } from "../../log/head-signer.ts";
+import type { Head, CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { stopSetBackLogs } from "../../log/missing-heads.ts";
 import type { SignedHeads } from "../../log/signed-heads.ts";
-import { unavailable } from "../../platform/http/errors.ts";
+import { unavailable } from "../../platform/errors/api-error.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { type LogHead, type Marker, MARKER, mergeHeads, printMarker } from "./marker.ts";
@@ -15,7 +15,7 @@ export interface InstallationOptions {
   pool: Pool;
   objects: ObjectStore;
   signed: SignedHeads;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   logger: Logger;
 }
 

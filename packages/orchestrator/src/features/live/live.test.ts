@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-interface Said {
+interface MessageFields {
   event: string;
   id: string;
   topics: string[];
@@ -33,7 +33,7 @@ interface Said {
 interface Watching {
   response: IncomingMessage;
   /** The next event; rejects where the stream ends before it. */
-  next(): Promise<Said>;
+  next(): Promise<MessageFields>;
   /** Resolves when the service has ended the stream, whatever it says before. */
   ended(): Promise<void>;
   leave(): void;
@@ -75,7 +75,7 @@ async function watch(
   };
 }
 
-async function* eventsIn(response: IncomingMessage): AsyncGenerator<Said, undefined> {
+async function* eventsIn(response: IncomingMessage): AsyncGenerator<MessageFields, undefined> {
   let text = "";
   for await (const chunk of response.setEncoding("utf8")) {
     text += String(chunk);

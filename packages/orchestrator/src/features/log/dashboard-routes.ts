@@ -1,10 +1,10 @@
 import { Id, LogHead, LogKeys, LogProof, LogProofQuery, WitnessRecord } from "@attestore/contract";
 import { formatVerifierKey } from "@attestore/proof";
 import { Type } from "@fastify/type-provider-typebox";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logOrigin, logVerifier, timeVerifier } from "../../log/log-keys.ts";
 import { transactionSession } from "../../log/sql-session.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { headBody } from "./head-body.ts";
@@ -12,7 +12,7 @@ import { readLogProof } from "./log-proof.ts";
 import { listWitnesses, witnessRecord } from "./witnesses.ts";
 
 /** The organisation's log for people and their programs; the same answers as agents get. */
-export function logReadingRoutes({ signer }: { signer: HeadSigner }): Route[] {
+export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Route[] {
   const params = Type.Object({ orgID: Id("org") });
   return [
     orgReadRoute({

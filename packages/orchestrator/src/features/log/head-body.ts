@@ -1,10 +1,14 @@
 import type { LogHead } from "@attestore/contract";
 import { toHex } from "@attestore/proof";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 
-export async function headBody(session: SqlSession, signer: HeadSigner, orgId: string): Promise<LogHead> {
+export async function headBody(
+  session: SqlSession,
+  signer: CheckpointSigner,
+  orgId: string,
+): Promise<LogHead> {
   const head = await readNewestHead(session, signer, orgId);
   return {
     log_id: head.origin,

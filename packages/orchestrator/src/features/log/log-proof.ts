@@ -1,10 +1,10 @@
 import type { LogProof, LogProofQuery } from "@attestore/contract";
 import { hashFromHex, toHex } from "@attestore/proof";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readHeadOfSize } from "../../log/heads.ts";
 import { findLeaf, readConsistencyProof, readInclusionProof } from "../../log/log-reader.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
-import { invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 
 /**
  * The proofs for a head of the log, and that head signed. `tree_size` is the size of a head that the log had: other sizes were never
@@ -12,7 +12,7 @@ import { invalidRequest, notFound } from "../../platform/http/errors.ts";
  */
 export async function readLogProof(
   session: SqlSession,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   orgId: string,
   query: LogProofQuery,
 ): Promise<LogProof> {

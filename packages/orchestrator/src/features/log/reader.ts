@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Database } from "../../platform/database/schema.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
 import { assertAllowed } from "../../platform/http/assert-allowed.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { subjectOf } from "../../platform/http/principal.ts";
 import { sessionCookie } from "../../platform/http/session-cookie.ts";
 import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";

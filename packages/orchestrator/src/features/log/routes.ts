@@ -1,5 +1,5 @@
 import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
@@ -8,7 +8,7 @@ import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";
 
 /** What an agent asks of its organisation's log. */
-export function logRoutes({ db, signer }: { db: Database; signer: HeadSigner }): Route[] {
+export function logRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     readRoute({
       method: "GET",

@@ -1,17 +1,17 @@
 import { parseTilePath, ProofError, type Tile } from "@attestore/proof";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readNewestHead } from "../../log/heads.ts";
 import { readTile } from "../../log/read-tile.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { requireReader } from "./reader.ts";
 
 export interface TilesDeps {
   db: Database;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
 }
 
 /** The logs as C2SP tlog-tiles: `/log/<org id>/checkpoint`, `/tile/<L>/<N>[.p/<W>]`, `/tile/entries/<N>[.p/<W>]`. */

@@ -1,6 +1,6 @@
 import { type AddChannelRequest, newId } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import { memberByEmail } from "../users/find-user.ts";
 import { beginFollowing, countChannels, insertChannel } from "./channel-store.ts";

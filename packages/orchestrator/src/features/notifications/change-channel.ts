@@ -1,6 +1,6 @@
 import type { ChangeChannelRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 import { cancelPending, type Channel, findChannel, updateChannel } from "./channel-store.ts";
 import type { NotificationDeps } from "./settings.ts";
 import { newSecret } from "./webhook-secret.ts";

@@ -8,15 +8,15 @@ import {
   newId,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { requireOrg } from "../orgs/require-org.ts";
 import { addChannel } from "./add-channel.ts";
-import { announce } from "./announce.ts";
+import { announce } from "../notification-queue/announce.ts";
 import { changeChannel, removeChannel, renewSecret, requireChannel } from "./change-channel.ts";
 import { findChannel, listChannels } from "./channel-store.ts";
-import { channelRecord } from "./present-channel.ts";
+import { channelRecord } from "./serialize-channel.ts";
 import type { NotificationDeps } from "./settings.ts";
 
 const ofOrg = Type.Object({ orgID: Id("org") });

@@ -1,12 +1,12 @@
 import { DeliveryDetail, DeliveryQueued, DeliveryRecord, DeliveryStatus, Id } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { idRange, listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { findChannel } from "./channel-store.ts";
 import { findDelivery, listAttempts, listDeliveries, requeue } from "./delivery-store.ts";
-import { channelRecord } from "./present-channel.ts";
-import { deliveryDetail, deliveryRecord } from "./present-delivery.ts";
+import { channelRecord } from "./serialize-channel.ts";
+import { deliveryDetail, deliveryRecord } from "./serialize-delivery.ts";
 
 const ofDelivery = Type.Object({ orgID: Id("org"), deliveryID: Id("delivery") });
 

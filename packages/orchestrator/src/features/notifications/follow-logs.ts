@@ -3,8 +3,8 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import { readLogEntries } from "./log-entries.ts";
-import { tellEvent } from "./tell-event.ts";
-import { tellReceipt } from "./tell-receipt.ts";
+import { notifyEvent } from "./notify-event.ts";
+import { notifyReceipt } from "./notify-receipt.ts";
 
 /** Entries of one transaction. */
 const AT_ONCE = 100;
@@ -43,7 +43,7 @@ async function followOn(tx: DatabaseTransaction, orgId: string): Promise<"more" 
     .executeTakeFirstOrThrow();
   const to = Math.min(tree_size, cursor.log_index + AT_ONCE);
   for (const entry of await readLogEntries(tx, orgId, { from: cursor.log_index, to }))
-    await (entry.type === "event" ? tellEvent(tx, orgId, entry) : tellReceipt(tx, orgId, entry));
+    await (entry.type === "event" ? notifyEvent(tx, orgId, entry) : notifyReceipt(tx, orgId, entry));
   await tx.updateTable("notification_cursors").set({ log_index: to }).where("org_id", "=", orgId).execute();
   return to < tree_size ? "more" : "done";
 }

@@ -1,11 +1,11 @@
 import type { NotificationType } from "@attestore/contract";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
-import { readSaid, type Said } from "./said.ts";
+import { readMessageFields, type MessageFields } from "./message-fields.ts";
 
 /** A subject's end and what a person has to know and do: of each type. */
 const TEXTS: Readonly<
-  Record<Exclude<NotificationType, "evidence.weekly">, (said: Said) => [string, string]>
+  Record<Exclude<NotificationType, "evidence.weekly">, (said: MessageFields) => [string, string]>
 > = {
   "backup.failed": (said) => [
     `backup of ${said.source} failed`,
@@ -104,7 +104,7 @@ Let the retention rules keep less, or ask the operator of the service for more.`
 
 /** The mail that says what a webhook's body says. */
 export function mailOf(message: Message, publicUrl: string): Omit<Mail, "to"> {
-  const said = readSaid(message.data);
+  const said = readMessageFields(message.data);
   const write = TEXTS[message.type as keyof typeof TEXTS];
   const [subject, text] = write(said);
   const when = message.type === "notification.test" ? "" : `\nAt ${message.occurredAt.toISOString()}.`;
@@ -135,19 +135,19 @@ const REASONS: Readonly<Record<string, string>> = {
   no_result: "its agent has the command and no result came",
 };
 
-function because(said: Said): string {
+function because(said: MessageFields): string {
   const reason = said.words("cause", "reason");
   return reason === "" ? "" : `\n\nReason: ${REASONS[reason] ?? reason}\n`;
 }
 
-function checks(said: Said): string {
+function checks(said: MessageFields): string {
   const lines = said
     .list("failed_checks")
     .map((check) => `  ${check.words("id")}: expected ${check.words("expectation")}`);
   return lines.length === 0 ? "" : `\nChecks that did not hold:\n\n${lines.join("\n")}\n`;
 }
 
-function removals(said: Said): string {
+function removals(said: MessageFields): string {
   const lines = said
     .list("sources")
     .map((of) => `  ${of.source}: ${of.text("backups")} backups, the first at ${of.text("first_at")}`);
@@ -155,13 +155,13 @@ function removals(said: Said): string {
   return `${lines.join("\n")}\n${more > 0 ? `  and those of ${more} more sources\n` : ""}`;
 }
 
-function held(said: Said): string {
+function held(said: MessageFields): string {
   return said.text("hold", "reason") === "count_rose"
     ? `${said.text("hold", "last_day")} came in the last day, and ${said.text("hold", "usual_a_day")} a day are usual`
     : `the newest have ${said.text("hold", "newest_bytes")} bytes, and one that would go has ${said.text("hold", "removed_bytes")}`;
 }
 
-function indicators(said: Said): string {
+function indicators(said: MessageFields): string {
   return said
     .list("indicators")
     .map((indicator) => {

@@ -3,7 +3,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import { type About, endTrouble, type Trouble } from "./incident-store.ts";
-import { type Resolution, tellEnd } from "./tell-incident.ts";
+import { type Resolution, notifyEnd } from "./notify-incident.ts";
 
 type Ended = Trouble & { kind: MissingKind; ended_at: Date };
 
@@ -44,7 +44,7 @@ async function tell(tx: DatabaseTransaction, ended: Ended): Promise<void> {
   const trouble = await endTrouble(tx, ended.id, at);
   if (trouble === null) return;
   const about = source_id === null ? { agentId: agent_id ?? "" } : { sourceId: source_id };
-  await tellEnd(tx, trouble, { about, at, resolution: await resolutionOf(tx, ended), more: {} });
+  await notifyEnd(tx, trouble, { about, at, resolution: await resolutionOf(tx, ended), more: {} });
 }
 
 /** What ended it, by the records: the incident itself does not say. */

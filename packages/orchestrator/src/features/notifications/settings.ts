@@ -1,4 +1,4 @@
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
@@ -17,7 +17,7 @@ export interface DeliveringDeps {
   sealer: Sealer;
   logger: Logger;
   transport: MailTransport;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   /** Where the links in mails and webhooks lead. */
   publicUrl: string;
   webhooks: WebhookReach & {

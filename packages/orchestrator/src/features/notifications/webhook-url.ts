@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 
 /** Which receivers webhooks may reach besides those on public addresses with https. */
 export interface WebhookReach {

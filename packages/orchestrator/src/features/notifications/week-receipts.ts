@@ -1,11 +1,11 @@
 import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { MailAttachment } from "../../platform/mail/mail.ts";
 import { readBundle } from "../receipts/bundle.ts";
-import { findReceipt } from "../receipts/listed.ts";
+import { findReceipt } from "../receipts/queries.ts";
 import type { Period } from "./week-summary.ts";
 
 /** Mail servers take 10 MB at least, and base64 makes a third more of it. */
@@ -24,7 +24,7 @@ export interface WeekReceipts {
  */
 export async function readWeekReceipts(
   tx: DatabaseTransaction,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   orgId: string,
   { from, to }: Period,
   { maxBytes, maxFiles } = { maxBytes: MAX_BYTES, maxFiles: MAX_FILES },

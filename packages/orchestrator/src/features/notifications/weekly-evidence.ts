@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
 import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
-import { announce } from "./announce.ts";
+import { announce } from "../notification-queue/announce.ts";
 import { lastWholeWeek } from "./iso-week.ts";
 
 /**

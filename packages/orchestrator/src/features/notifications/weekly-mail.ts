@@ -1,15 +1,15 @@
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
-import { plainName, readSaid } from "./said.ts";
+import { plainName, readMessageFields } from "./message-fields.ts";
 import { readWeekReceipts, type WeekReceipts } from "./week-receipts.ts";
 import { type SourceWeek, summarizeWeek } from "./week-summary.ts";
 
 export interface WeeklyDeps {
   db: Database;
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   publicUrl: string;
   /** What a mail holds; only tests have another idea of it. */
   room?: { maxBytes: number; maxFiles: number };
@@ -21,7 +21,7 @@ export async function weeklyMail(
   orgId: string,
   { data }: Message,
 ): Promise<Omit<Mail, "to">> {
-  const said = readSaid(data);
+  const said = readMessageFields(data);
   const week = { name: said.text("week"), from: new Date(said.text("from")), to: new Date(said.text("to")) };
   const [sources, receipts] = await readInOrg(db, orgId, async (tx) => [
     await summarizeWeek(tx, orgId, week),

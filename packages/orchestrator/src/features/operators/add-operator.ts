@@ -1,5 +1,5 @@
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { forgetFormerPasskeys } from "../passkeys/owners.ts";
 import { insertOperator, type Operator } from "./store.ts";
 

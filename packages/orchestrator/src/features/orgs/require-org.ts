@@ -1,7 +1,7 @@
 import type { OrgRecord } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
-import { presentOrg } from "./present.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
+import { serializeOrg } from "./serialize.ts";
 import { findOrg, type Org } from "./store.ts";
 
 /** Throws `not_found`. */
@@ -13,5 +13,5 @@ export async function requireOrg(db: Database, id: string): Promise<Org> {
 
 /** The record of a person's organisation; null for an operator. */
 export async function orgRecord(db: Database, id: string | null): Promise<OrgRecord | null> {
-  return id === null ? null : presentOrg(await requireOrg(db, id));
+  return id === null ? null : serializeOrg(await requireOrg(db, id));
 }

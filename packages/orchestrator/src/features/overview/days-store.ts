@@ -1,5 +1,5 @@
 import { plainArray } from "../../log/packed.ts";
-import type { SqlSession, Statement } from "../../log/sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
 
 /** What some receipts add to a day of a source (migration 0010). */
 export interface DayRow {
@@ -19,7 +19,7 @@ export interface DayRow {
   ownChecks: number | null;
 }
 
-const ADD: Statement = {
+const ADD: PreparedQuery = {
   name: "overview_add_to_days",
   text: `insert into source_days as known (org_id, source_id, day, backups, passed, failed, size_bytes, schema_digest,
       environment_digest, schema_changed, environment_changed, restore_ms, own_checks)

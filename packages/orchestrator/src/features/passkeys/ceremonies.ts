@@ -2,7 +2,7 @@ import type { AssertedCredential, RegisteredCredential } from "@attestore/contra
 import { errorMessage } from "@attestore/host/errno";
 import { verifyAuthenticationResponse, verifyRegistrationResponse } from "@simplewebauthn/server";
 import { decodeAttestationObject } from "@simplewebauthn/server/helpers";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import type { Logger } from "../../platform/logging/logger.ts";
 import type { RelyingParty } from "./relying-party.ts";
 

@@ -1,6 +1,6 @@
 import { MAX_PASSKEYS, newId, RECENT_SIGN_IN_S } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { endSessionsOfPerson } from "../sessions/end-sessions.ts";
 import { setSignedInWithPasskey } from "../sessions/store.ts";

@@ -2,7 +2,7 @@ import { normalizeRecoveryCode, RECOVERY_CODES } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { newRecoveryCode } from "../secrets.ts";
 
 /** New ones in place of all of before. They are nowhere else. */

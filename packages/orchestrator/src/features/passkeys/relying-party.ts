@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 
 /** Where passkeys of this service count: WebAuthn's relying party. */
 export interface RelyingParty {

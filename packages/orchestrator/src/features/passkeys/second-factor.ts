@@ -1,5 +1,5 @@
 import type { DatabaseTransaction, SignInMethod } from "../../platform/database/schema.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { mailPasskeyNotice, type NoticeDeps } from "./notices.ts";
 import { forgetFormerPasskeys, hasPasskey } from "./owners.ts";
 import { countRecoveryCodes, useRecoveryCode } from "./recovery-codes.ts";

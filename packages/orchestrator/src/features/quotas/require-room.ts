@@ -1,6 +1,6 @@
 import type { QuotaName } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";

@@ -4,7 +4,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/http/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { Job, JobContext } from "../../platform/jobs/job.ts";
-import { announce } from "../notifications/announce.ts";
+import { announce } from "../notification-queue/announce.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import type { QuotaDefaults } from "./settings.ts";
 import { readLimits, readUsage, type Usage } from "./store.ts";

@@ -1,13 +1,13 @@
 import type { ReceiptBundle } from "@attestore/contract";
 import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } from "@attestore/proof";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier } from "../../log/log-keys.ts";
 import { readNewestHead } from "../../log/heads.ts";
-import { readPlacement } from "../../log/read-placement.ts";
+import { readPlacement } from "../../log/read-inclusion.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
-import type { StoredReceipt } from "./listed.ts";
-import { envelopeOf } from "./present.ts";
+import type { StoredReceipt } from "./queries.ts";
+import { envelopeOf } from "./serialize.ts";
 
 /**
  * A receipt with its proof in the newest head of its log that a witness cosigned, with the cosignatures; as long as no witness saw the
@@ -15,7 +15,7 @@ import { envelopeOf } from "./present.ts";
  */
 export async function readBundle(
   session: SqlSession,
-  signer: HeadSigner,
+  signer: CheckpointSigner,
   receipt: StoredReceipt,
 ): Promise<ReceiptBundle> {
   const head = await readNewestHead(session, signer, receipt.org_id);

@@ -7,10 +7,10 @@ import {
   ReceiptResult,
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import type { FileAnswer } from "../../platform/http/file-answer.ts";
 import {
   idRange,
@@ -25,13 +25,13 @@ import {
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readBundle, sigstoreBundle, tlogProofFile } from "./bundle.ts";
-import { findReceipt, listReceipts } from "./listed.ts";
-import { receiptDetail, receiptRecord } from "./present.ts";
+import { findReceipt, listReceipts } from "./queries.ts";
+import { receiptDetail, receiptRecord } from "./serialize.ts";
 
 const params = Type.Object({ receiptID: Id("receipt") });
 
 /** Receipts for people and their programs. */
-export function receiptReadingRoutes({ db, signer }: { db: Database; signer: HeadSigner }): Route[] {
+export function receiptReadingRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     orgReadRoute({
       method: "GET",

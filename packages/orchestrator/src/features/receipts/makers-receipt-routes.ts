@@ -1,18 +1,18 @@
 import { Id, MakersReceipt } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
-import type { HeadSigner } from "../../log/head-signer.ts";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { readInOrg } from "../../platform/http/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { listRetiredKeys } from "../agents/signing-keys.ts";
 import { isAgentOf } from "../sources/source-agents.ts";
 import { readBundle } from "./bundle.ts";
-import { findMakersReceipt } from "./listed.ts";
+import { findMakersReceipt } from "./queries.ts";
 
 /** For the agent that restores a backup which another one made: it believes what the maker signed, and not this service. */
-export function makersReceiptRoutes({ db, signer }: { db: Database; signer: HeadSigner }): Route[] {
+export function makersReceiptRoutes({ db, signer }: { db: Database; signer: CheckpointSigner }): Route[] {
   return [
     readRoute({
       method: "GET",

@@ -1,4 +1,4 @@
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import { mismatch } from "./verify-submission.ts";
 

@@ -1,7 +1,7 @@
 import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
-import { recordDays } from "../overview/record-days.ts";
-import { findFormerTesters, type FindRight } from "./former-testers.ts";
+import { recordDays } from "./record-days.ts";
+import { findLateSubmissions, type FindRight } from "./late-submissions.ts";
 import { isTester, mismatchOf, notTester, type BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import {
@@ -25,7 +25,7 @@ import {
  * place in line. Who reads an agent's receipts in the log's order sees every gap and fork of the chain.
  */
 export const receipts: EntryKind<ReceiptEntry> = {
-  async examine(session: SqlSession, entries: readonly ReceiptEntry[]) {
+  async lookup(session: SqlSession, entries: readonly ReceiptEntry[]) {
     const [recorded, backups] = await Promise.all([
       readRecorded(
         session,
@@ -37,7 +37,7 @@ export const receipts: EntryKind<ReceiptEntry> = {
       const backup = backups.get(entry.statement.predicate.backup_id);
       return backup !== undefined && isByFormerTester(entry, backup) ? [{ entry, backup }] : [];
     });
-    return judge(recorded, backups, await findFormerTesters(session, late, new Date()));
+    return judge(recorded, backups, await findLateSubmissions(session, late, new Date()));
   },
 
   insert(session: SqlSession, placed: readonly PlacedEntry<ReceiptEntry>[]) {
@@ -77,8 +77,8 @@ function judge(
     const envelope = entry.envelopeSha256.toString("base64");
     const logIndex = recorded.get(envelope);
     if (logIndex !== undefined) return { is: "recorded", logIndex };
-    const twin = inThisBatch.get(envelope);
-    if (twin !== undefined) return { is: "twin", of: twin };
+    const duplicate = inThisBatch.get(envelope);
+    if (duplicate !== undefined) return { is: "duplicate", of: duplicate };
     const backup = backups.get(entry.statement.predicate.backup_id);
     const error = mismatchOf(entry, backup);
     if (error !== null) return { is: "refused", error };

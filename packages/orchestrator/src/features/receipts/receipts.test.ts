@@ -2,8 +2,8 @@ import { newId, ReceiptAccepted, type ConfigureSourceRequest } from "@attestore/
 import { formatStatement, type Statement } from "@attestore/proof";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ApiError } from "../../platform/http/errors.ts";
-import { placementAnswer } from "../../log/placement.ts";
+import type { ApiError } from "../../platform/errors/api-error.ts";
+import { inclusionAnswer } from "../../log/inclusion.ts";
 import {
   openLogWorld,
   type LogWorld,
@@ -18,12 +18,12 @@ import {
   signedEnvelope,
 } from "../../log/testing/signed-receipt.ts";
 import { placed, principalOf, submitReceipt } from "../../log/testing/submit.ts";
-import { verifyPlacement } from "../../log/testing/verify-placement.ts";
+import { verifyPlacement } from "../../log/testing/verify-inclusion.ts";
 import { takeForDelivery, setAcked } from "../commands/store.ts";
-import { queueCommand } from "../commands/queue-command.ts";
-import { configureSource } from "../sources/configure-source.ts";
+import { queueCommand } from "../command-queue/queue-command.ts";
+import { configureSource } from "../source-settings/configure-source.ts";
 import { findSource } from "../sources/store.ts";
-import { SPOOL_MS } from "./spool.ts";
+import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
 import { verifySubmission } from "./verify-submission.ts";
 
 let world: LogWorld;
@@ -58,7 +58,7 @@ async function times(): Promise<Record<"proven_at" | "last_proven_at" | "last_ba
 test("the answer is what the contract says, and proves itself", async () => {
   const placement = await submit(agent, backupStatement(agent, backup));
   await verifyPlacement(replica.signer.identity, placement);
-  const { status, body } = placementAnswer("receipt_id", placement, false);
+  const { status, body } = inclusionAnswer("receipt_id", placement, false);
   expect(status).toBe(201);
   expect([...Value.Errors(ReceiptAccepted, JSON.parse(body.toString()))]).toEqual([]);
 });
@@ -341,7 +341,7 @@ describe("a source that was given to other agents", () => {
 
   test("refuses what comes later than a spool submits it", async () => {
     await give({ test_agent_id: null });
-    const earlier = new Date(Date.now() - SPOOL_MS - 60_000);
+    const earlier = new Date(Date.now() - SUBMISSION_WINDOW_MS - 60_000);
     await world.pool.query("update events set id = $2, created_at = $3 where source_id = $1", [
       backup.sourceId,
       newId("event", earlier.getTime()),

@@ -4,7 +4,7 @@ import {
   RECEIPT_IDEMPOTENCY_WINDOW_S,
   ReceiptAccepted,
 } from "@attestore/contract";
-import { placementAnswer } from "../../log/placement.ts";
+import { inclusionAnswer } from "../../log/inclusion.ts";
 import { KeyReplaced } from "../../log/key-replaced.ts";
 import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
@@ -43,7 +43,7 @@ export function receiptRoutes({ sequencer, db }: { sequencer: Sequencer; db: Dat
           throw error;
         });
         if (submitted.is === "remembered") return submitted.answer;
-        return placementAnswer("receipt_id", submitted.placement, submitted.replayed);
+        return inclusionAnswer("receipt_id", submitted.placement, submitted.replayed);
       },
     }),
   ];

@@ -1,10 +1,10 @@
 import type { PlacedEntry } from "../../log/entry.ts";
 import { byteaArray, pack, packHashes, plainArray } from "../../log/packed.ts";
-import type { SqlSession, Statement } from "../../log/sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
 import type { BackupFacts } from "./match.ts";
 import { happenedAt, type ReceiptEntry } from "./receipt-entry.ts";
 
-const RECORDED: Statement = {
+const RECORDED: PreparedQuery = {
   name: "receipts_recorded",
   text: "select envelope_sha256, log_index from receipts where envelope_sha256 = any($1::bytea[])",
 };
@@ -19,7 +19,7 @@ export async function readRecorded(
   return new Map(rows.map((row) => [row.envelope_sha256.toString("base64"), row.log_index]));
 }
 
-const BACKUPS: Statement = {
+const BACKUPS: PreparedQuery = {
   name: "receipts_backups",
   text: `select backups.id, backups.org_id, source_id, backups.agent_id, sha256, size_bytes,
       backups.created_at as registered_at, sources.agent_id as source_agent_id, sources.test_agent_id as source_test_agent_id
@@ -37,7 +37,7 @@ export async function readBackups(
 
 type Placed = readonly PlacedEntry<ReceiptEntry>[];
 
-const INSERT: Statement = {
+const INSERT: PreparedQuery = {
   name: "receipts_insert",
   text: `insert into receipts (id, org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
       previous_receipt_sha256, envelope, log_index, leaf_hash, created_at, happened_at)
@@ -75,7 +75,7 @@ export function insertReceipts(session: SqlSession, placed: Placed): Promise<unk
   ]);
 }
 
-const MARK_BACKED_UP: Statement = {
+const MARK_BACKED_UP: PreparedQuery = {
   name: "receipts_mark_backed_up",
   text: `update sources set last_backup_at = greatest(last_backup_at, latest.at)
     from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
@@ -89,7 +89,7 @@ export function markBackedUp(session: SqlSession, placed: Placed): Promise<unkno
   );
 }
 
-const LINK: Statement = {
+const LINK: PreparedQuery = {
   name: "receipts_link_commands",
   text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', made.receipt_id)
     from unnest($1::text[], $2::text[]) as made (receipt_id, backup_id)
@@ -104,7 +104,7 @@ export function linkCommands(session: SqlSession, made: Placed): Promise<unknown
   ]);
 }
 
-const LINK_TESTS: Statement = {
+const LINK_TESTS: PreparedQuery = {
   name: "receipts_link_test_commands",
   text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', linked.receipt_id)
     from (select asked.id, tested.receipt_id
@@ -126,7 +126,7 @@ export function linkTestCommands(session: SqlSession, tested: Placed): Promise<u
   ]);
 }
 
-const LINK_ANSWERED: Statement = {
+const LINK_ANSWERED: PreparedQuery = {
   name: "receipts_link_answered_commands",
   text: `update commands set outcome = outcome || jsonb_build_object('receipt_id', answered.receipt_id)
     from unnest($1::text[], $2::text[]) as answered (receipt_id, command_id) where commands.id = answered.command_id`,
@@ -143,13 +143,13 @@ export function linkAnsweredCommands(
   ]);
 }
 
-const MARK_BACKUPS_PROVEN: Statement = {
+const MARK_BACKUPS_PROVEN: PreparedQuery = {
   name: "receipts_mark_backups_proven",
   text: `update backups set proven_at = greatest(proven_at, latest.at)
     from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where backups.id = latest.id`,
 };
 
-const MARK_SOURCES_PROVEN: Statement = {
+const MARK_SOURCES_PROVEN: PreparedQuery = {
   name: "receipts_mark_sources_proven",
   text: `update sources set last_proven_at = greatest(last_proven_at, latest.at)
     from unnest($1::text[], $2::timestamptz[]) as latest (id, at) where sources.id = latest.id`,
@@ -168,7 +168,7 @@ export function markProven(session: SqlSession, placed: Placed): Promise<unknown
   ];
 }
 
-const MARK_FAILED: Statement = {
+const MARK_FAILED: PreparedQuery = {
   name: "receipts_mark_backups_failed",
   text: `update backups set failed_at = latest.at, failed_receipt_id = latest.receipt_id
     from unnest($1::text[], $2::timestamptz[], $3::text[]) as latest (id, at, receipt_id)

@@ -11,11 +11,11 @@ import {
   type PublicKey,
   type Statement,
 } from "@attestore/proof";
-import { ApiError, invalidRequest } from "../../platform/http/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { invalidJson } from "../../platform/http/json-body.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import type { SigningKeyRow } from "../agents/signing-keys.ts";
-import { SPOOL_MS } from "./spool.ts";
+import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
 
 export interface VerifiedSubmission {
   envelope: Envelope;
@@ -98,7 +98,7 @@ export function requireFromBefore(
       "receipt_signature_invalid",
       `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before what it tells of.`,
     );
-  if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SPOOL_MS)
+  if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SUBMISSION_WINDOW_MS)
     throw new ApiError(
       "receipt_signature_invalid",
       `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}: that is too long ago.`,

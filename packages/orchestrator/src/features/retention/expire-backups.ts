@@ -19,7 +19,7 @@ import {
   setExpired,
 } from "./store.ts";
 import { suddenChange } from "./sudden-change.ts";
-import { tellRemovals } from "./tell-removals.ts";
+import { notifyRemovals } from "./notify-removals.ts";
 
 const PAGE = 200;
 /** Backups in one transaction, which holds the organisation's log. */
@@ -44,7 +44,7 @@ export async function expireBackups(
         deps.logger[done.told.level]({ source_id: id, ...done.told.fields }, done.told.text);
     }
   });
-  await tellRemovals(deps.db, { now, signal });
+  await notifyRemovals(deps.db, { now, signal });
 }
 
 interface Done {

@@ -1,6 +1,6 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { loggedActor } from "../logged-actor.ts";
 import { type ConfiguredSource, findConfigured } from "../sources/configured.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";

@@ -1,13 +1,13 @@
 import { BackupRecord, Id, type Retention, RetentionPreview, SourceRecord } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Clock } from "../../platform/clock.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import { listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";
 import { findConfigured } from "../sources/configured.ts";
-import { backupRecord } from "../backups/present.ts";
-import { sourceRecord } from "../sources/present.ts";
+import { backupRecord } from "../backups/serialize.ts";
+import { sourceRecord } from "../sources/serialize.ts";
 import { readHold } from "./hold-store.ts";
 import { keepBackup, releaseBackup } from "./keep-backup.ts";
 import { planRetention } from "./plan.ts";

@@ -1,5 +1,5 @@
 import type { CommandKind, ConfigureSourceRequest, Schedule } from "@attestore/contract";
-import { invalidRequest } from "../../platform/http/errors.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import { isCron, nextTime } from "./cron.ts";
 import { isTimeZone } from "./time-zone.ts";
 

@@ -4,7 +4,7 @@ import type { Database, DatabaseTransaction } from "../../platform/database/sche
 import { runInOrg } from "../../platform/http/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
-import { queueCommand } from "../commands/queue-command.ts";
+import { queueCommand } from "../command-queue/queue-command.ts";
 import { type ConfiguredSource, SOURCE_COLUMNS, updateSource } from "../sources/configured.ts";
 import { tryLockSource } from "../sources/lock-source.ts";
 import { nextOf } from "./next-times.ts";

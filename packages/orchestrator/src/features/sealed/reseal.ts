@@ -3,7 +3,7 @@ import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { ANSWER_PURPOSE } from "../../platform/http/remembered-answers.ts";
 import { MAIL_PURPOSE } from "../../platform/mail/outbox.ts";
-import { tokenPurpose } from "../bootstrap/review.ts";
+import { tokenPurpose } from "../attach/review.ts";
 import { secretPurpose } from "../notifications/webhook-secret.ts";
 
 export interface SealedColumn {

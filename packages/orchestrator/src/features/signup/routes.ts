@@ -7,7 +7,7 @@ import {
   SignupVerifyRequest,
 } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { scopeToOrg } from "../../platform/http/org-scope.ts";
 import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
@@ -16,7 +16,7 @@ import { codeInvalid, issueCode, useCode, weighCode } from "../one-time-codes/co
 import { hasOperator } from "../operators/store.ts";
 import { assertOrgName, createOrg } from "../orgs/create-org.ts";
 import { forgetFormerPasskeys } from "../passkeys/owners.ts";
-import { sessionAnswer } from "../sessions/session-answer.ts";
+import { sessionAnswer } from "../sign-in/session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
 import { accountsOf } from "../users/find-user.ts";
 import { addUser } from "../users/invite-user.ts";

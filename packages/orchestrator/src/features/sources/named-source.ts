@@ -1,6 +1,6 @@
 import { isId } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { invalidRequest, notFound } from "../../platform/http/errors.ts";
+import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 import { findSourceByName, type Source } from "./store.ts";
 
 /**

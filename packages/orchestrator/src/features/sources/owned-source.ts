@@ -1,5 +1,5 @@
 import type { Database } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import { findSource, type Source } from "./store.ts";
 
 /** The source, if this agent makes its backups. Throws `not_found` and `forbidden`. */

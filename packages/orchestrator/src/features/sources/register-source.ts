@@ -1,6 +1,6 @@
 import { newId, type RegisterSourceRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import { requireActiveAgent } from "./active-agent.ts";
 import { type ConfiguredSource, insertSource } from "./configured.ts";
 

@@ -1,6 +1,6 @@
 import { isId, newId } from "@attestore/contract";
 import { sql } from "kysely";
-import { runPrepared, type Statement } from "../../platform/database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../../platform/database/prepared.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 
 export interface Source {
@@ -42,7 +42,7 @@ export async function findSourceByName(
   return another === undefined ? (row ?? null) : null;
 }
 
-const NAMED: Statement = {
+const NAMED: PreparedQuery = {
   name: "sources_named",
   text: `select ${COLUMNS.join()} from sources where org_id = $1 and slug = any($2::text[]) and removed_at is null order by id`,
 };

@@ -1,6 +1,6 @@
 import type { OrgRole } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError, notFound } from "../../platform/http/errors.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import { endSessionsOf } from "../sessions/end-sessions.ts";

@@ -1,6 +1,6 @@
 import type { UserRecord } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
-import { presentUser } from "./present.ts";
+import { serializeUser } from "./serialize.ts";
 import { findMembership, findUser, listByEmail, type User } from "./store.ts";
 
 /** Null for one that was removed, too. */
@@ -24,5 +24,5 @@ export async function memberByEmail(db: Database, orgId: string, email: string):
 /** Null for one that was removed, too. */
 export async function userRecord(db: Database, id: string): Promise<UserRecord | null> {
   const user = await findUser(db, id);
-  return user === null ? null : presentUser(user);
+  return user === null ? null : serializeUser(user);
 }

@@ -1,6 +1,6 @@
 import { INVITATION_S, newId, type OrgRole } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { ApiError } from "../../platform/http/errors.ts";
+import { ApiError } from "../../platform/errors/api-error.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { insertUser, removeExpiredInvitation, type User } from "./store.ts";

@@ -1,5 +1,5 @@
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { notFound } from "../../platform/http/errors.ts";
+import { notFound } from "../../platform/errors/api-error.ts";
 import type { UserPrincipal } from "../../platform/http/principal.ts";
 import { accountsOf, memberByEmail } from "./find-user.ts";
 import { listByEmail, setAccepted, setDeclined, type User } from "./store.ts";

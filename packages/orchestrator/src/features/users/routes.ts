@@ -5,7 +5,7 @@ import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.
 import { requireOrg } from "../orgs/require-org.ts";
 import { assertMayGive, changeUser, removeUser } from "./change-user.ts";
 import { type InviteDeps, inviteUser } from "./invite-user.ts";
-import { presentUser } from "./present.ts";
+import { serializeUser } from "./serialize.ts";
 import { listUsers } from "./store.ts";
 
 const ofOrg = Type.Object({ orgID: Id("org") });
@@ -35,7 +35,7 @@ export function userRoutes(deps: InviteDeps): Route[] {
         role: body.role,
         name: body.name ?? null,
       });
-      return { status: 201, body: presentUser(user) };
+      return { status: 201, body: serializeUser(user) };
     },
   });
 
@@ -51,7 +51,7 @@ export function userRoutes(deps: InviteDeps): Route[] {
     async handle({ orgId, query }, tx) {
       const page = pageOf("user", query);
       const users = await listUsers(tx, orgId, { page, ...periodOf(query) });
-      return { status: 200, body: paged(users, page, presentUser) };
+      return { status: 200, body: paged(users, page, serializeUser) };
     },
   });
 
@@ -68,7 +68,10 @@ export function userRoutes(deps: InviteDeps): Route[] {
     rateLimits: ["default"],
     async handle({ body, params, principal }, tx) {
       const { orgID: orgId, userID: userId } = params;
-      return { status: 200, body: presentUser(await changeUser(tx, { by: principal, orgId, userId }, body)) };
+      return {
+        status: 200,
+        body: serializeUser(await changeUser(tx, { by: principal, orgId, userId }, body)),
+      };
     },
   });
 
@@ -84,7 +87,7 @@ export function userRoutes(deps: InviteDeps): Route[] {
     rateLimits: ["default"],
     async handle({ params, principal }, tx) {
       const { orgID: orgId, userID: userId } = params;
-      return { status: 200, body: presentUser(await removeUser(tx, { by: principal, orgId, userId })) };
+      return { status: 200, body: serializeUser(await removeUser(tx, { by: principal, orgId, userId })) };
     },
   });
 

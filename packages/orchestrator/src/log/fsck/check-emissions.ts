@@ -1,6 +1,6 @@
 import { equalBytes, openCheckpoint, ProofError } from "@attestore/proof";
 import { logOrigin, logVerifier, timeVerifier } from "../log-keys.ts";
-import type { Statement } from "../sql-session.ts";
+import type { PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 
 const PAGE = 500;
@@ -15,7 +15,7 @@ interface EmissionRow {
   head_root_hash: Buffer | null;
 }
 
-const EMISSIONS: Statement = {
+const EMISSIONS: PreparedQuery = {
   name: "fsck_emissions",
   text: `select hour, emitted_at, log_emissions.tree_size, log_emissions.root_hash, checkpoint,
       log_heads.root_hash as head_root_hash

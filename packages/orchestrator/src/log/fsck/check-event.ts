@@ -12,7 +12,7 @@ import {
 } from "@attestore/proof";
 import { envelopeSha256 } from "../envelope-sha256.ts";
 import { plainArray } from "../packed.ts";
-import type { SqlSession, Statement } from "../sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 import type { ParsedLeaf } from "./check-entries.ts";
 import { compareFields } from "./compare-fields.ts";
@@ -36,7 +36,7 @@ interface EventRow {
   previous_receipt_sha256: Buffer | null;
 }
 
-const EVENTS: Statement = {
+const EVENTS: PreparedQuery = {
   name: "fsck_events",
   text: `select id, org_id, kind, source_id, backup_id, command_id, actor_id, occurred_at, body, log_index, leaf_hash,
       created_at, envelope, envelope_sha256, payload_sha256, previous_receipt_sha256 from events where id = any($1::text[])`,

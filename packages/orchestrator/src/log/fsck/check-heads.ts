@@ -1,5 +1,5 @@
 import { equalBytes, type CompactRange } from "@attestore/proof";
-import type { Statement } from "../sql-session.ts";
+import type { PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 
 const PAGE = 1000;
@@ -9,7 +9,7 @@ interface HeadRow {
   root_hash: Buffer;
 }
 
-const HEADS: Statement = {
+const HEADS: PreparedQuery = {
   name: "fsck_heads",
   text: `select tree_size, root_hash from log_heads where org_id = $1 and tree_size > $2 order by tree_size limit $3`,
 };

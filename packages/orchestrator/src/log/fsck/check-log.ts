@@ -1,7 +1,7 @@
 import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash } from "@attestore/proof";
 import { logOrigin } from "../log-keys.ts";
 import { packHashes } from "../packed.ts";
-import type { Statement } from "../sql-session.ts";
+import type { PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 import { checkEntries } from "./check-entries.ts";
 import { HeadComparison } from "./check-heads.ts";
@@ -16,7 +16,7 @@ export interface LeafRow {
   leaf: Buffer;
 }
 
-const LEAVES: Statement = {
+const LEAVES: PreparedQuery = {
   name: "fsck_leaves",
   text: `select log_index, leaf_hash, leaf from log_leaves where org_id = $1 and log_index > $2
     order by log_index limit $3`,
@@ -69,7 +69,7 @@ async function appendLeaf(
   }
 }
 
-const ROW: Statement = {
+const ROW: PreparedQuery = {
   name: "fsck_log_row",
   text: "select origin, tree_size, root_hash, right_edge from logs where org_id = $1",
 };

@@ -14,7 +14,7 @@ import {
 } from "@attestore/proof";
 import { envelopeSha256 } from "../envelope-sha256.ts";
 import { plainArray } from "../packed.ts";
-import type { SqlSession, Statement } from "../sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 import type { ParsedLeaf } from "./check-entries.ts";
 import { compareFields } from "./compare-fields.ts";
@@ -41,7 +41,7 @@ interface ReceiptRow {
   retired_keys: readonly { public_key: string; replaced_at: string }[] | null;
 }
 
-const RECEIPTS: Statement = {
+const RECEIPTS: PreparedQuery = {
   name: "fsck_receipts",
   text: `select receipts.id, receipts.org_id, kind, source_id, agent_id, backup_id, result, envelope_sha256, payload_sha256,
       previous_receipt_sha256, envelope, log_index, leaf_hash, receipts.created_at, happened_at, agents.public_key,

@@ -1,14 +1,14 @@
 import { equalBytes, TILE_WIDTH, type Hash } from "@attestore/proof";
 import { packHashes } from "../packed.ts";
-import type { Statement } from "../sql-session.ts";
+import type { PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 
-const TILE: Statement = {
+const TILE: PreparedQuery = {
   name: "fsck_tile",
   text: "select hashes, root_hash from log_tiles where org_id = $1 and level = $2 and tile_index = $3",
 };
 
-const TILES_BEYOND: Statement = {
+const TILES_BEYOND: PreparedQuery = {
   name: "fsck_tiles_beyond",
   text: `select level, tile_index from log_tiles
     where org_id = $1 and tile_index >= floor($2::numeric / power(256::numeric, level + 1)) order by level, tile_index`,

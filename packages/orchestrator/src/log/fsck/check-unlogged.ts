@@ -1,7 +1,7 @@
-import type { Statement } from "../sql-session.ts";
+import type { PreparedQuery } from "../sql-session.ts";
 import type { Check } from "./check.ts";
 
-const UNLOGGED: Statement = {
+const UNLOGGED: PreparedQuery = {
   name: "fsck_unlogged",
   text: `select id, log_index from (
       select id, log_index, leaf_hash from receipts where org_id = $1
@@ -11,7 +11,7 @@ const UNLOGGED: Statement = {
     order by log_index limit 1000`,
 };
 
-const TWICE: Statement = {
+const TWICE: PreparedQuery = {
   name: "fsck_twice",
   text: `select log_index, count(*) as entries from (
       select log_index from receipts where org_id = $1

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../../platform/logging/logger.ts";
 import { appendInTransaction } from "../append-in-transaction.ts";
-import { emitHour } from "../emission.ts";
+import { emitHour } from "../checkpoint-publisher.ts";
 import type { LogIdentity } from "../log-keys.ts";
 import { openLogWorld, type LogWorld } from "../testing/log-world.ts";
 import { backupStatement, restoreTestStatement, signedEnvelope } from "../testing/signed-receipt.ts";

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import type { LogIdentity } from "../log-keys.ts";
-import { clientSession, type Statement } from "../sql-session.ts";
+import { clientSession, type PreparedQuery } from "../sql-session.ts";
 import { checkEmissions } from "./check-emissions.ts";
 import { checkLog } from "./check-log.ts";
 import { checkUnlogged } from "./check-unlogged.ts";
@@ -65,7 +65,7 @@ async function checkOrg(
 }
 
 // Also those that something was written for and that do not exist.
-const NEXT_ORG: Statement = {
+const NEXT_ORG: PreparedQuery = {
   name: "fsck_next_org",
   text: `select min(id) as id from (
       (select min(id) as id from orgs where id > $1)

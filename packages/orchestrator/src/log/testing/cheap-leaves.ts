@@ -1,9 +1,9 @@
 import { formatLeaf } from "@attestore/proof";
 import { newId } from "@attestore/contract";
 import type { Pool } from "pg";
-import { GrownLogs } from "../grown-logs.ts";
+import { LogAppends } from "../log-appends.ts";
 import { lockLogs, type LockedLog } from "../locked-log.ts";
-import { LogDefect } from "../log-defect.ts";
+import { LogCorruption } from "../log-corruption.ts";
 import { clientSession } from "../sql-session.ts";
 
 /** Appends leaves without entries, some thousand in one transaction: the log's own code, and nothing around it. */
@@ -13,8 +13,8 @@ export async function appendLeaves(pool: Pool, orgId: string, count: number): Pr
   await client.query("begin");
   const locked = await lockLogs(session, new Set([orgId]));
   const log = locked.get(orgId);
-  if (log === undefined || log instanceof LogDefect) throw new Error("no sound log");
-  const grown = new GrownLogs(new Map<string, LockedLog>([[orgId, log]]));
+  if (log === undefined || log instanceof LogCorruption) throw new Error("no sound log");
+  const grown = new LogAppends(new Map<string, LockedLog>([[orgId, log]]));
   const now = new Date();
   const fields = {
     kind: "plain",

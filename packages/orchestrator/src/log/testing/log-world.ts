@@ -4,8 +4,8 @@ import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
 import type { Way } from "../../platform/database/roles.ts";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
 import { silentLogger } from "../../platform/logging/logger.ts";
-import type { ConnectionSettings } from "../../platform/postgres/connection-settings.ts";
-import { HeadSigner, type SignedHeadStore } from "../head-signer.ts";
+import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
+import { CheckpointSigner, type SignedHeadStore } from "../checkpoint-signer.ts";
 import { createLog } from "../locked-log.ts";
 import { heldSigningKey, type SigningKey } from "../../platform/keys/signing-key.ts";
 import type { LogKeys } from "../log-keys.ts";
@@ -47,7 +47,7 @@ export interface TestBackup {
 }
 
 export interface Replica {
-  signer: HeadSigner;
+  signer: CheckpointSigner;
   sequencer: Sequencer;
   close(): Promise<void>;
 }
@@ -144,7 +144,7 @@ export async function openLogWorld(): Promise<LogWorld> {
     signed: SignedHeadStore = { newest: () => [], record: () => Promise.resolve() },
     way?: Way,
   ): Replica => {
-    const signer = new HeadSigner(LOG_HOST, keys, { signed, ...committedHeads(database.pool) });
+    const signer = new CheckpointSigner(LOG_HOST, keys, { signed, ...committedHeads(database.pool) });
     const pool = openSequencerPool(connection, silentLogger, way === undefined ? {} : { way });
     const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
     const close = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import type { TestAgent } from "./log-world.ts";
 
 /** Entries that are nothing but their leaf. */
 export const plainEntries: EntryKind<LogEntry> = {
-  examine: () => Promise.resolve(() => ({ is: "new" })),
+  lookup: () => Promise.resolve(() => ({ is: "new" })),
   insert: () => [],
 };
 

@@ -3,7 +3,7 @@ import { receipts } from "../../features/receipts/receipt-kind.ts";
 import { verifySubmission } from "../../features/receipts/verify-submission.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import type { SubmissionRecord } from "../../platform/http/route.ts";
-import type { Placement } from "../placement.ts";
+import type { Placement } from "../inclusion.ts";
 import type { Submitted } from "../sequencer.ts";
 import type { Replica, TestAgent } from "./log-world.ts";
 import { plainEntries, plainEntry, submissionRecord } from "./plain-entry.ts";

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { parsePkcs11Uri } from "../keys/token/pkcs11-uri.ts";
+import { parsePkcs11Uri } from "./pkcs11-uri.ts";
 
 /** Reads a setting's text. Throws InvalidValue: what the value would have to be, as the end of "… has to be". */
 export type ReadValue<T> = (text: string) => T;

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import type { Logger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import { onConnect } from "./on-connect.ts";
 import { preparing } from "./prepared.ts";
 import { roleOf, type Way } from "./roles.ts";

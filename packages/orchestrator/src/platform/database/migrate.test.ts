@@ -1,7 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import type { Migration } from "./migrate.ts";
 import { openTestDatabase } from "./test-database.ts";

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import { ensureRoles, SERVICE_ROLE, type RolesOptions } from "./roles.ts";
 import { typeParsers } from "./type-parsers.ts";
 

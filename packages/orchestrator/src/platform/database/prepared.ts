@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from "pg";
 import type { Database } from "./schema.ts";
 
 /** A statement that each connection parses once. The name stands for the text: one name, one text. */
-export interface Statement {
+export interface PreparedQuery {
   name: string;
   text: string;
 }
@@ -17,7 +17,7 @@ const names = new Map<string, string>();
  */
 export async function runPrepared<Row>(
   db: Database,
-  { name, text }: Statement,
+  { name, text }: PreparedQuery,
   values: readonly unknown[],
 ): Promise<Row[]> {
   names.set(text, name);

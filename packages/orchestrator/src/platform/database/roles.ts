@@ -2,7 +2,7 @@ import pg from "pg";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 
 /** Whom the service connects as. It owns nothing and may do nothing but become one of the ways or the tenant. */
 export const SERVICE_ROLE = "attestore_service";

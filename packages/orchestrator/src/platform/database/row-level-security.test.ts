@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { silentLogger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import { clusterDirectory } from "../postgres/cluster.ts";
 import { openDatabase, type OpenDatabase } from "../postgres/open-database.ts";
 import { connectDatabase } from "./database.ts";

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "../postgres/connection-settings.ts";
+import type { ConnectionSettings } from "./connection-settings.ts";
 import { openDatabase, type OpenDatabase } from "../postgres/open-database.ts";
 import { connectDatabase } from "./database.ts";
 import type { DatabaseAccess } from "./database.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync } from "fastify";
 import type { Pool } from "pg";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../errors/api-error.ts";
 
 export interface HealthChecks {
   pool: Pool;

@@ -1,6 +1,6 @@
 import { AGENT_TOKEN } from "@attestore/contract";
 import type { Selectable } from "kysely";
-import { runPrepared, type Statement } from "../database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
 import type { AgentsTable, Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
 import { agentRevoked } from "./lock-active-agent.ts";
@@ -14,7 +14,7 @@ type Row = Pick<
   "id" | "org_id" | "name" | "public_key" | "key_fingerprint" | "status" | "last_seen_at"
 >;
 
-const OF_TOKEN: Statement = {
+const OF_TOKEN: PreparedQuery = {
   name: "agent_of_token",
   text: "select id, org_id, name, public_key, key_fingerprint, status, last_seen_at from agents where token_sha256 = $1",
 };

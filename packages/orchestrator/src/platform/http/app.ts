@@ -14,7 +14,7 @@ import { acceptJsonOnly } from "./json-body.ts";
 import { answerMalformedHttp } from "./malformed-http.ts";
 import { letGoOfSlowReaders } from "./slow-readers.ts";
 import { mountRoute } from "./mount-route.ts";
-import { HANDSHAKE_MS, limitHandshakes } from "../tls/unfinished-handshakes.ts";
+import { HANDSHAKE_MS, limitHandshakes } from "./unfinished-handshakes.ts";
 import { validatorCompiler } from "./compile-validator.ts";
 import { CountedRateLimits } from "./rate-limit-store.ts";
 import { RATE_LIMITS, type RateLimitTable } from "./rate-limits.ts";

@@ -1,4 +1,4 @@
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import { type Action, mayDo } from "./policy.ts";
 import type { Principal } from "./principal.ts";
 import type { Route } from "./route.ts";

@@ -3,7 +3,7 @@ import { AUTH_KEY, MAX_WRONG_ATTEMPTS } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import type { AuthKeyPrincipal, Subject } from "./principal.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { MAX_BODY_BYTES } from "@attestore/contract";
 import type { Logger } from "../logging/logger.ts";
 import { asDatabaseUnavailable } from "../database/unavailable.ts";
-import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "./errors.ts";
+import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../errors/api-error.ts";
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 

@@ -1,5 +1,5 @@
 import { clientNetwork } from "./client-network.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 /** Credentials of one address that are not known, in a minute, before its next calls are refused unseen. */
 const MOST = 600;

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;
 const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;

@@ -1,6 +1,6 @@
-import { runPrepared, type Statement } from "../database/prepared.ts";
+import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 export function agentRevoked(): ApiError {
   return new ApiError(
@@ -9,7 +9,7 @@ export function agentRevoked(): ApiError {
   );
 }
 
-const LOCK: Statement = {
+const LOCK: PreparedQuery = {
   name: "agent_lock",
   text: "select status from agents where id = $1 for no key update",
 };

@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import { newId } from "@attestore/contract";
-import { ApiError, errorBody } from "./errors.ts";
+import { ApiError, errorBody } from "../errors/api-error.ts";
 
 /** Answers what is not HTTP at all, or whose headers are too large or too late, and ends the connection. */
 export function answerMalformedHttp(error: Error & { code?: string }, socket: Socket): void {

@@ -8,7 +8,7 @@ import { toWire, type WireAnswer } from "./answer.ts";
 import { auditRow, pathOf } from "./audit-row.ts";
 import { assertAllowed } from "./assert-allowed.ts";
 import { authenticate } from "./authenticate.ts";
-import { ApiError, invalidRequest } from "./errors.ts";
+import { ApiError, invalidRequest } from "../errors/api-error.ts";
 import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
 import type { FailedCredentials } from "./failed-credentials.ts";
 import type { FileAnswer } from "./file-answer.ts";

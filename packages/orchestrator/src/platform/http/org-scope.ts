@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { FastifyRequest } from "fastify";
 import { roleOf } from "../database/roles.ts";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
-import { notFound } from "./errors.ts";
+import { notFound } from "../errors/api-error.ts";
 import type { Principal } from "./principal.ts";
 
 /**

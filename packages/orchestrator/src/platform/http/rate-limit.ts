@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { clientNetwork } from "./client-network.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import type { RateLimit, RateLimitName, RateLimitTable } from "./rate-limits.ts";
 import type { RateLimitStore, WindowCount } from "./rate-limit-store.ts";
 import type { RequestState } from "./request-state.ts";

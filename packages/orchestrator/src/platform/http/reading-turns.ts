@@ -1,4 +1,4 @@
-import { ApiError, unavailable } from "./errors.ts";
+import { ApiError, unavailable } from "../errors/api-error.ts";
 
 /** Reads of one organisation that run at once, and that wait for their turn. */
 const OF_ORG = { running: 4, waiting: 32 };

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { assertAllowed } from "./assert-allowed.ts";
-import { ApiError, errorBody } from "./errors.ts";
+import { ApiError, errorBody } from "../errors/api-error.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
 import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "./org-scope.ts";
 import type { Principal } from "./principal.ts";

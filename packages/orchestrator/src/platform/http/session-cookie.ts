@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import { SESSION_COOKIE } from "./session-credentials.ts";
 
 /** The session token of a request's cookie, or null. Of several cookies of the name the first counts. */

@@ -2,7 +2,7 @@ import { SESSION_TOKEN } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database } from "../database/schema.ts";
 import { credentialHash, unauthenticated } from "./bearer.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import { ALWAYS, type Impersonator, type UserPrincipal, type UserRole } from "./principal.ts";
 
 /** Contract, section 5. */

@@ -1,4 +1,4 @@
-import { invalidRequest } from "./errors.ts";
+import { invalidRequest } from "../errors/api-error.ts";
 
 /** Reads a timestamp that has the contract's form. Throws `invalid_request` where there is no such day, as on 30 February. */
 export function readTimestamp(text: string, path: string): Date {

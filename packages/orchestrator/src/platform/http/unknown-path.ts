@@ -1,6 +1,6 @@
 import type { FastifyRequest, RouteOptions } from "fastify";
 import { pathOf } from "./audit-row.ts";
-import { ApiError, notFound } from "./errors.ts";
+import { ApiError, notFound } from "../errors/api-error.ts";
 
 /** What is mounted, to say what a path takes by other methods than the one that was tried. */
 export class KnownPaths {

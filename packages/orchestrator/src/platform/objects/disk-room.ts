@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../errors/api-error.ts";
 
 const DISK_FULL = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 

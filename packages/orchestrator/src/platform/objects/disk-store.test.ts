@@ -26,7 +26,7 @@ import { promisify } from "node:util";
 import { fastify } from "fastify";
 import type { FastifyInstance } from "fastify";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import { DiskStore } from "./disk-store.ts";
 import type { CompletedPart, PresignedParts } from "./object-store.ts";
 import { objectRoutes } from "./object-routes.ts";

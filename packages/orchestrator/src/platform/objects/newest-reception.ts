@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 /**
  * One reception of each name at a time. Of two requests that send the same the newer goes on: the older one's sender has given up, as a rule, and

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
-import { ApiError, notFound } from "../http/errors.ts";
+import { ApiError, notFound } from "../errors/api-error.ts";
 import { parseByteRange } from "./byte-range.ts";
 import type { DiskStore } from "./disk-store.ts";
 import { isObjectKey } from "./object-key.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 /** TLS gives 16 KiB at a time; a write costs a trip to the thread pool. */
 const BLOCK_BYTES = 256 * 1024;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
 import type { Logger } from "../logging/logger.ts";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../errors/api-error.ts";
 import { signS3 } from "./s3-presign.ts";
 import type { S3Request, S3Settings } from "./s3-presign.ts";
 

@@ -1,5 +1,5 @@
 import { escapeXml, xmlText } from "@attestore/host/s3/xml";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../errors/api-error.ts";
 import { isOwnKey, requireObjectKey } from "./object-key.ts";
 import type {
   CompletedPart,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { xmlText } from "@attestore/host/s3/xml";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 import type { S3Client } from "./s3-client.ts";
 
 export interface ObjectLock {

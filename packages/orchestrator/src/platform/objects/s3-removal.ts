@@ -1,5 +1,5 @@
 import { xmlText } from "@attestore/host/s3/xml";
-import { unavailable } from "../http/errors.ts";
+import { unavailable } from "../errors/api-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { S3Client } from "./s3-client.ts";
 import { listS3, VERSIONS } from "./s3-listing.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { ApiError } from "../http/errors.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 /** An upload has to bring so many bytes in this time: room on the disk is kept for all that it announced. */
 const WINDOW_MS = 30_000;

@@ -7,7 +7,7 @@ import { SERVICE_ROLE } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import { launchCommand } from "./launch.ts";
-import type { Placement } from "./placement.ts";
+import type { ClusterLocation } from "./cluster-location.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Owner of the database, and its superuser: for migrations and commands. */
@@ -25,7 +25,7 @@ export function clusterDirectory(home: string): string {
  * Makes the cluster if there is none. initdb works in another directory and syncs it; only then does the
  * directory get its name, so that a cluster under that name is always whole.
  */
-export async function ensureCluster(home: string, placement: Placement, log: Logger): Promise<void> {
+export async function ensureCluster(home: string, placement: ClusterLocation, log: Logger): Promise<void> {
   const existing = await readVersion(clusterDirectory(home));
   if (existing !== null) {
     await requireVersion(placement, existing, clusterDirectory(home));
@@ -78,7 +78,7 @@ async function readVersion(directory: string): Promise<string | null> {
   }
 }
 
-async function requireVersion(placement: Placement, cluster: string, directory: string): Promise<void> {
+async function requireVersion(placement: ClusterLocation, cluster: string, directory: string): Promise<void> {
   const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), ["--version"]);
   const result = await runProgram(file, args, { env: placement.environment });
   const server = /\(PostgreSQL\) (\d+)/.exec(result.stdout)?.[1];

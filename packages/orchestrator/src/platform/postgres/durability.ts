@@ -1,7 +1,7 @@
 import pg from "pg";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "./connection-settings.ts";
+import type { ConnectionSettings } from "../database/connection-settings.ts";
 
 /** Values under which a commit that was answered survives a power loss. */
 const DURABLE: Record<string, string[]> = {

@@ -9,7 +9,7 @@ import { SERVICE_ROLE } from "../database/roles.ts";
 import { tryLockDirectory } from "../files/directory-lock.ts";
 import type { DirectoryHolder, LockRole } from "../files/directory-lock.ts";
 import { clusterDirectory, DATABASE_NAME, DATABASE_ROLE } from "./cluster.ts";
-import type { ConnectionSettings } from "./connection-settings.ts";
+import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { requireDurableExternal } from "./durability.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { startEmbeddedPostgres } from "./supervisor.ts";

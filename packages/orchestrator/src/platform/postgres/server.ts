@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../logging/logger.ts";
 import { launchCommand } from "./launch.ts";
-import type { Placement } from "./placement.ts";
+import type { ClusterLocation } from "./cluster-location.ts";
 import { readPostmasterPid } from "./postmaster-pid.ts";
 import { forwardLog, LOG_SETTINGS } from "./server-log.ts";
 
@@ -58,7 +58,7 @@ function settingArguments(socketDirectory: string): string[] {
 export async function startServer(
   cluster: string,
   seenCluster: string,
-  placement: Placement,
+  placement: ClusterLocation,
   log: Logger,
 ): Promise<Server> {
   const { file, args } = launchCommand(placement, join(placement.binaries, "bin", "postgres"), [

@@ -13,11 +13,11 @@ import {
   ensureCluster,
   writeAccessRules,
 } from "./cluster.ts";
-import type { ConnectionSettings } from "./connection-settings.ts";
+import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { requireDurableEmbedded } from "./durability.ts";
 import { clearOrphan } from "./orphan.ts";
-import { place } from "./placement.ts";
-import type { Placement } from "./placement.ts";
+import { place } from "./cluster-location.ts";
+import type { ClusterLocation } from "./cluster-location.ts";
 import { choosePostgresUser } from "./postgres-user.ts";
 import { PORT, ServerStartFailed, startServer } from "./server.ts";
 import type { Server } from "./server.ts";
@@ -136,7 +136,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
 async function startPatiently(
   cluster: string,
-  placement: Placement,
+  placement: ClusterLocation,
   log: Logger,
   signal: AbortSignal,
 ): Promise<Server> {

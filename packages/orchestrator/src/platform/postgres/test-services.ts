@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import type { ConnectionSettings } from "./connection-settings.ts";
+import type { ConnectionSettings } from "../database/connection-settings.ts";
 import { processesWorkingIn } from "./process-state.ts";
 
 const SCRIPT = fileURLToPath(new URL("./service-process.ts", import.meta.url));

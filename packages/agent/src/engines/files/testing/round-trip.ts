@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
-import type { SourceConfigOf } from "../../../root/source-config.ts";
+import type { SourceConfigOf } from "../../../config/source-config.ts";
 import type { Restored, SourceMetadata } from "../../engine.ts";
 import { files } from "../index.ts";
 

@@ -4,7 +4,7 @@ import { MAX_TABLES_LISTED } from "../../schema-hash.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import type { SchemaSummary } from "../../schema-summary.ts";
 import type { Globals } from "./dump-globals.ts";
-import { nameInSet } from "./names.ts";
+import { nameInSet } from "../name-in-set.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
 
 export const SET_FORMAT = "pg_dump-set";

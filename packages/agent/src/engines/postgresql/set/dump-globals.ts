@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
 import { endedWith } from "../../../processes/child.ts";
 import { programsIn } from "../../../processes/run-program.ts";
-import { CouldNotRun, stopIfAborted } from "../../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import { type DatabaseToDump, firstError } from "../database-dump.ts";
 import { connectionArguments, type PsqlSession } from "../psql-session.ts";
 import { rowsOf } from "../schema.ts";
@@ -18,7 +18,7 @@ export interface Globals {
 const ROLES = "select json_build_array(rolname) from pg_roles where rolname !~ '^pg_' order by rolname";
 const MAY_READ_PASSWORDS = "select has_table_privilege('pg_catalog.pg_authid', 'select')";
 
-/** What belongs to the whole server: roles, their memberships and settings, tablespaces. @throws CouldNotRun */
+/** What belongs to the whole server: roles, their memberships and settings, tablespaces. @throws RunError */
 export async function dumpGlobals(
   { environment, tools, signal }: DatabaseToDump,
   session: PsqlSession,
@@ -39,5 +39,5 @@ export async function dumpGlobals(
   const [sql, exit] = await Promise.all([buffer(child.stdout), child.exited]);
   stopIfAborted(signal);
   if (exit.code === 0) return { sql, roles, hasPasswords };
-  throw new CouldNotRun("dump_failed", `pg_dumpall ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
+  throw new RunError("dump_failed", `pg_dumpall ended with ${endedWith(exit)}${firstError(exit.stderr)}`);
 }

@@ -1,7 +1,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { readFilePieces } from "../../../pipeline/file-pieces.ts";
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { readFilePieces } from "../../../crypto/file-pieces.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import { makeScratchDirectory } from "../../../sandboxes/process/scratch-directory.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../../engine.ts";
 import type { RunContext } from "../../../sandboxes/run-context.ts";
@@ -9,7 +9,7 @@ import { DatabaseDump, type DatabaseToDump } from "../database-dump.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { outputOf } from "../session-error.ts";
 import { rowsOf } from "../schema.ts";
-import type { PostgresqlSettings } from "../settings.ts";
+import type { PostgresqlSettings } from "../../../config/engines/postgresql.ts";
 import { dumpGlobals } from "./dump-globals.ts";
 import { describeSet, tablesOfEach } from "./describe-set.ts";
 import { directoryName, GLOBALS, isDumpFile, MAX_DATABASES, partName } from "./names.ts";
@@ -30,7 +30,7 @@ const PART_BYTES = 8 << 20;
 /**
  * Several databases, one after the other, each in a snapshot of its own, and the server's globals: as one archive. With several
  * jobs each database lies in plain on the disk while it is dumped.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
   const { source, database, session, version } = set;
@@ -79,13 +79,13 @@ async function databasesOf({
   const wanted = source.databases === "all" ? there : (source.databases ?? [own]);
   const missing = wanted.filter((name) => !there.includes(name));
   if (missing.length > 0) {
-    throw new CouldNotRun(
+    throw new RunError(
       "source_missing",
       `the server of ${source.slug} has no database ${missing.join(", ").slice(0, 200)}, or it takes no connections`,
     );
   }
   if (wanted.length > MAX_DATABASES)
-    throw new CouldNotRun("dump_failed", `${source.slug} names more than ${MAX_DATABASES} databases`);
+    throw new RunError("dump_failed", `${source.slug} names more than ${MAX_DATABASES} databases`);
   return { names: wanted, own: wanted.includes(own) ? own : (wanted[0] ?? own) };
 }
 
@@ -123,7 +123,7 @@ async function* inFiles(
     await dump.toDirectory(path, source.jobs);
     for (const file of (await readdir(path)).toSorted()) {
       if (!isDumpFile(file))
-        throw new CouldNotRun("dump_failed", `pg_dump made a file that we do not know: ${file}`);
+        throw new RunError("dump_failed", `pg_dump made a file that we do not know: ${file}`);
       yield* fileEntry(`${directory}/${file}`, join(path, file));
     }
   } finally {
@@ -139,6 +139,6 @@ async function* fileEntry(name: string, path: string): AsyncGenerator<Buffer, vo
     length += piece.length;
     yield piece;
   }
-  if (length !== size) throw new CouldNotRun("dump_failed", "a file of the dump changed while it was read");
+  if (length !== size) throw new RunError("dump_failed", "a file of the dump changed while it was read");
   yield tarPadding(size);
 }

@@ -47,8 +47,3 @@ export function parseEntryName(name: string): SetEntry {
   if (isDumpFile(last)) return { kind: "file", directory, database, file: last };
   throw new MalformedSet("an entry has a name that no set has");
 }
-
-/** A table of a set: its database comes first, as `orders.public.items`. */
-export function nameInSet(database: string, table: string): string {
-  return `${/^[a-z_][a-z0-9_$]*$/.test(database) ? database : `"${database.replaceAll('"', '""')}"`}.${table}`;
-}

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { PsqlSession, SessionEnded } from "../psql-session.ts";
 import { globalStatements } from "./global-statements.ts";
@@ -24,7 +24,7 @@ export async function restoreGlobals(
     }
   } catch (error) {
     throw error instanceof SessionEnded
-      ? new CouldNotRun("sandbox_failed", "the scratch PostgreSQL broke while its roles were made")
+      ? new RunError("sandbox_failed", "the scratch PostgreSQL broke while its roles were made")
       : error;
   } finally {
     await session.close();

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import { type ForeignMetadata, type Restored, RestoreRefused } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { prepareDatabase } from "../prepare-database.ts";
@@ -24,7 +24,7 @@ const MAX_JOBS = 8;
 
 /**
  * Restores a set of databases, one after the other, into one scratch server.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restoreSet(
   server: ScratchServer,
@@ -85,7 +85,7 @@ async function restoreOne(
     return;
   }
   if (server.files === null) {
-    throw new CouldNotRun(
+    throw new RunError(
       "sandbox_failed",
       "a dump of several jobs has to lie on a disk beside the server, and here is none: test it with sandbox: process",
     );

@@ -5,7 +5,7 @@ import { textsOf } from "../../foreign-texts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
 import { setHash } from "./describe-set.ts";
-import { nameInSet } from "./names.ts";
+import { nameInSet } from "../name-in-set.ts";
 import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
 
 /** Several databases, restored into one scratch server. */

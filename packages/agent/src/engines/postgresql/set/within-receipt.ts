@@ -1,6 +1,6 @@
 import type { SourceMetadata } from "../../engine.ts";
 import type { RowCounts } from "../../row-counts.ts";
-import { nameInSet } from "./names.ts";
+import { nameInSet } from "../name-in-set.ts";
 
 /** What a set's metadata hold besides what every engine's do. */
 export interface SetMetadata extends SourceMetadata {

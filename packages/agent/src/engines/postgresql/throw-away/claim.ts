@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import { literal, type PsqlSession } from "../psql-session.ts";
 import { contentsOf, emptyDatabase } from "./contents.ts";
 import { preparation } from "./preparation.ts";
@@ -16,7 +16,7 @@ const LOOKS = 20;
 const LOOK_EVERY_MS = 100;
 
 export interface Claim {
-  /** Empties the database and gives back its comment. @throws CouldNotRun if anything is left */
+  /** Empties the database and gives back its comment. @throws RunError if anything is left */
   release(session: PsqlSession): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Claim {
  *
  * An empty one is marked first: what kill -9 leaves in it then is known to be ours, and the next test empties it. `session`
  * has to live until the release, for it holds the lock.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
   const ask = async (sql: string): Promise<string> => preparation(await session.run(sql)).trim();
@@ -80,12 +80,12 @@ async function emptied(session: PsqlSession, name: string): Promise<void> {
   await emptyDatabase(session);
   const left = await contentsOf(session);
   if (left === "") return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     `the throw-away database ${name} could not be emptied, ${left.slice(0, 200)} are left: drop and create it anew`,
   );
 }
 
-function refused(name: string, why: string): CouldNotRun {
-  return new CouldNotRun("sandbox_failed", `the database ${name} of sandbox.database ${why}`);
+function refused(name: string, why: string): RunError {
+  return new RunError("sandbox_failed", `the database ${name} of sandbox.database ${why}`);
 }

@@ -1,4 +1,4 @@
-import type { ConnectionReference } from "../../../root/source-fields.ts";
+import type { ConnectionReference } from "../../../config/source-fields.ts";
 
 /** A source's own database, which no restore test may ever restore into. */
 export interface NeverTouched {

@@ -1,12 +1,12 @@
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import type { Statement } from "../psql-session.ts";
 
-/** The output of a statement of ours in the throw-away database. @throws CouldNotRun `sandbox_failed` */
+/** The output of a statement of ours in the throw-away database. @throws RunError `sandbox_failed` */
 export function preparation(statement: Statement): string {
   if (statement.ok) return statement.output;
   const { sqlstate } = statement;
   const hint = sqlstate === "42501" ? ": its role has to own the database and what is in it" : "";
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     `the throw-away database could not be used (SQLSTATE ${sqlstate})${hint}`,
   );

@@ -1,4 +1,4 @@
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
+import { RunError } from "../../../errors/run-error.ts";
 import type { ForeignMetadata, Runtime } from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
 import { requireExtensions } from "../prepare-database.ts";
@@ -8,7 +8,7 @@ import { preparation } from "./preparation.ts";
 
 /**
  * That the database has what the backup needs and what we cannot give it: extensions, encoding, the roles that policies name.
- * @throws CouldNotRun `sandbox_lacks`
+ * @throws RunError `sandbox_lacks`
  */
 export async function requireSameKind(
   session: PsqlSession,
@@ -26,6 +26,6 @@ export async function requireSameKind(
   if (missing.length > 0) throw lacks(`it has no role ${missing.join(", ").slice(0, 200)}`);
 }
 
-function lacks(why: string): CouldNotRun {
-  return new CouldNotRun("sandbox_lacks", `sandbox.database cannot take the backup: ${why}`);
+function lacks(why: string): RunError {
+  return new RunError("sandbox_lacks", `sandbox.database cannot take the backup: ${why}`);
 }

@@ -1,4 +1,4 @@
-import { CouldNotRun, stopIfAborted } from "../../../runs/could-not-run.ts";
+import { RunError, stopIfAborted } from "../../../errors/run-error.ts";
 import type { ForeignMetadata, Restored } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { RestoredPostgresql } from "../restored.ts";
@@ -6,11 +6,11 @@ import { runPgRestore } from "../run-pg-restore.ts";
 
 /**
  * Only a dump of one database, which pg_restore reads: whatever else there is may say which database it goes into.
- * @throws CouldNotRun `sandbox_lacks`
+ * @throws RunError `sandbox_lacks`
  */
 export function requireSingleDump({ dump_format: format }: ForeignMetadata): void {
   if (format === "pg_dump-custom") return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_lacks",
     "only a dump of one database can be restored into sandbox.database: use sandbox process or container",
   );
@@ -19,7 +19,7 @@ export function requireSingleDump({ dump_format: format }: ForeignMetadata): voi
 /**
  * Restores a dump into the one database of a claimed server, which from then on belongs to what is returned; on an error it
  * is emptied.
- * @throws RestoreRefused, CouldNotRun, and whatever the content throws.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
  */
 export async function restoreIntoDatabase(
   server: ScratchServer,

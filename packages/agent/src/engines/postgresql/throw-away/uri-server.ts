@@ -1,7 +1,7 @@
 import { startChild } from "../../../processes/child.ts";
 import { programsIn, type RunProgram } from "../../../processes/run-program.ts";
-import { CouldNotRun } from "../../../runs/could-not-run.ts";
-import type { UriSandboxConfig } from "../../../sandboxes/sandbox-config.ts";
+import { RunError } from "../../../errors/run-error.ts";
+import type { UriSandboxConfig } from "../../../config/sandbox-config.ts";
 import type { ForeignMetadata, Runtime } from "../../engine.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import { resolveConnection } from "../connection.ts";
@@ -26,7 +26,7 @@ export interface UriServer {
 
 /**
  * A throw-away database that the customer named; so far only looked at.
- * @throws CouldNotRun
+ * @throws RunError
  */
 export async function findUriServer(
   { database: reference }: UriSandboxConfig,
@@ -39,7 +39,7 @@ export async function findUriServer(
   // A service's entry may name other hosts and another database, and libpq takes those.
   const isOne = environment["PGSERVICE"] === undefined && !hosts.some((host) => host?.includes(","));
   if (database === undefined || !isOne) {
-    throw new CouldNotRun(
+    throw new RunError(
       "connection_reference",
       "sandbox.database must name one host and one database: postgresql://user:password@host/database",
     );
@@ -59,7 +59,7 @@ export async function findUriServer(
   const has = majorOf(version);
   const tools = atLeast(installations, Math.max(has, major));
   if (has < major || tools === null) {
-    throw new CouldNotRun(
+    throw new RunError(
       "tool_too_old",
       has < major
         ? `the backup is of PostgreSQL ${major}, the server of sandbox.database is ${version}: restore into one that is no older`
@@ -95,7 +95,7 @@ async function refuseSources(
 ): Promise<void> {
   const { identity } = target;
   if (identity === null)
-    throw new CouldNotRun("sandbox_failed", "the server of sandbox.database does not say which it is");
+    throw new RunError("sandbox_failed", "the server of sandbox.database does not say which it is");
   for (const { slug, connection } of sources) {
     const environment = await resolveConnection(connection).catch(() => null);
     if (environment === null) continue;
@@ -108,7 +108,7 @@ async function refuseSources(
       isSameAddress(environment, target.environment) ||
       (other !== null && isSameDatabase(identity, other))
     ) {
-      throw new CouldNotRun(
+      throw new RunError(
         "sandbox_failed",
         `sandbox.database is the database of the source ${slug}: a restore test would overwrite it. Name another one, made for this`,
       );
@@ -154,7 +154,7 @@ async function claim(
     };
   } catch (error) {
     await holder.close();
-    if (signal.aborted) throw new CouldNotRun("interrupted", "interrupted");
+    if (signal.aborted) throw new RunError("interrupted", "interrupted");
     throw error instanceof SessionEnded
       ? connectionFailed("the throw-away database broke off", error)
       : error;
@@ -164,12 +164,12 @@ async function claim(
 /**
  * Without the lock another test may have had the database meanwhile: then nobody knows what was looked at, and what is in it
  * now is not ours to remove.
- * @throws CouldNotRun
+ * @throws RunError
  */
 async function requireHeld(holder: PsqlSession): Promise<void> {
   const answer = await holder.run("select 1").catch(() => null);
   if (answer?.ok === true) return;
-  throw new CouldNotRun(
+  throw new RunError(
     "sandbox_failed",
     "the connection that held the throw-away database was lost during the test: whatever came out is not to be relied on, and the next test empties it",
   );

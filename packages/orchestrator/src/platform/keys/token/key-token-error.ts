@@ -1,5 +1,5 @@
 import { UserError } from "../../errors/user-error.ts";
-import { type ApiError, unavailable } from "../../http/errors.ts";
+import { type ApiError, unavailable } from "../../errors/api-error.ts";
 import type { TokenFailure, TokenFailureReason } from "./token-calls.ts";
 
 const WHAT_NEXT: Readonly<Record<Exclude<TokenFailureReason, "data">, string>> = {

@@ -1,5 +1,5 @@
 import { type Attribute, CK, type Cryptoki } from "./cryptoki.ts";
-import { parsePkcs11Uri, type Pkcs11Uri } from "./pkcs11-uri.ts";
+import { parsePkcs11Uri, type Pkcs11Uri } from "../../config/pkcs11-uri.ts";
 import type { FoundKey, KeyKind, PrivateMaterial, TokenLogin } from "./token-calls.ts";
 import { TokenRefusal } from "./token-refusal.ts";
 

@@ -1,0 +1,27 @@
+import { replaceJsonFile } from "@attestore/host/durable-files";
+import { acceptedFile, pendingRotation } from "../../key-rotation/pending-rotation.ts";
+import { forgetOldKey, repairPublicKey } from "../../key-rotation/rotate-signing-key.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import type { SubmitOptions } from "./submit-receipt.ts";
+
+/**
+ * Tells the service of a new signing key, if one is in use that it does not know: before that it would refuse what is signed with it.
+ * Repeatable after a crash between any two steps: the same rotation is answered the same. The old private half
+ * goes first: once the service has the new key there is nothing to undo, and nobody would come back for it.
+ * @returns whether there was one to tell of. @throws ServiceError
+ */
+export async function announceRotation(
+  { layout, agentId, service }: Pick<Attachment, "layout" | "agentId" | "service">,
+  { signal, once }: SubmitOptions,
+): Promise<boolean> {
+  const pending = await pendingRotation(layout);
+  if (pending === null) return false;
+  await repairPublicKey(layout);
+  const answer = await service.rotateKey(pending.rotation, { signal, once });
+  if (answer.agent_id !== agentId || answer.key_fingerprint !== pending.by_new)
+    throw new ServiceError("invalid_response", "the service took another key than it was told of");
+  await forgetOldKey(layout, pending.by_old);
+  await replaceJsonFile(acceptedFile(pending), { v: 1, accepted_at: new Date().toISOString(), answer });
+  return true;
+}

@@ -1,0 +1,91 @@
+import type { BackupStatement } from "@attestore/proof";
+import type { Config } from "../../config/config.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { fetchMakersStatement, requireSameRecord, type WantedBackup } from "./makers-receipt.ts";
+import { signedSource } from "../../receipts/signed-source.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { backupById, newestBackup } from "../../receipts/receipt-history.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { resolveSourceId } from "./resolve-source.ts";
+import type { StoredBackup } from "../backup-backend.ts";
+
+/**
+ * The backup that a restore is to be made of: the one that is named, or the newest of the source that this agent made.
+ * What it must be comes from what its maker signed alone: this agent's own receipt, or the one that the log has of another agent which
+ * config.yaml names under `test_for`. What the service's record says is compared with that, and never used.
+ * @throws UserError backup_unknown; RunError maker_not_trusted, receipt_missing, receipt_invalid, record_mismatch; ServiceError
+ */
+export async function findStoredBackup(
+  attachment: Attachment,
+  config: Config,
+  source: SourceConfig,
+  { backupId, signal }: { backupId: string | undefined; signal: AbortSignal },
+): Promise<StoredBackup> {
+  const { layout, service } = attachment;
+  const { slug } = source;
+  const sourceId = await resolveSourceId(attachment, config, slug, { signal });
+  const own =
+    backupId === undefined ? await newestBackup(layout, sourceId) : await backupById(layout, backupId);
+  const id = own?.statement.predicate.backup_id ?? backupId;
+  if (id === undefined) {
+    throw new UserError(
+      "backup_unknown",
+      `this agent has no registered backup of ${slug} yet. Make one with \`attestore backup --source ${slug}\`, ` +
+        "or name one of another agent with --backup.",
+    );
+  }
+  const wanted = { id, slug, sourceId, trusted: config.testFor.get(slug) };
+  const signed = own?.statement ?? (await fetchMakersStatement(attachment, wanted, signal));
+  const found = saidOf(signed);
+  if (found.sourceId !== sourceId)
+    throw new UserError("backup_unknown", `${id} is a backup of another source than ${slug}`);
+  requireName(wanted, signed, own === null);
+  const answer = await service.downloadUrl(id, { signal });
+  if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
+  return {
+    ...found,
+    download: (file, options) =>
+      service.download({
+        // Good for 15 minutes.
+        url: answer.download_url,
+        file,
+        expectedBytes: found.sizeBytes,
+        signal: options.signal,
+        onProgress: (bytes) => options.onProgress?.(bytes, found.sizeBytes),
+      }),
+  };
+}
+
+/**
+ * That the backup is of the source by this name: which source's id goes with which name is the service's word, the name in the receipt
+ * the maker's. An earlier version signed none: of this agent's own such a receipt is taken, of another's where `source_id` is pinned.
+ * @throws RunError source_mismatch
+ */
+function requireName(
+  { id, slug, trusted }: WantedBackup,
+  { predicate }: BackupStatement,
+  isForeign: boolean,
+): void {
+  const source = signedSource(predicate.source_metadata);
+  if (source !== null && source.slug !== slug)
+    throw new RunError(
+      "source_mismatch",
+      `${id} is a backup of ${JSON.stringify(source.slug.slice(0, 63))} by what its maker signed, and the service gives it for ${slug}`,
+    );
+  if (source === null && isForeign && (trusted?.sourceId ?? null) === null)
+    throw new RunError(
+      "source_mismatch",
+      `the maker of ${id} did not sign the name of its source: update attestore there, or name the source's id under test_for: ${slug}: source_id`,
+    );
+}
+
+function saidOf({ subject, predicate }: BackupStatement): Omit<StoredBackup, "download"> {
+  return {
+    id: predicate.backup_id,
+    sourceId: predicate.source_id,
+    sha256: subject[0].digest.sha256,
+    sizeBytes: predicate.size_bytes,
+    sourceMetadata: predicate.source_metadata,
+  };
+}

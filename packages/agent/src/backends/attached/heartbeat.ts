@@ -1,0 +1,76 @@
+import { uptime } from "node:os";
+import type { HeartbeatResponse } from "@attestore/contract";
+import { replaceFile } from "@attestore/host/durable-files";
+import type { Config } from "../../config/config.ts";
+import { reportEncryption } from "../../recovery/encryption-report.ts";
+import type { Layout } from "../../state/layout.ts";
+import { readJson } from "../../state/read-json.ts";
+import { spoolDepth } from "../../receipts/spool-depth.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { hostFacts } from "../../state/host-facts.ts";
+import { LogAlarmError } from "../../state/log-alarm.ts";
+import type { UnknownCommand } from "../../service/read-heartbeat.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { rememberSourceIds } from "../../state/source-ids.ts";
+import { cosignKeptHead, observeHead } from "../../log/witness.ts";
+
+export interface HeartbeatOptions {
+  readonly signal: AbortSignal;
+  /** Commands that are on disk here. */
+  readonly acks: readonly string[];
+  readonly once?: boolean;
+}
+
+export interface Heartbeat {
+  readonly response: HeartbeatResponse;
+  /** Commands beside those of `response`, of kinds that are none here. */
+  readonly unknownCommands: readonly UnknownCommand[];
+  /** What stands between the head that came with it and our trust; null if nothing does. */
+  readonly headProblem: LogAlarmError | ServiceError | null;
+}
+
+/**
+ * One heartbeat: says what this host is and holds, hears what is to be done, and looks at the log's head as its witness.
+ * @throws ServiceError; the signal's reason
+ */
+export async function sendHeartbeat(
+  attachment: Attachment,
+  config: Config,
+  { signal, acks, once = false }: HeartbeatOptions,
+): Promise<Heartbeat> {
+  const { layout, service } = attachment;
+  const held = await cosignKeptHead(attachment);
+  const { response, unknownCommands } = await service.heartbeat(
+    {
+      ...hostFacts(),
+      uptime_s: Math.floor(uptime()),
+      sources: [...config.sources.values()].map(({ slug, engine }) => ({ slug, engine })),
+      acks: acks.map((command_id) => ({ command_id })),
+      spool: await spoolDepth(layout),
+      encryption: await reportEncryption(layout, config),
+      ...(held === null ? {} : { log_head: held.checkpoint, cosignature: held.cosignature }),
+    },
+    { signal, once },
+  );
+  await rememberSourceIds(layout, [
+    ...(response.sources ?? []),
+    ...response.commands.map(({ source: { id, slug } }) => ({ id, slug })),
+  ]);
+  await replaceFile(
+    layout.lastHeartbeat,
+    JSON.stringify({ at: new Date().toISOString(), server_time: response.server_time }),
+  );
+  try {
+    await observeHead(attachment, response.log_head, signal);
+    return { response, unknownCommands, headProblem: null };
+  } catch (error) {
+    if (error instanceof LogAlarmError || error instanceof ServiceError)
+      return { response, unknownCommands, headProblem: error };
+    throw error;
+  }
+}
+
+/** When the service last answered a heartbeat, by this host's clock and by its own. */
+export async function readLastHeartbeat(layout: Layout): Promise<{ at: string; server_time: string } | null> {
+  return (await readJson(layout.lastHeartbeat)) as { at: string; server_time: string } | null;
+}

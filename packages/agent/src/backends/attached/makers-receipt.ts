@@ -1,0 +1,216 @@
+import { isDeepStrictEqual } from "node:util";
+import type { DownloadedBackup, MakersReceipt } from "@attestore/contract";
+import {
+  bundleFromJson,
+  countsAt,
+  keyRotationFromJson,
+  keysLedTo,
+  parsePublicKeyWire,
+  ProofError,
+  receiptKind,
+  sshFingerprint,
+  verifyKeyRotation,
+  verifyReceipt,
+  type BackupStatement,
+  type KeyRotation,
+  type ReceiptBundle,
+  type TrustedKey,
+} from "@attestore/proof";
+import { join } from "node:path";
+import { replaceJsonFile } from "@attestore/host/durable-files";
+import { ownPublicKeys } from "../../key-rotation/own-keys.ts";
+import type { TrustedMakers } from "../../config/config.ts";
+import { RunError } from "../../errors/run-error.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { observeHead } from "../../log/witness.ts";
+import { spoolEvent } from "../../receipts/spooled-event.ts";
+
+export interface WantedBackup {
+  readonly id: string;
+  readonly slug: string;
+  readonly sourceId: string;
+  /** What config.yaml says of whose backups of the source are restored here; undefined where it names nobody. */
+  readonly trusted: TrustedMakers | undefined;
+}
+
+/**
+ * What the maker of a backup signed of it: the only thing that says what a backup is which this host keeps no receipt of. It has to be
+ * in the organisation's log, in a tree that extends what this agent has seen of that log, and signed by a key that config.yaml here
+ * names for the source, by one that took such a key's place, or by a key of this host's own.
+ * @throws RunError maker_not_trusted, receipt_missing, receipt_invalid; LogAlarmError; ServiceError
+ */
+export async function fetchMakersStatement(
+  attachment: Attachment,
+  wanted: WantedBackup,
+  signal: AbortSignal,
+): Promise<BackupStatement> {
+  const answer = await ask(attachment, wanted, signal);
+  try {
+    return await verified(attachment, wanted, answer, signal);
+  } catch (error) {
+    const fault = error instanceof ProofError ? invalid(wanted, error.message) : error;
+    if (fault instanceof RunError && fault.code === "receipt_invalid")
+      await keepEvidence(attachment, wanted, fault, answer);
+    throw fault;
+  }
+}
+
+/**
+ * That the service's own record of a backup says what was signed of it. It is not believed either way; one that differs shows that
+ * somebody changed it.
+ * @throws RunError record_mismatch
+ */
+export async function requireSameRecord(
+  attachment: Attachment,
+  wanted: Pick<WantedBackup, "id" | "sourceId">,
+  { subject, predicate }: BackupStatement,
+  record: DownloadedBackup,
+): Promise<void> {
+  const signed: DownloadedBackup = {
+    id: predicate.backup_id,
+    source_id: predicate.source_id,
+    sha256: subject[0].digest.sha256,
+    size_bytes: predicate.size_bytes,
+    cipher: predicate.cipher,
+    source_metadata: predicate.source_metadata,
+  };
+  const differing = (Object.keys(signed) as (keyof DownloadedBackup)[]).filter(
+    (field) => !isDeepStrictEqual(plain(signed[field]), plain(record[field])),
+  );
+  if (differing.length === 0) return;
+  const error = new RunError(
+    "record_mismatch",
+    `the service says something else of ${wanted.id} than its maker signed (${differing.join(", ")}): nothing was downloaded. ` +
+      "Ask its operator; the receipt stands.",
+  );
+  await keepEvidence(attachment, wanted, error, record);
+  throw error;
+}
+
+async function ask(
+  { service }: Attachment,
+  { id }: WantedBackup,
+  signal: AbortSignal,
+): Promise<MakersReceipt> {
+  try {
+    return await service.makersReceipt(id, { signal });
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.refusal?.error !== "not_found") throw error;
+    throw new RunError(
+      "receipt_missing",
+      `this host keeps no receipt of ${id}, and the service has none of its maker: nothing says what it is. Where its agent has not ` +
+        "submitted the receipt yet, `attestore sync` there does it.",
+      { cause: error },
+    );
+  }
+}
+
+async function verified(
+  attachment: Attachment,
+  wanted: WantedBackup,
+  answer: MakersReceipt,
+  signal: AbortSignal,
+): Promise<BackupStatement> {
+  const bundle = bundleFromJson(answer.receipt);
+  const key = await trustedKey(attachment, wanted, bundle, await rotationsOf(answer));
+  const { verdict, statement, checks } = await verifyReceipt({
+    bundle,
+    publicKey: key.publicKey,
+    logKey: attachment.logKey,
+  });
+  if (verdict !== "true" || statement === undefined) {
+    const faults = checks.filter(({ id, result }) => result !== "held" && id !== "ciphertext");
+    throw invalid(wanted, faults.map(({ title, detail }) => `${title}: ${detail}`).join("; "));
+  }
+  if (receiptKind(statement) !== "backup") throw invalid(wanted, "it is the receipt of a restore test");
+  const backup = statement as BackupStatement;
+  requireOf(attachment, wanted, backup, key);
+  // The head that it is proven in extends what this agent has kept of the log, or that is the alarm.
+  await observeHead(attachment, bundle.checkpoint, signal);
+  return backup;
+}
+
+function requireOf(
+  { orgId }: Attachment,
+  wanted: WantedBackup,
+  { subject, predicate }: BackupStatement,
+  key: TrustedKey,
+): void {
+  const { id, trusted } = wanted;
+  const differences = [
+    predicate.backup_id !== id && `it is about ${predicate.backup_id}`,
+    subject[0].name !== id && `its subject is ${subject[0].name}`,
+    predicate.org_id !== orgId && `it is of the organisation ${predicate.org_id}`,
+    !countsAt(key, predicate.finished_at) &&
+      `it is signed with ${key.fingerprint}, which another key replaced before the backup was made`,
+    trusted !== undefined &&
+      trusted.sourceId !== null &&
+      trusted.sourceId !== predicate.source_id &&
+      `config.yaml says that ${wanted.slug} is ${trusted.sourceId}`,
+  ].filter((difference) => typeof difference === "string");
+  if (differences.length > 0) throw invalid(wanted, differences.join("; "));
+}
+
+/** The key that a bundle claims, if it is one of those that this host trusts for the source. @throws RunError maker_not_trusted */
+async function trustedKey(
+  { layout }: Attachment,
+  { id, slug, trusted }: WantedBackup,
+  bundle: ReceiptBundle,
+  rotations: readonly KeyRotation[],
+): Promise<TrustedKey> {
+  const claimed = parsePublicKeyWire(bundle.public_key);
+  const fingerprint = sshFingerprint(claimed);
+  const own = (await ownPublicKeys(layout)).get(fingerprint);
+  if (own !== undefined) return { publicKey: own, fingerprint, replacedAt: null };
+  const pinned = new Set(trusted?.keys);
+  const known = [claimed, ...rotations.flatMap(({ before, after }) => [before, after])];
+  for (const root of known.filter((each) => pinned.has(sshFingerprint(each)))) {
+    const led = keysLedTo(root, rotations).find((each) => each.fingerprint === fingerprint);
+    if (led !== undefined) return led;
+  }
+  throw new RunError(
+    "maker_not_trusted",
+    `another agent made ${id}, with the signing key ${fingerprint} by its own word, and ${layout.config} ` +
+      (trusted === undefined
+        ? `has no test_for: ${slug}. It is not the service that decides whose backups this host restores`
+        : `trusts other keys under test_for: ${slug}`) +
+      `. If this host is to test for that one, compare the fingerprint with what \`attestore keys export\` prints on that host, and name ` +
+      `it here under test_for: ${slug}: keys.`,
+  );
+}
+
+/** Only what both keys signed counts. */
+async function rotationsOf({ rotations }: MakersReceipt): Promise<KeyRotation[]> {
+  return Promise.all(rotations.map((each) => verifyKeyRotation(keyRotationFromJson(each))));
+}
+
+function invalid({ id }: WantedBackup, why: string): RunError {
+  return new RunError(
+    "receipt_invalid",
+    `what the service gave as the maker's receipt of ${id} does not hold: ${why}. Nothing was downloaded.`,
+  );
+}
+
+/** For a person, and for the log: the service showed something that it must not. */
+async function keepEvidence(
+  { layout }: Attachment,
+  { id, sourceId }: Pick<WantedBackup, "id" | "sourceId">,
+  { code, message }: RunError,
+  answer: unknown,
+): Promise<void> {
+  const kept_at = new Date().toISOString();
+  await replaceJsonFile(join(layout.alarms, `${code}-${id}.json`), { v: 1, kept_at, why: message, answer });
+  await spoolEvent(layout, `${code.replaceAll("_", "-")}-${id}`, {
+    kind: "attestation_failed",
+    source_id: sourceId,
+    backup_id: id,
+    occurred_at: kept_at,
+    detail: { reason: code, detail: message.slice(0, 2000) },
+  });
+}
+
+/** As JSON has it. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

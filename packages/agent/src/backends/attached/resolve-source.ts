@@ -1,0 +1,100 @@
+import type { HeartbeatResponse, RegisteredSource } from "@attestore/contract";
+import type { Config } from "../../config/config.ts";
+import { isLocked } from "../../state/lock.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { journalCommand } from "../../journal/command-journal.ts";
+import { listPending } from "../../journal/pending-backup.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { sendHeartbeat } from "./heartbeat.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { readSourceIds } from "../../state/source-ids.ts";
+
+/**
+ * The service's id of a source of config.yaml; asked for by a heartbeat when it is not known here.
+ * @throws ServiceError
+ */
+export async function resolveSourceId(
+  attachment: Attachment,
+  config: Config,
+  slug: string,
+  { signal, refresh = false }: { signal: AbortSignal; refresh?: boolean },
+): Promise<string> {
+  const known = (await readSourceIds(attachment.layout)).get(slug);
+  if (known !== undefined && !refresh) return known;
+  const response = await askService(attachment, config, { signal });
+  const told = response.sources?.find((source) => source.slug === slug)?.id;
+  const id = told ?? (await readSourceIds(attachment.layout)).get(slug);
+  if (id !== undefined) return id;
+  throw new UserError(
+    "source_unknown",
+    `the service did not register the source "${slug}"; its dashboard says whether another agent has that name`,
+  );
+}
+
+/**
+ * That the service would take this agent's backups of a source, asked before there is one. A service that is not reached, or does not
+ * say, is no reason not to make a backup.
+ *
+ * It is asked by a heartbeat, which says that the agent runs. So where none does, it is asked only once a ciphertext of the source has
+ * been left waiting.
+ * @throws UserError source_unknown
+ */
+export async function requireOwnSource(
+  attachment: Attachment,
+  config: Config,
+  slug: string,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const { layout } = attachment;
+  const isLeft = (await listPending(layout)).some(({ source }) => source === slug);
+  if (!isLeft && !isLocked(layout, "run")) return;
+  const told = await declaredNow(attachment, config, signal);
+  if (told === undefined) return;
+  const source = told.find((each) => each.slug === slug);
+  if (source === undefined) {
+    throw new UserError(
+      "source_unknown",
+      `the source "${slug}" was removed from the service, which takes no backups of it any more. Nothing was dumped. ` +
+        "Give it another name in config.yaml to have it backed up anew, or remove it there.",
+    );
+  }
+  const owner = source.agent_id ?? attachment.agentId;
+  if (owner === attachment.agentId) return;
+  throw new UserError(
+    "source_unknown",
+    `another agent of the organisation, ${owner}, makes the backups of the source "${slug}", and the service would take ` +
+      `none of this one, ${attachment.agentId}. Nothing was dumped. Give the source another name in config.yaml, or, if it has ` +
+      "moved to this host, give it to this agent in the dashboard.",
+  );
+}
+
+/** Undefined where the service did not say. */
+async function declaredNow(
+  attachment: Attachment,
+  config: Config,
+  signal: AbortSignal,
+): Promise<readonly RegisteredSource[] | undefined> {
+  try {
+    return (await askService(attachment, config, { signal, once: true })).sources;
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A heartbeat that is sent to ask. The commands that come with it are the running agent's, and not delivered to it again before long:
+ * they are put into the journal for it, and it acknowledges them. Where none runs nobody would answer for them, and they come again
+ * to the one that will.
+ */
+async function askService(
+  attachment: Attachment,
+  config: Config,
+  options: { readonly signal: AbortSignal; readonly once?: boolean },
+): Promise<HeartbeatResponse> {
+  const { response } = await sendHeartbeat(attachment, config, { ...options, acks: [] });
+  const { layout } = attachment;
+  if (response.commands.length > 0 && isLocked(layout, "run"))
+    for (const command of response.commands) await journalCommand(layout, command);
+  return response;
+}

@@ -1,0 +1,115 @@
+import { join } from "node:path";
+import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { readJson } from "../../state/read-json.ts";
+import type { ReceiptFile } from "../../receipts/receipt-files.ts";
+import { receiptFileName } from "../../receipts/receipt-files.ts";
+import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
+import type { Attachment } from "../../service/attachment.ts";
+import { isPermanentRefusal, ServiceError } from "../../transport/service-error.ts";
+import { observeHead } from "../../log/witness.ts";
+import { finishCommand } from "../../journal/command-journal.ts";
+import { spoolEvent } from "../../receipts/spooled-event.ts";
+import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
+
+/**
+ * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older one is set aside only once the service
+ * has looked at it and not taken it: the host may have been off, or its clock be wrong, and the service knows the same bytes again
+ * without the key.
+ */
+export const SUBMIT_FOR_DAYS = 30;
+/** No answer, one that was cut short, somebody who is still at it, too many requests, a proxy or a service with nobody behind it. */
+export const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 408, 409, 425, 429, 502, 503, 504]);
+
+export interface SubmitOptions {
+  readonly signal: AbortSignal;
+  /** One try an entry; whoever calls comes back later. */
+  readonly once: boolean;
+}
+
+export type Submitted =
+  | { readonly outcome: "accepted"; readonly receiptId: string; readonly logIndex: number }
+  | { readonly outcome: "refused"; readonly why: string }
+  /** The answer did not prove what it said. The receipt goes on waiting. */
+  | { readonly outcome: "unproven"; readonly why: string };
+
+/**
+ * Submits one waiting receipt and acts on the answer. Repeatable after a crash between any two steps: the same bytes go
+ * under the same Idempotency-Key, and its waiting file goes last.
+ * @throws ServiceError when there was no answer, or none that says something of this receipt; LogAlarmError
+ */
+export async function submitReceipt(
+  attachment: Attachment,
+  file: ReceiptFile,
+  { signal, once }: SubmitOptions,
+): Promise<Submitted> {
+  const { layout, service } = attachment;
+  const waiting = (await readJson(file.path)) as WaitingReceipt;
+  const name = receiptFileName(file.sequence, file.kind);
+  const accepted = join(layout.receipts, name);
+
+  const isOverdue = Date.now() - Date.parse(waiting.signed_at) > SUBMIT_FOR_DAYS * 86_400_000;
+  const overdue = `was not accepted within ${SUBMIT_FOR_DAYS} days`;
+  try {
+    const answer = await service.submitReceipt(waiting.envelope, {
+      signal,
+      idempotencyKey: waiting.idempotency_key,
+      once: once || isOverdue,
+    });
+    let bundle;
+    try {
+      bundle = await provenBundle(attachment, waiting.envelope, answer);
+    } catch (error) {
+      if (!(error instanceof UnprovenAnswer)) throw error;
+      await keepUnproven(answer, error);
+      if (isOverdue) return await refuse(overdue, null);
+      return { outcome: "unproven", why: error.message };
+    }
+    // The answer's head is a head like any other: one that forks from what was seen is no proof of anything.
+    await observeHead(attachment, answer.checkpoint, signal);
+    await replaceJsonFile(accepted, bundle);
+    if (waiting.command_id !== null)
+      await finishCommand(layout, waiting.command_id, `receipt ${answer.receipt_id}`);
+    await removeFile(file.path);
+    return { outcome: "accepted", receiptId: answer.receipt_id, logIndex: answer.log_index };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (isPermanentRefusal(error)) return refuse(error.message, error);
+    if (isOverdue && !NOT_LOOKED_AT.has(error.status)) return refuse(overdue, null);
+    throw error;
+  }
+
+  /** Sets the receipt aside with what the service said; a person decides. */
+  async function refuse(why: string, error: ServiceError | null): Promise<Submitted> {
+    const refused_at = new Date().toISOString();
+    const answer = { why, refusal: error?.refusal ?? null, refused_at };
+    await replaceJsonFile(join(layout.receiptsRefused, name.replace(/json$/, "answer.json")), answer);
+    await spoolEvent(layout, `receipt-${file.sequence}-refused`, {
+      kind: "attestation_failed",
+      occurred_at: refused_at,
+      ...(waiting.command_id === null ? {} : { command_id: waiting.command_id }),
+      detail: {
+        reason: "receipt_refused",
+        receipt: file.sequence,
+        error: error?.refusal?.error ?? "expired",
+      },
+    });
+    if (waiting.command_id !== null)
+      await finishCommand(layout, waiting.command_id, `receipt refused: ${why}`);
+    await moveFile(file.path, join(layout.receiptsRefused, name));
+    return { outcome: "refused", why };
+  }
+
+  async function keepUnproven(answer: unknown, error: UnprovenAnswer): Promise<void> {
+    const at = new Date().toISOString();
+    await replaceJsonFile(join(layout.alarms, `receipt-${file.sequence}.json`), {
+      at,
+      why: error.message,
+      answer,
+    });
+    await spoolEvent(layout, `receipt-${file.sequence}-unproven`, {
+      kind: "attestation_failed",
+      occurred_at: at,
+      detail: { reason: "answer_unproven", receipt: file.sequence, why: error.message.slice(0, 2000) },
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import type { EventAccepted, EventRequest, ReceiptAccepted } from "@attestore/contract";
+import {
+  formatLeaf,
+  formatPublicKeyWire,
+  formatVerifierKey,
+  hashFromHex,
+  leafHash,
+  openCheckpoint,
+  ProofError,
+  requireEventLeaf,
+  toHex,
+  verifyInclusion,
+  verifyReceipt,
+  type EnvelopeJson,
+  type ReceiptBundle,
+} from "@attestore/proof";
+import { ownKeyOf } from "../../key-rotation/own-keys.ts";
+import type { Attachment } from "../../service/attachment.ts";
+
+/**
+ * The service says that an entry is in the log, and does not show it. Nothing is believed: the entry stays where it is,
+ * and the answer is kept as evidence.
+ */
+export class UnprovenAnswer extends Error {
+  readonly code = "answer_unproven";
+
+  constructor(what: string) {
+    super(`the service's answer does not prove that the entry is in the log: ${what}`);
+    this.name = "UnprovenAnswer";
+  }
+}
+
+/** The bundle that proves a receipt to anybody, made of the service's answer and checked. @throws UnprovenAnswer */
+export async function provenBundle(
+  attachment: Attachment,
+  envelope: EnvelopeJson,
+  answer: ReceiptAccepted,
+): Promise<ReceiptBundle> {
+  const { layout, logKey } = attachment;
+  const publicKey = await ownKeyOf(layout, envelope);
+  const bundle: ReceiptBundle = {
+    envelope,
+    public_key: formatPublicKeyWire(publicKey),
+    leaf: answer.leaf,
+    inclusion_proof: answer.inclusion_proof,
+    checkpoint: answer.checkpoint,
+    log: { origin: logKey.name, verifier_key: formatVerifierKey(logKey) },
+  };
+  requirePlace(answer, answer.receipt_id);
+  const { verdict, checks } = await verifyReceipt({ bundle, publicKey, logKey });
+  if (verdict !== "true") {
+    const faults = checks.filter(({ id, result }) => result !== "held" && id !== "ciphertext");
+    throw new UnprovenAnswer(faults.map(({ title, detail }) => `not held: ${title} (${detail})`).join("; "));
+  }
+  return bundle;
+}
+
+/** That an event is in the log, under the id that the service gave it. @throws UnprovenAnswer */
+export async function requireProvenEvent(
+  attachment: Attachment,
+  event: EventRequest,
+  envelope: EnvelopeJson | undefined,
+  answer: EventAccepted,
+): Promise<void> {
+  const { leaf, inclusion_proof: proof } = answer;
+  requirePlace(answer, answer.event_id);
+  const differences = [
+    leaf.org_id !== attachment.orgId && "the leaf is of another organisation",
+    leaf.actor_id !== attachment.agentId && "the leaf is of another agent",
+  ].filter((difference) => typeof difference === "string");
+  if (differences.length > 0) throw new UnprovenAnswer(differences.join("; "));
+  try {
+    requireEventLeaf(leaf, event, envelope);
+    const checkpoint = await openCheckpoint(answer.checkpoint, attachment.logKey);
+    if (BigInt(proof.tree_size) !== checkpoint.size)
+      throw new UnprovenAnswer("the proof is for another tree than the checkpoint");
+    verifyInclusion({
+      leafIndex: BigInt(proof.log_index),
+      treeSize: checkpoint.size,
+      leafHash: leafHash(formatLeaf(leaf)),
+      rootHash: checkpoint.rootHash,
+      hashes: proof.hashes.map(hashFromHex),
+    });
+  } catch (error) {
+    if (error instanceof ProofError) throw new UnprovenAnswer(error.message);
+    throw error;
+  }
+}
+
+/** That the parts of an answer speak of one entry. */
+function requirePlace(answer: ReceiptAccepted | EventAccepted, id: string): void {
+  const { leaf } = answer;
+  if (leaf.id !== id) throw new UnprovenAnswer(`the leaf is ${leaf.id}, the answer ${id}`);
+  if (answer.log_index !== answer.inclusion_proof.log_index)
+    throw new UnprovenAnswer("the answer names two places in the log");
+  let hash: string;
+  try {
+    hash = toHex(leafHash(formatLeaf(leaf)));
+  } catch (error) {
+    if (error instanceof ProofError) throw new UnprovenAnswer(error.message);
+    throw error;
+  }
+  if (hash !== answer.leaf_hash) throw new UnprovenAnswer("leaf_hash is not the hash of the leaf");
+}

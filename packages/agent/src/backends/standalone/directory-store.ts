@@ -1,0 +1,171 @@
+import { constants, createReadStream, existsSync } from "node:fs";
+import { access, copyFile, link, lstat, open, readdir, rename, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { basename, dirname, join } from "node:path";
+import { makeDirectory, removeFile, syncDirectory } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
+import { readFilePieces, writeFilePieces } from "../../crypto/file-pieces.ts";
+import { openRegularFile } from "../../trees/regular-file.ts";
+import { RunError, isDiskFull } from "../../errors/run-error.ts";
+import type { TransferOptions } from "../backup-backend.ts";
+import type { BackupStore, StoredObject } from "./backup-store.ts";
+
+/** A directory of this host: a disk of its own, or one that is mounted from somewhere else. */
+export function directoryStore(directory: string): BackupStore {
+  const pathOf = ({ key }: StoredObject): string => join(directory, key);
+  return {
+    where: directory,
+    put: async (object, file, options) => {
+      const path = pathOf(object);
+      if (await isThere(path, object.sizeBytes)) return;
+      await makeDirectory(dirname(path));
+      await refuseLink(dirname(path));
+      try {
+        // The bytes were fsynced under their first name.
+        await link(file, path);
+        await syncDirectory(dirname(path));
+      } catch (error) {
+        const code = errorCode(error);
+        if (code === "EEXIST") await rm(path, { force: true });
+        else if (code !== "EXDEV" && code !== "EPERM" && code !== "ENOTSUP")
+          throw unavailable(directory, error);
+        await copyDurably(file, path, object.sizeBytes, options);
+      }
+    },
+    get: async (object, file, { signal }) => {
+      signal.throwIfAborted();
+      try {
+        await copyOut(pathOf(object), file, object.sizeBytes, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (isDiskFull(error))
+          throw new RunError(
+            "disk_full",
+            `no room in ${dirname(file)} for a copy of the stored backup, ${object.sizeBytes} bytes`,
+            { cause: error },
+          );
+        throw new RunError(
+          "ciphertext_unavailable",
+          `the stored backup ${pathOf(object)} cannot be read (${errorCode(error) ?? "unknown error"})`,
+          { cause: error },
+        );
+      }
+    },
+    remove: async (object) => {
+      try {
+        await refuseLink(dirname(pathOf(object)));
+        await removeFile(pathOf(object));
+      } catch (error) {
+        throw unavailable(directory, error);
+      }
+    },
+    examine: async () => {
+      // Made with the first backup.
+      let there = directory;
+      while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+      try {
+        await access(there, constants.W_OK | constants.X_OK);
+        await readdir(there);
+      } catch (error) {
+        throw unavailable(directory, error);
+      }
+    },
+    close: () => undefined,
+  };
+}
+
+/**
+ * No more than one byte too many, which is enough for the digest to be wrong; of a file alone, for a pipe would never end. A file
+ * system that can share the blocks is asked to.
+ */
+async function copyOut(from: string, to: string, sizeBytes: number, signal: AbortSignal): Promise<void> {
+  const file = await openRegularFile(from);
+  try {
+    const itself = `/proc/self/fd/${file.fd}`;
+    const isShared = await copyFile(itself, to, constants.COPYFILE_FICLONE_FORCE).then(
+      () => true,
+      () => false,
+    );
+    if (isShared) return;
+    await rm(to, { force: true });
+    await writeFilePieces(to, readAtMost(itself, sizeBytes + 1), signal);
+  } finally {
+    await file.close();
+  }
+}
+
+async function* readAtMost(path: string, most: number): AsyncGenerator<Buffer, void, undefined> {
+  let left = most;
+  for await (const piece of readFilePieces(path)) {
+    yield piece.subarray(0, left);
+    left -= piece.length;
+    if (left <= 0) return;
+  }
+}
+
+/** A link in place of a source's directory would have us write and remove somewhere else. */
+async function refuseLink(directory: string): Promise<void> {
+  const stats = await lstat(directory).catch(() => null);
+  if (stats === null || stats.isDirectory()) return;
+  throw new RunError(
+    "output_unwritable",
+    `${directory} is no directory but a link or a file, which attestore did not make: look who did, and remove it`,
+  );
+}
+
+/** A name holds a whole file or none: it is linked or renamed to it. */
+async function isThere(path: string, sizeBytes: number): Promise<boolean> {
+  try {
+    const stats = await lstat(path);
+    return stats.isFile() && stats.size === sizeBytes;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** The bytes are on disk before the name points at them; kill -9 leaves a `.partial-…`, which the next copy to this name removes. */
+async function copyDurably(
+  from: string,
+  to: string,
+  totalBytes: number,
+  { signal, onProgress }: TransferOptions,
+): Promise<void> {
+  // The caller holds the `work` lock: whoever wrote these is gone.
+  const partials = `.${basename(to)}.partial-`;
+  for (const name of await readdir(dirname(to)))
+    if (name.startsWith(partials)) await rm(join(dirname(to), name), { force: true });
+  const partial = join(dirname(to), `${partials}${randomBytes(6).toString("hex")}`);
+  try {
+    const file = await open(partial, "wx", 0o600);
+    try {
+      let bytes = 0;
+      for await (const piece of createReadStream(from, { signal, highWaterMark: 1024 * 1024 })) {
+        const chunk = piece as Buffer;
+        await file.writeFile(chunk);
+        bytes += chunk.length;
+        onProgress?.(bytes, totalBytes);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(partial, to);
+    await syncDirectory(dirname(to));
+  } catch (error) {
+    await rm(partial, { force: true });
+    signal.throwIfAborted();
+    throw unavailable(dirname(to), error);
+  }
+}
+
+function unavailable(directory: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === null) return error;
+  return new RunError(
+    isDiskFull(error) ? "disk_full" : "output_unwritable",
+    `the storage ${directory} can't be written (${code}): the encrypted backup waits in blobs/; ` +
+      "put it right and run `attestore sync`",
+    { cause: error },
+  );
+}

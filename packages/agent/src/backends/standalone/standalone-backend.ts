@@ -1,0 +1,69 @@
+import { readSigningKey } from "../../signer/signing-key.ts";
+import type { Config } from "../../config/config.ts";
+import type { Layout } from "../../state/layout.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { receiptDirectory, receiptFileName } from "../../receipts/receipt-files.ts";
+import { join } from "node:path";
+import { keepReceipts } from "./keep-receipts.ts";
+import { openStore } from "./open-store.ts";
+import { storeBackup } from "./store-backup.ts";
+import { listStored, readStored } from "./stored-backups.ts";
+import type { BackupBackend } from "../backup-backend.ts";
+import { reportFailure } from "../report-failure.ts";
+
+/** The backend of a root without a service: its own storage, and its receipts on its own disk. @throws UserError */
+export async function openStandaloneBackend(layout: Layout, config: Config): Promise<BackupBackend> {
+  const { standalone, agent } = config;
+  if (standalone === null || agent === null)
+    throw new UserError(
+      "config_invalid",
+      `${layout.config} names no agent: make the root with \`attestore init --standalone\``,
+    );
+  const store = await openStore(standalone.storage, config.upload);
+  const { id: agentId, orgId } = agent;
+  // Said before there is anything to sign.
+  await readSigningKey(layout);
+  const root = { layout, store, agentId, orgId };
+  return {
+    layout,
+    agentId,
+    orgId,
+    requireOwn: () => Promise.resolve(),
+    deliver: (now, pending, options) => storeBackup(root, now, pending, options),
+    find: async (_config, source, { backupId }) => {
+      const record =
+        backupId === undefined
+          ? (await listStored(layout)).find((each) => each.source === source.slug)
+          : await readStored(layout, backupId);
+      if (record === undefined || record === null)
+        throw new UserError(
+          "backup_unknown",
+          backupId === undefined
+            ? `there is no backup of ${source.slug} yet. Make one with \`attestore backup --source ${source.slug}\`.`
+            : `${backupId} is not stored here (any more): \`attestore receipts list\` shows what was`,
+        );
+      if (record.source !== source.slug)
+        throw new UserError(
+          "backup_unknown",
+          `${record.id} is a backup of ${record.source}, not of ${source.slug}`,
+        );
+      const { id, sourceId, sha256, sizeBytes, sourceMetadata } = record;
+      const download = store.get.bind(store, record);
+      return { id, sourceId, sha256, sizeBytes, sourceMetadata, download };
+    },
+    submitReceipt: async ({ sequence, kind }, signal) => {
+      await keepReceipts(layout, signal);
+      const file = join(receiptDirectory(layout, "accepted"), receiptFileName(sequence, kind));
+      return { state: "kept", file, receiptId: null, logIndex: null, why: null, isWrong: false };
+    },
+    submit: async (signal) => {
+      const accepted = await keepReceipts(layout, signal);
+      return { accepted, refused: 0, unproven: 0, waiting: 0, stoppedBy: null };
+    },
+    reportFailure: async (failed, signal) => {
+      await reportFailure({ layout }, failed);
+      await keepReceipts(layout, signal);
+    },
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,58 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isId, type SourceMetadata } from "@attestore/contract";
+import { makeDirectory, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
+import type { Layout } from "../../state/layout.ts";
+import { readJson, readText } from "../../state/read-json.ts";
+import type { StoredObject } from "./backup-store.ts";
+
+/** A backup that a standalone root has stored and not pruned, in `backups/<id>.json`. */
+export interface StoredRecord extends StoredObject {
+  readonly v: 1;
+  readonly id: string;
+  readonly source: string;
+  readonly sourceId: string;
+  /** When its dump was finished. */
+  readonly at: string;
+  readonly sourceMetadata: SourceMetadata;
+}
+
+/** Written once the store has the object, and before its receipt is signed. */
+export async function recordStored(layout: Layout, record: StoredRecord): Promise<void> {
+  await makeDirectory(layout.storedBackups);
+  await replaceJsonFile(fileOf(layout, record.id), record);
+}
+
+/** Called once the object is gone: until then the record says what is still to be removed. */
+export async function forgetStored(layout: Layout, id: string): Promise<void> {
+  await removeFile(fileOf(layout, id));
+}
+
+export async function readStored(layout: Layout, id: string): Promise<StoredRecord | null> {
+  if (!isId("backup", id)) return null;
+  return (await readText(fileOf(layout, id))) === null
+    ? null
+    : ((await readJson(fileOf(layout, id))) as StoredRecord);
+}
+
+/** Newest first. */
+export async function listStored(layout: Layout): Promise<StoredRecord[]> {
+  let names: string[];
+  try {
+    names = await readdir(layout.storedBackups);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  }
+  const found: StoredRecord[] = [];
+  for (const name of names) {
+    const record = name.endsWith(".json") ? await readStored(layout, name.slice(0, -".json".length)) : null;
+    if (record !== null) found.push(record);
+  }
+  return found.toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
+}
+
+function fileOf(layout: Layout, id: string): string {
+  return join(layout.storedBackups, `${id}.json`);
+}

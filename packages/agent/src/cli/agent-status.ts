@@ -1,0 +1,242 @@
+import { readdir } from "node:fs/promises";
+import { type NotProvenBecause, tablesNotCounted } from "@attestore/proof";
+import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
+import type { Config } from "../config/config.ts";
+import type { Layout } from "../state/layout.ts";
+import { isLocked } from "../state/lock.ts";
+import { listReceipts } from "../receipts/receipt-files.ts";
+import { newestBackup, newestRestoreTest } from "../receipts/receipt-history.ts";
+import { sourceProof } from "../receipts/source-proof.ts";
+import { formatIdentity, readSourcePins } from "../receipts/source-pins.ts";
+import { readLastHeartbeat } from "../backends/attached/heartbeat.ts";
+import { readLogAlarm, type LogAlarm } from "../state/log-alarm.ts";
+import { readSourceIds } from "../state/source-ids.ts";
+import { listEvents } from "../receipts/spooled-event.ts";
+import { listPending } from "../journal/pending-backup.ts";
+
+/** `proven` and why not: by the rule of packages/proof. `untested` is also one whose newest backup, or whose proof, is too old to count. */
+export type SourceVerdict = "proven" | "failed" | "untested" | "no_backup";
+
+export interface SourceStatus {
+  readonly source: string;
+  readonly engine: string;
+  readonly verdict: SourceVerdict;
+  /** Null where it is proven. */
+  readonly because: NotProvenBecause | null;
+  readonly last_backup: { readonly id: string; readonly at: string; readonly size_bytes: number } | null;
+  readonly last_test: {
+    readonly backup_id: string;
+    readonly at: string;
+    readonly result: "passed" | "failed";
+    readonly reason: string | null;
+    readonly checks: number;
+    /** Tables whose rows nobody counted. */
+    readonly not_counted: number;
+  } | null;
+}
+
+/** Something that is wrong, and the next step. */
+export interface Problem {
+  readonly what: string;
+  readonly next: string;
+}
+
+export interface AgentStatus {
+  readonly agent_id: string | null;
+  readonly service: string | null;
+  /** Where a standalone root stores its backups; null for an attached one. */
+  readonly storage: string | null;
+  readonly running: boolean;
+  readonly last_heartbeat_at: string | null;
+  readonly sources: readonly SourceStatus[];
+  readonly waiting: { readonly backups: number; readonly receipts: number; readonly events: number };
+  readonly problems: readonly Problem[];
+  /** What keeps nothing from being proven, and should be done all the same. */
+  readonly advice: readonly Problem[];
+}
+
+/** What this host knows of itself, from its own files alone: quick, and the same with the service gone. */
+export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
+  const ids = await readSourceIds(layout);
+  const sources: SourceStatus[] = [];
+  for (const { slug, engine } of config.sources.values())
+    sources.push(await sourceStatus(layout, slug, engine, ids.get(slug)));
+  const alarm = await readLogAlarm(layout);
+  const running = isLocked(layout, "run");
+  const heartbeat = await readLastHeartbeat(layout);
+  const waiting = {
+    backups: (await listPending(layout)).length,
+    receipts: (await listReceipts(layout, "waiting")).length,
+    events: (await listEvents(layout.eventsWaiting)).length,
+  };
+  return {
+    agent_id: config.agent?.id ?? null,
+    service: config.service?.url.origin ?? null,
+    storage: storageOf(config),
+    running,
+    last_heartbeat_at: heartbeat?.at ?? null,
+    sources,
+    waiting,
+    problems: [
+      ...(await logProblems(layout, alarm)),
+      ...(await spoolProblems(
+        layout,
+        { running, alarmed: alarm !== null, storage: storageOf(config) },
+        waiting,
+      )),
+      ...(await pinProblems(layout, config)),
+      ...sources.flatMap((source) => sourceProblems(source, alarm !== null)),
+    ],
+    advice: await recoveryAdvice(layout, config),
+  };
+}
+
+async function sourceStatus(
+  layout: Layout,
+  slug: string,
+  engine: string,
+  id: string | undefined,
+): Promise<SourceStatus> {
+  const backup = id === undefined ? null : await newestBackup(layout, id);
+  const test = id === undefined ? null : await newestRestoreTest(layout, id);
+  const last_test =
+    test === null
+      ? null
+      : {
+          backup_id: test.statement.predicate.backup_id,
+          at: test.statement.predicate.finished_at,
+          result: test.statement.predicate.result,
+          reason: test.statement.predicate.reason ?? null,
+          checks: test.statement.predicate.checks.length,
+          not_counted: tablesNotCounted(test.statement.predicate.checks),
+        };
+  const last_backup =
+    backup === null
+      ? null
+      : {
+          id: backup.statement.predicate.backup_id,
+          at: backup.statement.predicate.finished_at,
+          size_bytes: backup.statement.predicate.size_bytes,
+        };
+  const because = id === undefined ? "never_backed_up" : await sourceProof(layout, id, Date.now());
+  const verdict = because === null ? "proven" : VERDICTS[because];
+  return { source: slug, engine, verdict, because, last_backup, last_test };
+}
+
+const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
+  never_backed_up: "no_backup",
+  restore_test_failed: "failed",
+  never_proven: "untested",
+  proof_too_old: "untested",
+  newest_not_proven: "untested",
+};
+
+/** What follows "backed up". */
+const UNTESTED: Readonly<Record<string, string>> = {
+  proof_too_old: "its last restore test that passed is more than 7 days old",
+  newest_not_proven: "its newest backup is not proven, and the last proven one is more than 36 hours old",
+};
+
+function storageOf({ standalone }: Config): string | null {
+  if (standalone === null) return null;
+  const { storage } = standalone;
+  return storage.kind === "directory" ? storage.path : `s3://${storage.s3.bucket}/${storage.s3.prefix}`;
+}
+
+/** While an alarm stands nothing would be signed: the way to a proof goes by it. */
+function sourceProblems(
+  { source, verdict, because, last_test: test }: SourceStatus,
+  alarmed: boolean,
+): Problem[] {
+  const after = (next: string): string => (alarmed ? `attestore alarm, and then: ${next}` : next);
+  switch (verdict) {
+    case "proven":
+      return [];
+    case "failed":
+      return [
+        {
+          what:
+            test?.result === "failed"
+              ? `${source}: the last restore test FAILED (${test.reason ?? "a check did not hold"})`
+              : `${source}: a restore test FAILED, and no backup as new as that one has passed since`,
+          next: after(`attestore backup --source ${source} && attestore restore-test --source ${source}`),
+        },
+      ];
+    case "untested":
+      return [
+        {
+          what: `${source}: backed up, ${UNTESTED[because ?? ""] ?? "not proven"}`,
+          next: after(`attestore restore-test --source ${source}`),
+        },
+      ];
+    case "no_backup":
+      return [{ what: `${source}: no backup yet`, next: after(`attestore backup --source ${source}`) }];
+  }
+}
+
+async function pinProblems(layout: Layout, { sources }: Config): Promise<Problem[]> {
+  const pins = [...(await readSourcePins(layout))].filter(
+    ([slug, { met }]) => sources.has(slug) && met !== null,
+  );
+  return pins.map(([slug, pin]) => ({
+    what:
+      `${slug}: ALARM: it is another database than the one that is pinned (${formatIdentity(pin.met?.identity ?? {})}, ` +
+      `not ${formatIdentity(pin.accepted.at(-1)?.identity ?? {})})`,
+    next: `look at what ${slug} is; if it is right: attestore source confirm ${slug}`,
+  }));
+}
+
+async function logProblems(layout: Layout, alarm: LogAlarm | null): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  if (alarm !== null) {
+    problems.push({
+      what: `ALARM: the log contradicts what this agent saw of it (${alarm.reason}); nothing is signed`,
+      next: "attestore alarm",
+    });
+  }
+  const unproven = (await readdir(layout.alarms)).filter((name) => name.endsWith(".json"));
+  if (unproven.length > 0) {
+    problems.push({
+      what: `${unproven.length} answers of the service did not prove what they said`,
+      next: `read ${layout.alarms}, and ask the service's operator`,
+    });
+  }
+  return problems;
+}
+
+async function spoolProblems(
+  layout: Layout,
+  {
+    running,
+    alarmed,
+    storage,
+  }: { readonly running: boolean; readonly alarmed: boolean; readonly storage: string | null },
+  waiting: AgentStatus["waiting"],
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const refused =
+    (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
+  if (refused > 0) {
+    problems.push({
+      what: `${refused} receipts or events were refused by the service`,
+      next: `read the .answer.json beside each in ${layout.receiptsRefused} and ${layout.eventsRefused}`,
+    });
+  }
+  const total = waiting.backups + waiting.receipts + waiting.events;
+  if (total > 0) {
+    problems.push({
+      what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for ${storage ?? "the service"}`,
+      next: alarmed
+        ? "attestore alarm: nothing is submitted before it is cleared"
+        : running
+          ? "`attestore run` submits them; `attestore doctor` says what is in the way"
+          : "attestore sync",
+    });
+  }
+  return problems;
+}
+
+async function recoveryAdvice(layout: Layout, config: Config): Promise<Problem[]> {
+  const gap = recoveryGap(await readRecoveryState(layout), config.recipients);
+  return gap === null ? [] : [gap];
+}

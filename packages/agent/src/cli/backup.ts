@@ -1,0 +1,107 @@
+import { formatBytes, formatDuration } from "@attestore/host/amounts";
+import { RunError } from "../errors/run-error.ts";
+import { isOfOneBackup } from "../backends/attached/upload-and-register.ts";
+import { listPending } from "../journal/pending-backup.ts";
+import type { Config } from "../config/config.ts";
+import { ServiceError } from "../transport/service-error.ts";
+import type { Run } from "./command.ts";
+import type { BackupBackend } from "../backends/backup-backend.ts";
+import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
+import { runBackup } from "./run-backup.ts";
+import { reportFailureOrSay } from "./report-failure-or-say.ts";
+import { notPinned } from "../receipts/require-pinned.ts";
+import { printReceiptStatus } from "./print-receipt-status.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const backup: Run = async (call) => {
+  const { terminal, signal } = call;
+  const root = await openBackend(call);
+  const { backend, layout, flags } = root;
+  const source = chosenSource(root);
+  const line = terminal.progress();
+  const begun = new Date().toISOString();
+  try {
+    let made;
+    {
+      using _ = await takeWorkLock(layout, "backup", {
+        signal,
+        wait: flags.isOn("wait", true),
+        say: terminal.say,
+      });
+      const config = await configNow(root);
+      await deliverLeftOver(backend, config, signal);
+      terminal.say(`Backing up ${source.slug} (${source.engine}).`);
+      made = await runBackup(backend, config, requireSource({ config, layout }, source.slug), {
+        commandId: null,
+        signal,
+        onProgress: line.update,
+      });
+    }
+    line.clear();
+    const fate = await backend.submitReceipt(made.receipt, signal);
+    if (flags.isOn("json")) {
+      terminal.data(
+        JSON.stringify({
+          backup_id: made.backupId,
+          source: source.slug,
+          sha256: made.sha256,
+          size_bytes: made.sizeBytes,
+          started_at: made.startedAt,
+          finished_at: made.finishedAt,
+          receipt: fate.state,
+          receipt_id: fate.receiptId,
+          log_index: fate.logIndex,
+          receipt_file: fate.file,
+        }),
+      );
+    } else {
+      const took = formatDuration(Date.parse(made.finishedAt) - Date.parse(made.startedAt));
+      const { good } = terminal.onData;
+      terminal.data(
+        `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
+      );
+      if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
+      printReceiptStatus(terminal, fate);
+      terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
+    }
+    return fate.isWrong ? 2 : 0;
+  } catch (error) {
+    line.clear();
+    const isPending = (await listPending(layout)).some(
+      (each) => each.source === source.slug && each.finished_at >= begun,
+    );
+    if (isPending) {
+      terminal.say(
+        "The encrypted backup is whole and waits in blobs/. `attestore sync`, or a running `attestore run`, stores it.",
+      );
+    } else if (error instanceof RunError && error.code !== "interrupted") {
+      await reportFailureOrSay(
+        backend,
+        terminal,
+        {
+          kind: "backup_failed",
+          source: source.slug,
+          commandId: null,
+          error,
+        },
+        signal,
+      );
+    }
+    throw error;
+  } finally {
+    backend.close();
+  }
+};
+
+/** What an earlier run left whole and was kept from storing; what keeps it now will keep this backup too, and is said then. */
+async function deliverLeftOver(backend: BackupBackend, config: Config, signal: AbortSignal): Promise<void> {
+  for (const pending of await listPending(backend.layout)) {
+    try {
+      await backend.deliver(config, pending, { signal });
+    } catch (error) {
+      if (isOfOneBackup(error)) continue;
+      if (error instanceof ServiceError || error instanceof RunError) return;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { FlagName } from "../config/flag-table.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import type { FoundRoot } from "./find-root.ts";
+import type { Flags } from "./flags.ts";
+
+/** 0: proven, or done. 1: it ran, and the data or the outcome is bad. 2: it could not run. 130: interrupted. */
+export type ExitCode = 0 | 1 | 2 | 130;
+
+/** One call of a command. */
+export interface Call {
+  /** With `defaults:` of the root's config.yaml behind them, for every command alike. */
+  readonly flags: Flags;
+  readonly root: FoundRoot;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly terminal: Terminal;
+  /** Fires at SIGINT and SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Which of the two it was. */
+  readonly stoppedBy: () => NodeJS.Signals | null;
+}
+
+export type Run = (call: Call, ...words: readonly (string | undefined)[]) => Promise<ExitCode>;
+
+export interface Word {
+  readonly form: string;
+  readonly about: string;
+}
+
+/** A command of `attestore`, declared; what it does is loaded when it is called. */
+export interface Command {
+  /** Of a group, both words: `source add`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly flags: readonly FlagName[];
+  /** Words after the name, for a command that takes some: `[show|clear]`. */
+  readonly words?: readonly Word[];
+  /** It is called where there may be no root yet. */
+  readonly makesRoot?: boolean;
+  readonly load: () => Promise<Run>;
+}

@@ -1,0 +1,43 @@
+import { X509Certificate } from "node:crypto";
+import { formatDuration } from "@attestore/host/amounts";
+import { shownCertificates } from "../../transport/pin-certificate.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The service's certificate, and the one that it is held to, before they run out. @throws ServiceError */
+export async function examineCertificates(
+  url: URL,
+  pinnedPem: string | null,
+  signal: AbortSignal,
+  now = Date.now(),
+): Promise<Finding[]> {
+  const [shown] = await shownCertificates(url, signal);
+  const findings =
+    shown === undefined
+      ? []
+      : [examineCertificate("certificate", shown, "the service's operator has to renew it", now)];
+  if (pinnedPem === null) return findings;
+  for (const pem of pinnedPem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
+    const pinned = new X509Certificate(pem);
+    if (pinned.fingerprint256 === shown?.fingerprint256) continue;
+    const next = "get the service's new CA in time, and put it into service.ca_file as well";
+    findings.push(examineCertificate("pinned CA", pinned, next, now));
+  }
+  return findings;
+}
+
+/** Worth a look in its last fortnight, or its last fifth if it does not live that long. */
+export function examineCertificate(
+  title: string,
+  { validFromDate, validToDate }: X509Certificate,
+  next: string,
+  now: number,
+): Finding {
+  const left_ms = validToDate.getTime() - now;
+  const lifetime_ms = validToDate.getTime() - validFromDate.getTime();
+  const until = validToDate.toISOString().slice(0, 10);
+  if (left_ms <= 0) return bad(title, `ran out ${formatDuration(-left_ms)} ago (${until})`, next);
+  const detail = `valid until ${until} (${formatDuration(left_ms)})`;
+  return left_ms < Math.min(14 * DAY_MS, lifetime_ms / 5) ? warn(title, detail, next) : good(title, detail);
+}

@@ -1,0 +1,90 @@
+import { findSandbox } from "../../engines/index.ts";
+import type { ForeignMetadata } from "../../engines/engine.ts";
+import { newestBackup } from "../../receipts/receipt-history.ts";
+import type { Config } from "../../config/config.ts";
+import type { Layout } from "../../state/layout.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { isolationHere } from "../../sandboxes/isolation/open-isolated-place.ts";
+import { kindOf } from "../../config/sandbox-config.ts";
+import { readSourceIds } from "../../state/source-ids.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+/**
+ * What the declared sources are restored into: this host's programs once for each engine, and of each source that has one its
+ * own container or database, as its newest backup needs it.
+ */
+export async function examineEngines(layout: Layout, config: Config): Promise<Finding[]> {
+  const sources = [...config.sources.values()];
+  const onHost = sources.filter(({ sandbox }) => sandbox === "process");
+  const findings: Finding[] = onHost.length === 0 ? [] : [await examineIsolation(layout)];
+  for (const source of new Map(onHost.map((each) => [each.engine, each])).values())
+    findings.push(await examineSandbox(source.engine, source, {}, sources));
+  for (const source of sources.filter((each) => !onHost.includes(each))) {
+    const metadata = await metadataOf(layout, source);
+    findings.push(await examineSandbox(`sandbox of ${source.slug}`, source, metadata, sources));
+  }
+  return findings;
+}
+
+/** How restores are held that run as processes of this host. */
+async function examineIsolation(layout: Layout): Promise<Finding> {
+  const remedy =
+    "install the deb or rpm package, which brings the unit attestore-sandbox, or let this user make namespaces; else use sandbox: container";
+  try {
+    switch (await isolationHere(layout.scratch)) {
+      case "unit":
+        return good("isolation", "restores run in the unit attestore-sandbox: no network, no keys, bounded");
+      case "namespaces":
+        return good(
+          "isolation",
+          "restores run in namespaces: no network, no keys, bounded in disk and processes",
+        );
+      case "user":
+        return warn(
+          "isolation",
+          "restores run as another user, who reaches the network: no namespaces can be made here",
+          remedy,
+        );
+      case "none":
+        return warn(
+          "isolation",
+          "restores run as the agent's own user: what a dump runs can read keys/ and reach the network",
+          remedy,
+        );
+    }
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    return bad("isolation", error.message, remedy);
+  }
+}
+
+async function metadataOf(layout: Layout, { slug }: SourceConfig): Promise<ForeignMetadata | null> {
+  const id = (await readSourceIds(layout)).get(slug);
+  const backup = id === undefined ? null : await newestBackup(layout, id);
+  return backup?.statement.predicate.source_metadata ?? null;
+}
+
+/** Without metadata it is not known yet what will be restored. */
+async function examineSandbox(
+  title: string,
+  source: SourceConfig,
+  metadata: ForeignMetadata | null,
+  sources: readonly SourceConfig[],
+): Promise<Finding> {
+  try {
+    const { runtime } = await findSandbox(source, metadata ?? {}, sources);
+    const where =
+      runtime.kind === "process" ? "" : ` in a ${runtime.kind === "uri" ? "database of yours" : "container"}`;
+    return good(title, `restores into ${runtime.engine} ${runtime.engine_version}${where}`);
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    if (metadata === null && error.code === "sandbox_lacks")
+      return good(title, `${kindOf(source.sandbox)}: what it has to hold, the first backup tells`);
+    return bad(
+      title,
+      error.message,
+      "install what is missing, or run the tests on another host (test_agent_id)",
+    );
+  }
+}

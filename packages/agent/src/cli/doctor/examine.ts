@@ -1,0 +1,41 @@
+import { readConfig, type Config } from "../../config/config.ts";
+import type { Layout } from "../../state/layout.ts";
+import type { ResolvedRoot } from "../../state/resolve-root.ts";
+import { UserError } from "../../errors/user-error.ts";
+import type { Call } from "../command.ts";
+import { examineEnvironment } from "./environment.ts";
+import { examineFiles } from "./files.ts";
+import { examineProxy } from "./proxy.ts";
+import { examineRecovery } from "./recovery.ts";
+import { examineRelease } from "./release.ts";
+import { examineStorage } from "./storage.ts";
+import { examineService } from "./service.ts";
+import { bad, good, type Finding } from "./finding.ts";
+import { examineSpool } from "./spool.ts";
+
+/** Everything that can be looked at, in the order in which it would break. What is broken keeps the rest from nothing. */
+export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
+  const findings = [good("root", `${resolved.path} (chosen by ${resolved.branch})`), await examineRelease()];
+  let config: Config | null = null;
+  try {
+    config = await readConfig(layout.config, layout.root);
+    findings.push(good("config.yaml", `${config.sources.size} sources`));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    findings.push(bad("config.yaml", error.message, `edit ${layout.config}`));
+  }
+  findings.push(...(await examineFiles(layout, config)), ...(await examineEnvironment(layout)));
+  if (config !== null) {
+    findings.push(await examineRecovery(layout, config));
+    const { standalone, upload } = config;
+    findings.push(...examineProxy());
+    if (standalone === null) findings.push(...(await examineService(call, layout, config)));
+    else findings.push(await examineStorage(standalone, upload, call.signal));
+    const { examineEngines } = await import("./engines.ts");
+    findings.push(...(await examineEngines(layout, config)));
+    const { examineSources } = await import("./sources.ts");
+    findings.push(...(await examineSources(layout, config, call.signal)));
+  }
+  findings.push(...(await examineSpool(layout)));
+  return findings;
+}

@@ -1,0 +1,179 @@
+import { dirname, join } from "node:path";
+import { access, constants, readdir, stat, statfs } from "node:fs/promises";
+import { formatBytes } from "@attestore/host/amounts";
+import { errorCode } from "@attestore/host/errno";
+import type { Config } from "../../config/config.ts";
+import { credentialPath } from "../../secrets/credential.ts";
+import type { Layout } from "../../state/layout.ts";
+import { isLocked } from "../../state/lock.ts";
+import { readText } from "../../state/read-json.ts";
+import { readSigningKey } from "../../signer/signing-key.ts";
+import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
+import { SIGNER_SOCKET } from "../../signer/command.ts";
+import { socketOf } from "../../signer-client/held-line.ts";
+import { heldRecipients } from "../../signer-client/remote-identities.ts";
+import { signerSocket } from "../../signer/signing-keys.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { EngineApiError } from "../../sandboxes/container/engine-api.ts";
+import { describeLeftover, reapLeftovers } from "../../sandboxes/leftovers.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+const LOW_BYTES = 1e9;
+
+/** Modes of keys, room on the disk, what runs left behind. */
+export async function examineFiles(layout: Layout, config: Config | null): Promise<Finding[]> {
+  return [...(await examineKeys(layout, config)), await examineDisk(layout), await examineScratch(layout)];
+}
+
+async function examineKeys(layout: Layout, config: Config | null): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const identities = config?.identityFiles ?? [];
+  const token = config === null || config.standalone === null ? [layout.token] : [];
+  const own = (await signerSocket(layout)) === null ? [layout.signingKey] : [];
+  const expected = [layout.keys, ...own, ...token];
+  for (const path of new Set([...expected, layout.ageIdentity, ...identities])) {
+    const mode = await modeOf(path);
+    const isIdentity = !expected.includes(path);
+    // Whoever keeps the identity elsewhere has none here, on purpose.
+    if (mode === null && isIdentity && !identities.includes(path)) continue;
+    if (mode === null && isIdentity)
+      findings.push(
+        warn(
+          "keys",
+          `the identity ${path} is not there${isCredential(path) ? " for this call: systemd gives it to its unit alone" : ""}`,
+          "restore tests need it; take it out of identity_files if another host runs them",
+        ),
+      );
+    else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
+    // What systemd hands out is its own affair: readable by its group, in a place that nobody else can enter.
+    else if ((mode & 0o077) !== 0 && !isCredential(path)) {
+      const shown = mode.toString(8).padStart(3, "0");
+      findings.push(bad("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));
+    } else if (!(await isReadable(path))) {
+      findings.push(
+        bad("keys", `${path} can't be read by this user`, "run attestore as the owner of its root"),
+      );
+    }
+  }
+  if (findings.length === 0) findings.push(good("keys", "there, and nobody else can read them"));
+  return [...findings, ...(await examineSigningKey(layout))];
+}
+
+/** Which key signs, to be compared with what the service or an auditor has. */
+async function examineSigningKey(layout: Layout): Promise<Finding[]> {
+  const signer = await signerSocket(layout);
+  // That it is not there is said above.
+  if (signer === null && !(await isReadable(layout.signingKey))) return [];
+  try {
+    const { fingerprint } = await readSigningKey(layout);
+    return [
+      good("signing key", fingerprint),
+      await examineSigner(layout, signer),
+      ...(await examineIdentity(layout, signer)),
+    ];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const next =
+      signer === null
+        ? "bring the file back from a copy, or attach this host anew"
+        : "systemctl status attestore-signer";
+    return [bad("signing key", error.message, next)];
+  }
+}
+
+const MIGRATE = "systemctl stop attestore; /usr/lib/attestore/migrate; systemctl start attestore";
+
+/** Where a signing process is, it should hold the identities of this root too. */
+async function examineIdentity(layout: Layout, signer: string | null): Promise<Finding[]> {
+  if (signer === null) return [];
+  const names = (await readdir(layout.keys)).filter((name) => /^age.*\.key$/.test(name)).toSorted();
+  const own: string[] = [];
+  for (const name of names) {
+    const text = await readText(join(layout.keys, name)).catch(() => null);
+    if (text?.split("\n").some((line) => socketOf(line) !== null) !== true) own.push(name);
+  }
+  if (own.length > 0)
+    return [
+      warn(
+        "identity",
+        `this user can read ${own.map((name) => join(layout.keys, name)).join(", ")}, and take it away`,
+        `as root: ${MIGRATE}`,
+      ),
+    ];
+  if (names.length === 0) return [];
+  const count = (await heldRecipients(signer)).length;
+  return [
+    count === 0
+      ? bad("identity", "the signing process holds no identity", "bring its files back: docs/keys.md")
+      : good(
+          "identity",
+          `a process of its own opens backups, for ${count} recipient${count === 1 ? "" : "s"}`,
+        ),
+  ];
+}
+
+/** Who has the key: a process of its own, or whoever this user is. */
+async function examineSigner({ root, signingKey }: Layout, signer: string | null): Promise<Finding> {
+  const isThere = (await modeOf(signingKey)) !== null;
+  // Of a move that did not come to its end, or one that was brought back from a copy.
+  if (signer !== null && isThere)
+    return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
+  if (signer !== null) return good("signer", `a process of its own holds the key and signs, at ${signer}`);
+  const told = "the agent signs by itself: this user can read the key";
+  return root === SYSTEM_ROOT && (await modeOf(SIGNER_SOCKET)) !== null
+    ? warn("signer", told, `as root: ${MIGRATE}`)
+    : good("signer", told);
+}
+
+async function examineDisk(layout: Layout): Promise<Finding> {
+  const { bavail, bsize, blocks } = await statfs(layout.root);
+  const free = bavail * bsize;
+  const detail = `${formatBytes(free)} free of ${formatBytes(blocks * bsize)}`;
+  const next = "a backup needs room for its ciphertext, a restore test for the restored data too";
+  return free < LOW_BYTES ? warn("disk", detail, next) : good("disk", detail);
+}
+
+async function examineScratch(layout: Layout): Promise<Finding> {
+  let left;
+  try {
+    // Restored data: nobody misses them, and what belongs to a run that lives is none of these.
+    left = await reapLeftovers(layout.scratch);
+  } catch (error) {
+    if (!(error instanceof EngineApiError)) throw error;
+    return warn("sandboxes", error.message, "does the container runtime work?");
+  }
+  const stuck = left.filter(({ problem }) => problem !== null);
+  if (stuck.length > 0)
+    return warn("sandboxes", stuck.map(describeLeftover).join("; "), "look at it as root (lsattr, mount)");
+  if (left.length > 0) {
+    const named = left.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+    return warn(
+      "sandboxes",
+      `removed what a killed run had left: ${named}`,
+      "the journal may say what killed it",
+    );
+  }
+  return good("sandboxes", isLocked(layout, "work") ? "one is in use" : "nothing left behind");
+}
+
+function isCredential(path: string): boolean {
+  return dirname(path) === dirname(credentialPath("name"));
+}
+
+async function modeOf(path: string): Promise<number | null> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,14 @@
+import { UserError } from "../../errors/user-error.ts";
+import { proxyHost } from "../../transport/proxy.ts";
+import { bad, good, type Finding } from "./finding.ts";
+
+/** A proxy in the environment decides over every connection; nothing is said where there is none. */
+export function examineProxy(): Finding[] {
+  try {
+    const host = proxyHost();
+    return host === null ? [] : [good("proxy", `${host} (HTTPS_PROXY), but for what NO_PROXY names`)];
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [bad("proxy", error.message, "correct HTTPS_PROXY, here and in the file env of the root")];
+  }
+}

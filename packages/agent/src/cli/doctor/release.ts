@@ -1,0 +1,81 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isSea } from "node:sea";
+import { pipeline } from "node:stream/promises";
+import { RELEASE_KEY } from "@attestore/contract";
+import { errorCode } from "@attestore/host/errno";
+import { verifyMinisign } from "../../crypto/minisign.ts";
+import { good, warn, type Finding } from "./finding.ts";
+
+/** Where the installer keeps the list that it verified, its signature and the key; root's, so that the agent cannot change it. */
+const INSTALLED_FROM = "/usr/lib/attestore/release";
+const TITLE = "release";
+
+export interface Installed {
+  /** The program that runs. */
+  readonly program: string;
+  /** Its name in SHA256SUMS. */
+  readonly name: string;
+  /** Holds SHA256SUMS, SHA256SUMS.minisig and minisign.pub. */
+  readonly directory: string;
+}
+
+/** Who signed the program that runs. */
+export function examineRelease(): Promise<Finding> {
+  if (!isSea()) return Promise.resolve(good(TITLE, "runs from source, not from a release"));
+  const name = `attestore-linux-${process.arch === "x64" ? "amd64" : process.arch}`;
+  return examineInstalled({ program: process.execPath, name, directory: INSTALLED_FROM }, RELEASE_KEY);
+}
+
+/** Holds a program against the signed list that it was installed from, without believing who installed it. */
+export async function examineInstalled(installed: Installed, releaseKey: string | null): Promise<Finding> {
+  const read = (name: string): Promise<string | null> => readIfThere(join(installed.directory, name));
+  const [sums, signature, keyFile] = [
+    await read("SHA256SUMS"),
+    await read("SHA256SUMS.minisig"),
+    await read("minisign.pub"),
+  ];
+  if (sums === null || signature === null || keyFile === null)
+    return warn(
+      TITLE,
+      "nothing tells who signed this program: it was installed without install.sh",
+      "docs/releasing.md says how to verify it",
+    );
+  const key = keyFile.trim().split("\n").at(-1) ?? "";
+  const comment = verifyMinisign(key, Buffer.from(sums), signature);
+  const listed = sums
+    .split("\n")
+    .find((line) => line.slice(66) === installed.name)
+    ?.slice(0, 64);
+  if (comment === null || listed === undefined || listed !== (await sha256Of(installed.program)))
+    return warn(
+      TITLE,
+      `${installed.program} is not the program that was signed`,
+      "find out who replaced it, then install it anew with install.sh",
+    );
+  if (key === releaseKey) return good(TITLE, `${comment}, signed by Attestore's release key`);
+  return warn(
+    TITLE,
+    `${comment}, signed by an operator's own key ${key}: whoever has that key decides what runs here`,
+    releaseKey === null
+      ? "compare the key with the one that your operator told you"
+      : "compare the key with the one that your operator told you, or install a release of Attestore's",
+  );
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { formatAge, formatDuration } from "@attestore/host/amounts";
+import { errorCode } from "@attestore/host/errno";
+import type { Config } from "../../config/config.ts";
+import type { Layout } from "../../state/layout.ts";
+import { isLocked } from "../../state/lock.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { openAttachment } from "../../service/attachment.ts";
+import { readPinnedCa } from "../../transport/pinned-ca.ts";
+import { readLastHeartbeat } from "../../backends/attached/heartbeat.ts";
+import { LogAlarmError, readLogAlarm } from "../../state/log-alarm.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { observeHead } from "../../log/witness.ts";
+import type { Call } from "../command.ts";
+import { examineCertificates } from "./certificates.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+/** Idempotency and receipts do not need exact clocks; people who compare times do. */
+const MAX_SKEW_MS = 60_000;
+
+/** Reaches for the service with this agent's own credentials, and looks at its log. */
+export async function examineService(call: Call, layout: Layout, config: Config): Promise<Finding[]> {
+  let attachment;
+  try {
+    attachment = await openAttachment(layout, config);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return [bad("attachment", error.message, "attestore init")];
+  }
+  const findings: Finding[] = [];
+  const { service } = attachment;
+  try {
+    const asked = Date.now();
+    const { head, serverTime_ms } = await service.logHead({ signal: call.signal, once: true });
+    findings.push(
+      good("service", `${service.url.origin} answers over TLS 1.3 in ${formatDuration(Date.now() - asked)}`),
+    );
+    const { url, caFile } = config.service ?? {};
+    if (url !== undefined)
+      findings.push(...(await examineCertificates(url, await readPinnedCa(caFile ?? null), call.signal)));
+    if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
+    await observeHead(attachment, head.checkpoint, call.signal);
+    findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));
+  } catch (error) {
+    if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));
+    else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
+    else if (error instanceof Error && errorCode(error) !== null)
+      findings.push(
+        bad("log", `the head that it showed can't be kept: ${error.message}`, "make room on its disk"),
+      );
+    else throw error;
+  } finally {
+    service.close();
+  }
+  if ((await readLogAlarm(layout)) !== null && !findings.some(({ title }) => title === "log"))
+    findings.push(bad("log", "an alarm stands; nothing is signed", "attestore alarm"));
+  findings.push(await examineHeartbeat(layout));
+  return findings;
+}
+
+async function examineHeartbeat(layout: Layout): Promise<Finding> {
+  const running = isLocked(layout, "run");
+  const last = await readLastHeartbeat(layout);
+  const heard = last === null ? "no heartbeat yet" : `last heartbeat ${formatAge(last.at)}`;
+  return running
+    ? good("agent", `runs; ${heard}`)
+    : warn("agent", `does not run; ${heard}`, "attestore run (or start its systemd unit)");
+}
+
+function examineClock(offset_ms: number): Finding {
+  const skew_ms = Math.abs(offset_ms);
+  // The service tells whole seconds.
+  if (skew_ms < 2_000) return good("clock", "agrees with the service's");
+  const off = `${formatDuration(skew_ms)} ${offset_ms > 0 ? "behind" : "ahead of"} the service's`;
+  return skew_ms > MAX_SKEW_MS
+    ? warn("clock", off, "set this host's clock (timedatectl)")
+    : good("clock", off);
+}
+
+function nextStep(error: ServiceError): string {
+  switch (error.code) {
+    case "unreachable":
+    case "timeout":
+      return "is the service up, and the network between? `service.url` in config.yaml says where it is looked for";
+    case "untrusted":
+      return "does the message name the clock? Else: is `service.ca_file` in config.yaml the CA of the service as it is now?";
+    case "refused":
+      return error.status === 401
+        ? "was this agent revoked? A new attach gives it a new token: attestore init --root NEW"
+        : "the message says why";
+    case "invalid_response":
+    case "object_refused":
+    case "outside_window":
+      return "is there a proxy in between?";
+  }
+}

@@ -1,0 +1,65 @@
+import { access, constants } from "node:fs/promises";
+import { errorCode } from "@attestore/host/errno";
+import { clientVersions } from "../../engines/index.ts";
+import type { Config } from "../../config/config.ts";
+import type { Layout } from "../../state/layout.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
+import { formatIdentity, readSourcePins } from "../../receipts/source-pins.ts";
+import { newestBackup, newestRestoreTest } from "../../receipts/receipt-history.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { readSourceIds } from "../../state/source-ids.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+/** Whether each source can be reached, and the program that dumps it is new enough for its server. */
+export async function examineSources(
+  layout: Layout,
+  config: Config,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const pins = await readSourcePins(layout);
+  for (const source of config.sources.values()) {
+    const title = `source ${source.slug}`;
+    const met = pins.get(source.slug)?.met ?? null;
+    if (met !== null)
+      findings.push(
+        bad(
+          title,
+          `another database than the one that is pinned: ${formatIdentity(met.identity)}`,
+          `look at what it is; if it is right: attestore source confirm ${source.slug}`,
+        ),
+      );
+    try {
+      findings.push(good(title, await reach(layout, source, signal)));
+    } catch (error) {
+      if (!(error instanceof RunError) || error.code === "interrupted") throw error;
+      // A host that only tests what another one makes need not reach the source.
+      findings.push(
+        (await onlyTests(layout, source.slug))
+          ? warn(title, `only tested here: ${error.message}`, "nothing, if another host makes the backups")
+          : bad(title, error.message, "backups of it fail until then"),
+      );
+    }
+  }
+  return findings;
+}
+
+async function reach(layout: Layout, source: SourceConfig, signal: AbortSignal): Promise<string> {
+  const within = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
+  const versions = await clientVersions(source, { scratchDir: layout.scratch, signal: within });
+  if (versions !== null) return `${versions.server}, dumped by ${versions.client}`;
+  if (!("path" in source)) return source.engine;
+  try {
+    await access(source.path, constants.R_OK);
+    return source.path;
+  } catch (error) {
+    const why = `${source.path} cannot be read (${errorCode(error) ?? "unknown error"})`;
+    throw new RunError("source_missing", why, { cause: error });
+  }
+}
+
+async function onlyTests(layout: Layout, slug: string): Promise<boolean> {
+  const id = (await readSourceIds(layout)).get(slug);
+  if (id === undefined || (await newestBackup(layout, id)) !== null) return false;
+  return (await newestRestoreTest(layout, id)) !== null;
+}

@@ -1,0 +1,28 @@
+import type { Layout } from "../../state/layout.ts";
+import { listReceipts } from "../../receipts/receipt-files.ts";
+import { spoolDepth } from "../../receipts/spool-depth.ts";
+import { listEvents } from "../../receipts/spooled-event.ts";
+import { bad, good, warn, type Finding } from "./finding.ts";
+
+/** What waits for the service, and what it would not take. */
+export async function examineSpool(layout: Layout): Promise<Finding[]> {
+  const { backups, receipts, events } = await spoolDepth(layout);
+  const refused =
+    (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
+  const waits = `${backups} backups, ${receipts} receipts, ${events} events wait`;
+  const findings = [
+    backups + receipts + events === 0
+      ? good("spool", "nothing waits")
+      : warn("spool", waits, "attestore sync"),
+  ];
+  if (refused > 0) {
+    findings.push(
+      bad(
+        "refused",
+        `${refused} receipts or events`,
+        `read the .answer.json beside each in ${layout.receiptsRefused}`,
+      ),
+    );
+  }
+  return findings;
+}

@@ -1,0 +1,28 @@
+import type { Config } from "../../config/config.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { RunError } from "../../errors/run-error.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import { openStore } from "../../backends/standalone/open-store.ts";
+import type { StandaloneConfig } from "../../config/storage-config.ts";
+import { bad, good, type Finding } from "./finding.ts";
+
+/** Where a standalone root keeps its backups. */
+export async function examineStorage(
+  { storage }: StandaloneConfig,
+  upload: Config["upload"],
+  signal: AbortSignal,
+): Promise<Finding> {
+  try {
+    const store = await openStore(storage, upload);
+    try {
+      await store.examine(signal);
+      return good("storage", store.where);
+    } finally {
+      store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof UserError || error instanceof ServiceError || error instanceof RunError))
+      throw error;
+    return bad("storage", error.message, "see standalone.storage in config.yaml (docs/standalone.md)");
+  }
+}

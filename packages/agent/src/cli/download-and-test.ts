@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { readIdentities } from "../crypto/age-identity.ts";
+import type { Config } from "../config/config.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import { requirePinned } from "../receipts/require-pinned.ts";
+import { newestPassedRestoreTest } from "../receipts/receipt-history.ts";
+import type { RestoreTestOutcome } from "../receipts/statements.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import type { BackupBackend, StoredBackup } from "../backends/backup-backend.ts";
+import type { RunOptions } from "./run-backup.ts";
+
+/** What a restore test found; the phases are always known here. */
+export type Found = RestoreTestOutcome & Required<Pick<RestoreTestOutcome, "phases">>;
+
+/**
+ * Downloads a stored backup, restores it into a throw-away place and runs the checks; nothing is signed. The caller holds the
+ * `work` lock. @throws RunError, UserError or ServiceError when there is no result
+ */
+export async function downloadAndTest(
+  backend: BackupBackend,
+  config: Config,
+  source: SourceConfig,
+  { backupId, signal, onProgress }: Omit<RunOptions, "commandId"> & { readonly backupId: string | undefined },
+): Promise<{ readonly backup: StoredBackup; readonly outcome: Found }> {
+  const { layout } = backend;
+  const identities = await readIdentities(config.identityFiles);
+  const backup = await backend.find(config, source, { backupId, signal });
+  await requirePinned(layout, source.slug, backup);
+  const lastPassed = await newestPassedRestoreTest(layout, backup.sourceId);
+  const scratch = await makeScratchDirectory(layout.scratch, null);
+  try {
+    const startedAt = new Date().toISOString();
+    const ciphertext = join(scratch.path, "ciphertext.age");
+    const downloadStarted = performance.now();
+    await backup.download(ciphertext, {
+      signal,
+      onProgress: (bytes, total) => onProgress("download", bytes, total),
+    });
+    const download_ms = Math.round(performance.now() - downloadStarted);
+    const { restoreAndCheck } = await import("../runs/restore-and-check.ts");
+    const tested = await restoreAndCheck({
+      source,
+      sources: [...config.sources.values()],
+      ciphertext: { path: ciphertext },
+      sha256: backup.sha256,
+      identities,
+      scratchDir: layout.scratch,
+      backupMetadata: backup.sourceMetadata,
+      // Ids are in the order of time: what an older backup lacks is nothing that was lost since.
+      ...(lastPassed === null || source.rowFloors === false || backup.id < lastPassed.predicate.backup_id
+        ? {}
+        : { lastPassed: { checks: lastPassed.predicate.checks, mayShrink: source.mayShrink ?? [] } }),
+      signal,
+      onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
+    });
+    const { result, reason, runtime, checks } = tested;
+    const outcome = {
+      result,
+      runtime,
+      checks: [...checks],
+      phases: { ...tested.phases, download_ms },
+      startedAt,
+      finishedAt: new Date().toISOString(),
+      ...(reason === undefined ? {} : { reason }),
+    };
+    return { backup, outcome };
+  } finally {
+    await scratch.remove();
+  }
+}

@@ -1,0 +1,36 @@
+import { RunError } from "../errors/run-error.ts";
+import { SourceConfigError } from "../config/source-config.ts";
+import { UserError } from "../errors/user-error.ts";
+import { ServiceError } from "../transport/service-error.ts";
+import type { ExitCode } from "./command.ts";
+
+export interface Failure {
+  readonly exitCode: ExitCode;
+  /** A word for programs. */
+  readonly code: string;
+  readonly message: string;
+  /** Ours to repair: shown with its stack. */
+  readonly isDefect: boolean;
+}
+
+/** What an error that ended a command means to whoever called it. */
+export function failureOf(error: unknown, signal: AbortSignal): Failure {
+  const known = (exitCode: ExitCode, code: string, message: string): Failure => ({
+    exitCode,
+    code,
+    message,
+    isDefect: false,
+  });
+  if (error instanceof RunError) {
+    if (error.code === "interrupted") return known(130, error.code, "interrupted");
+    // The source was there, and its dump went wrong: that is an outcome, not a reason to try again.
+    return known(error.code === "dump_failed" ? 1 : 2, error.code, error.message);
+  }
+  if (signal.aborted) return known(130, "interrupted", "interrupted");
+  if (error instanceof UserError || error instanceof ServiceError || error instanceof SourceConfigError)
+    return known(2, error.code, error.message);
+  const message = error instanceof Error ? error.message : String(error);
+  const system = error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
+  if (system !== null) return known(2, system.toLowerCase(), message);
+  return { exitCode: 2, code: "defect", message, isDefect: true };
+}

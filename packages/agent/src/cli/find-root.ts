@@ -1,0 +1,35 @@
+import { existsSync } from "node:fs";
+import { becomeOwner } from "../state/become-owner.ts";
+import { readConfig, type Config } from "../config/config.ts";
+import { loadEnvironmentFile } from "../state/environment-file.ts";
+import { layoutOf } from "../state/layout.ts";
+import { resolveRoot, resolveRootForInit, type ResolvedRoot } from "../state/resolve-root.ts";
+import type { RootSurroundings } from "../state/resolve-root.ts";
+import { requireTrustedRoot } from "../state/trusted-root.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/** The root of a call and its configuration; or, for commands that can do without, what is wrong with them. */
+export type FoundRoot =
+  | { readonly resolved: ResolvedRoot; readonly config: Config; readonly problem: null }
+  | { readonly resolved: ResolvedRoot | null; readonly config: null; readonly problem: UserError };
+
+/** Looks for the root once a call, before its command runs: `defaults:` are behind the flags of every command. */
+export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): Promise<FoundRoot> {
+  let resolved: ResolvedRoot | null = null;
+  try {
+    resolved = mayBeFresh ? resolveRootForInit(around) : resolveRoot(around);
+    const layout = layoutOf(resolved.path);
+    if (!existsSync(layout.root))
+      throw new UserError("root_missing", `${layout.root} (from ${resolved.branch}) does not exist`);
+    requireTrustedRoot(resolved, around);
+    becomeOwner(layout.root);
+    loadEnvironmentFile(layout.environment, process.env);
+    return { resolved, config: await readConfig(layout.config, layout.root), problem: null };
+  } catch (error) {
+    // Nobody looks into, or makes anything in, a root that somebody else may have put there.
+    if (error instanceof UserError && error.code === "root_untrusted")
+      return { resolved: null, config: null, problem: error };
+    if (error instanceof UserError) return { resolved, config: null, problem: error };
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { newId } from "@attestore/contract";
+import type { Layout } from "../state/layout.ts";
+import { ensureSigningKey } from "../signer/signing-key.ts";
+import { UserError } from "../errors/user-error.ts";
+import { writeRootConfig } from "../config/write-config.ts";
+import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
+import type { Call, ExitCode } from "./command.ts";
+
+/** Makes a root that needs nobody: its ids are its own, its backups go to a directory or a bucket. */
+export async function initStandalone(call: Call, layout: Layout): Promise<ExitCode> {
+  const { terminal, flags, root } = call;
+  if (root.config?.service !== undefined && root.config?.service !== null)
+    throw new UserError(
+      "usage",
+      `${layout.config} names a service: remove it there, or leave out --standalone`,
+    );
+  const key = await ensureSigningKey(layout);
+  const recipients = await chooseRecipients(call, layout, root.config);
+  const agent = { id: newId("agent"), orgId: newId("org"), name: flags.text("name") ?? hostname() };
+  // Last: a root with an agent in its config.yaml is a finished one.
+  await writeRootConfig(layout, {
+    home: { kind: "standalone", block: storageBlock(call) },
+    agent,
+    ...recipients,
+  });
+  if (flags.isOn("json")) {
+    const told = { agent_id: agent.id, org_id: agent.orgId, root: layout.root };
+    terminal.data(
+      JSON.stringify({ ...told, key_fingerprint: key.fingerprint, recipients: recipients.recipients }),
+    );
+    return 0;
+  }
+  const { good } = terminal.onData;
+  terminal.data(`${good("✓")} standalone root ${layout.root}, key ${key.fingerprint}`);
+  if (recipients.identityFiles.length > 0)
+    terminal.say(
+      `Backups can be read with ${await identityPlace(layout)} alone. Make a way to recover without this host: attestore keys recovery-kit`,
+    );
+  terminal.say(`Next: attestore source add, and then: attestore backup`);
+  return 0;
+}
+
+function storageBlock({ flags, cwd }: Call): Record<string, unknown> {
+  const storage = flags.text("storage");
+  const endpoint = flags.text("s3Endpoint");
+  const region = flags.text("s3Region");
+  const retention = { keep_last: 3, keep_daily: 7, keep_weekly: 5, keep_monthly: 12 };
+  if (storage === undefined || !storage.startsWith("s3://")) {
+    if (endpoint !== undefined || region !== undefined)
+      throw new UserError("usage", "--s3-endpoint and --s3-region go with --storage s3://BUCKET/PREFIX");
+    return storage === undefined ? { retention } : { storage: { path: resolve(cwd, storage) }, retention };
+  }
+  const [, bucket, prefix = ""] =
+    /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(storage) ?? [];
+  if (bucket === undefined)
+    throw new UserError("usage", `--storage takes a directory or s3://BUCKET/PREFIX, not ${storage}`);
+  if (endpoint !== undefined && !/^https:\/\/[^\s/?#@]+\/?$/.test(endpoint))
+    throw new UserError("usage", "--s3-endpoint takes https://HOST or https://HOST:PORT");
+  const s3 = {
+    bucket,
+    ...(prefix === "" ? {} : { prefix }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    access_key_id: "env:AWS_ACCESS_KEY_ID",
+    secret_access_key: "env:AWS_SECRET_ACCESS_KEY",
+  };
+  return { storage: { s3 }, retention };
+}

@@ -1,0 +1,162 @@
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { text as readAll } from "node:stream/consumers";
+import { resolve } from "node:path";
+import { AUTH_KEY } from "@attestore/contract";
+import { replaceFile } from "@attestore/host/durable-files";
+import { errorCode } from "@attestore/host/errno";
+import { readConfig, type Config } from "../config/config.ts";
+import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
+import { ensureSigningKey } from "../signer/signing-key.ts";
+import { askSecret } from "./terminal/ask-secret.ts";
+import { UserError } from "../errors/user-error.ts";
+import { writeRootConfig } from "../config/write-config.ts";
+import { readPinnedCa } from "../transport/pinned-ca.ts";
+import { hostFacts } from "../state/host-facts.ts";
+import { fetchPinnedCertificate } from "../transport/pin-certificate.ts";
+import { openService } from "../service/service.ts";
+import {
+  attachInteractively,
+  attachWithKey,
+  forgetAttach,
+  type Attaching,
+} from "../backends/attached/attach.ts";
+import type { Call, Run } from "./command.ts";
+import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
+import { initStandalone } from "./init-standalone.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const init: Run = async (call) => {
+  const { terminal, signal, flags } = call;
+  if (call.root.resolved === null) throw call.root.problem;
+  const layout = layoutOf(call.root.resolved.path);
+  await makeRoot(layout);
+  using _ = await takeWorkLock(layout, "init", { signal, wait: false, say: terminal.say });
+  const before = await existingConfig(layout);
+  if (before !== null && before.agent !== null) {
+    throw new UserError(
+      "already_attached",
+      `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
+    );
+  }
+  if (flags.isOn("standalone")) return initStandalone(call, layout);
+  const url = serviceUrl(flags.text("service") ?? before?.service?.url.href);
+  const pinned = await pinCa(call, layout, url, before);
+  const key = await ensureSigningKey(layout);
+  const recipients = await chooseRecipients(call, layout, before);
+  const service = openService({ url, pinnedCa: pinned, token: null });
+  try {
+    const attaching: Attaching = {
+      layout,
+      service,
+      signal,
+      host: {
+        name: flags.text("name") ?? hostname(),
+        public_key: key.wire,
+        ...hostFacts(),
+      },
+    };
+    const authKey = await readAuthKey(call);
+    const attached =
+      authKey === null
+        ? await attachInteractively(attaching, ({ code, attach_url }) => {
+            terminal.say(`Attach this host: open ${attach_url}`);
+            terminal.say(`and enter the code  ${terminal.onTalk.strong(code)}`);
+            terminal.say(`The page shows this host's key; it must be  ${key.fingerprint}`);
+            terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
+          })
+        : await attachWithKey(attaching, authKey);
+    await replaceFile(layout.token, `${attached.api_token}\n`);
+    await replaceFile(layout.logKey, `${attached.log.verifier_key}\n`);
+    // Last: a root with an agent in its config.yaml is an attached one.
+    await writeRootConfig(layout, {
+      home: { kind: "service", url, isPinned: pinned !== null },
+      agent: { id: attached.agent_id, orgId: attached.org_id, name: attaching.host.name },
+      ...recipients,
+    });
+    await forgetAttach(layout);
+    if (flags.isOn("json")) {
+      terminal.data(
+        JSON.stringify({
+          agent_id: attached.agent_id,
+          org_id: attached.org_id,
+          root: layout.root,
+          key_fingerprint: key.fingerprint,
+          recipients: recipients.recipients,
+        }),
+      );
+    } else {
+      const { good } = terminal.onData;
+      terminal.data(`${good("✓")} attached as ${attached.agent_id}, key ${key.fingerprint}`);
+      terminal.data(`${good("✓")} root ${layout.root}`);
+      if (recipients.identityFiles.length > 0) {
+        terminal.say(
+          `Backups can be read with ${await identityPlace(layout)} alone: keep a copy of it somewhere else, offline.`,
+        );
+      }
+      terminal.say(`Next: attestore source add, and then: attestore backup`);
+    }
+    return 0;
+  } finally {
+    service.close();
+  }
+};
+
+async function makeRoot(layout: Layout): Promise<void> {
+  try {
+    await makeLayout(layout);
+  } catch (error) {
+    throw new UserError(
+      "root_unusable",
+      `${layout.root} can't be made (${errorCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
+      { cause: error },
+    );
+  }
+}
+
+async function existingConfig(layout: Layout): Promise<Config | null> {
+  return (await readText(layout.config)) === null ? null : readConfig(layout.config, layout.root);
+}
+
+function serviceUrl(given: string | undefined): URL {
+  if (given === undefined) throw new UserError("usage", "which service? Give --service https://HOST[:PORT]");
+  if (!/^https:\/\/[^/?#@\s]+\/?$/.test(given) || !URL.canParse(given))
+    throw new UserError("usage", `--service takes https://HOST or https://HOST:PORT, not ${given}`);
+  return new URL(given);
+}
+
+/** PEM that the service is held to, copied into the root; null for the public CAs. */
+async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null): Promise<string | null> {
+  const { flags, cwd, signal } = call;
+  const file = flags.text("caFile");
+  const fingerprint = flags.text("caSha256");
+  if (file !== undefined && fingerprint !== undefined)
+    throw new UserError("usage", "give --ca-file or --ca-sha256, not both");
+  let pem: string | null;
+  if (fingerprint !== undefined) pem = await fetchPinnedCertificate(url, fingerprint, signal);
+  else pem = await readPinnedCa(file === undefined ? (before?.service?.caFile ?? null) : resolve(cwd, file));
+  if (pem !== null) await replaceFile(layout.ca, pem);
+  return pem;
+}
+
+/** Never from the command line, where every process of the host could read it. Null: an interactive attach. */
+async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | null> {
+  const file = flags.text("authKeyFile");
+  let text = env["ATTESTORE_AUTH_KEY"];
+  if (file === "-") text = await readAll(process.stdin);
+  else if (file !== undefined) {
+    try {
+      text = await readFile(resolve(cwd, file), "utf8");
+    } catch (error) {
+      throw new UserError("usage", `${file} can't be read (${errorCode(error) ?? "unknown error"})`, {
+        cause: error,
+      });
+    }
+  }
+  text ??= (await askSecret("Auth key (Enter alone: attach interactively): ", signal)) ?? "";
+  if (text.trim() === "") return null;
+  if (!AUTH_KEY.test(text.trim()))
+    throw new UserError("usage", "that is no auth key; one looks like atk_…_…");
+  return text.trim();
+}

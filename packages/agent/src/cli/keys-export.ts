@@ -1,0 +1,90 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
+import { formatPublicKeyPem, formatSshLine } from "@attestore/proof";
+import { readIdentities } from "../crypto/age-identity.ts";
+import { readText } from "../state/read-json.ts";
+import { readSigningKey } from "../signer/signing-key.ts";
+import { SIGNER_DIRECTORY } from "../signer/command.ts";
+import { socketOf } from "../signer-client/held-line.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { Call, ExitCode, Run } from "./command.ts";
+import { openRoot, type OpenRoot } from "./open-root.ts";
+
+export const keysExport: Run = async (call) => {
+  const root = openRoot(call);
+  return call.flags.isOn("secret") ? exportIdentities(call, root) : exportPublic(call, root);
+};
+
+/** What others need to check this agent's receipts, and to make backups that it can read. */
+async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { terminal, flags } = call;
+  const output = outputOf(call);
+  const { publicKey, fingerprint, wire } = await readSigningKey(layout);
+  const logKey = (await readText(layout.logKey))?.trim() ?? null;
+  if (flags.isOn("json") && output === null) {
+    terminal.data(
+      JSON.stringify({
+        agent_id: config.agent?.id ?? null,
+        org_id: config.agent?.orgId ?? null,
+        public_key: wire,
+        key_fingerprint: fingerprint,
+        recipients: config.recipients,
+        log_verifier_key: logKey,
+      }),
+    );
+    return 0;
+  }
+  const lines = [
+    `# signs receipts of ${config.agent?.id ?? "this root"} (${fingerprint})`,
+    formatPublicKeyPem(publicKey).trim(),
+    formatSshLine(publicKey),
+    "# backups are encrypted to",
+    ...config.recipients,
+    ...(logKey === null ? [] : ["# the log's verifier key", logKey]),
+  ];
+  if (output === null) terminal.block(lines.join("\n"));
+  else {
+    await replaceFile(output, `${lines.join("\n")}\n`);
+    if (flags.isOn("json")) terminal.data(JSON.stringify({ output }));
+    else terminal.data(`${terminal.onData.good("✓")} ${output}`);
+  }
+  return 0;
+}
+
+/** The file to write, which is not there yet; null where none was asked for. @throws UserError usage */
+function outputOf({ flags, cwd }: Call): string | null {
+  const text = flags.text("output");
+  if (text === undefined) return null;
+  const output = resolve(cwd, text);
+  if (existsSync(output)) throw new UserError("usage", `${output} exists already: choose another --output`);
+  return output;
+}
+
+/** Private halves go into a file that nobody else can read, never to a terminal or a log. */
+async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
+  const { terminal, flags } = call;
+  const output = outputOf(call);
+  if (output === null) throw new UserError("usage", "private keys are written into a file: --output FILE");
+  const identities = await readIdentities(config.identityFiles);
+  if (identities.length === 0)
+    throw new UserError("key_file", `${layout.config} names no identity_files: this host only encrypts`);
+  if (identities.some((each) => socketOf(each) !== null))
+    throw new UserError(
+      "key_file",
+      `the signing process holds the identity, and gives it to nobody: copy ${SIGNER_DIRECTORY}/age*.key as root`,
+    );
+  const ssh = identities.filter((each) => each.includes("PRIVATE KEY"));
+  if (ssh.length > 0)
+    throw new UserError(
+      "key_file",
+      "an SSH private key is a file of its own: copy it as it is, from identity_files",
+    );
+  await replaceFile(
+    output,
+    `# age identities of ${config.agent?.id ?? layout.root}\n${identities.join("\n")}\n`,
+  );
+  if (flags.isOn("json")) terminal.data(JSON.stringify({ output, identities: identities.length }));
+  else terminal.data(`${terminal.onData.good("✓")} ${output}  ${identities.length} identities`);
+  return 0;
+}

@@ -1,0 +1,135 @@
+import { existsSync } from "node:fs";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { readRecoveryState, writeRecoveryState } from "../recovery/recovery-state.ts";
+import { kitHtml, kitText, type KitSecret } from "../recovery/recovery-kit.ts";
+import { ShareError, splitSecret } from "../crypto/shamir.ts";
+import { planConfigEdit } from "../config/edit-config.ts";
+import { makeLayout } from "../state/layout.ts";
+import { UserError } from "../errors/user-error.ts";
+import type { Call, ExitCode, Run } from "./command.ts";
+import { configNow, openRoot, type OpenRoot } from "./open-root.ts";
+import { testRecoveryKit } from "./test-recovery-kit.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const keysRecoveryKit: Run = async (call) => {
+  const root = openRoot(call);
+  return call.flags.isOn("test") ? testRecoveryKit(call, root) : makeKit(call, root);
+};
+
+function requireRecipients({ layout, config }: Pick<OpenRoot, "layout" | "config">): void {
+  if (config.recipients.length > 0) return;
+  throw new UserError(
+    "config_invalid",
+    `${layout.config} has no encryption.recipients yet: run \`attestore init\``,
+  );
+}
+
+/**
+ * A key of its own for the day when this host is gone: its private half goes to paper alone, its public half into config.yaml, so
+ * that every backup from now on is encrypted to it.
+ */
+async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
+  const { terminal, flags, signal } = call;
+  const { layout } = root;
+  requireRecipients(root);
+  await makeLayout(layout);
+  using _ = await takeWorkLock(layout, "keys recovery-kit", { signal, wait: false, say: terminal.say });
+  const config = await configNow(root);
+  requireRecipients({ layout, config });
+  const before = await readRecoveryState(layout);
+  const isInUse = before !== null && config.recipients.includes(before.recipient);
+  if (isInUse && !flags.isOn("yes"))
+    throw new UserError(
+      "usage",
+      `there is a recovery kit already, made ${before.made_at}. A new one takes its place for the backups to come; ` +
+        "keep the old one for those that are there. Say so with --yes.",
+    );
+  const output = outputOf(call);
+  const split = splitOf(call);
+  const identity = await generateX25519Identity();
+  const recipient = await identityToRecipient(identity);
+  const edit = await planConfigEdit(layout, (document) => {
+    const others = config.recipients.filter((each) => each !== before?.recipient);
+    document.setIn(["encryption", "recipients"], document.createNode([...others, recipient], { flow: true }));
+  });
+  const made = new Date().toISOString();
+  const facts = { made, host: hostname(), recipient, config };
+  const pages = secretsOf(identity, split).map((secret) => kitText(facts, secret));
+  // The pages first: a crash after them leaves a kit that opens nothing, the other way round a key that nobody has.
+  const files = await writePages(call, output, pages);
+  await edit.write();
+  await writeRecoveryState(layout, { v: 1, recipient, made_at: made, shares: split, tested_at: null });
+  if (flags.isOn("json")) terminal.data(JSON.stringify({ recipient, files, shares: split }));
+  else if (output !== null) for (const file of files) terminal.data(`${terminal.onData.good("✓")} ${file}`);
+  terminal.say(
+    "Print it, put it away, and remove the file. Backups from now on are encrypted to it too; " +
+      "those that are there already are not.\nThen show that it can be read: attestore keys recovery-kit --test",
+  );
+  return 0;
+}
+
+/** Null: stdout, for a printer. */
+function outputOf({ flags, cwd }: Call): string | null {
+  const text = flags.text("output");
+  if (text === undefined || text === "-") {
+    if (text === undefined && process.stdout.isTTY)
+      throw new UserError(
+        "usage",
+        "where to? Give --output kit.html or kit.txt, or pipe it to a printer: … | lp",
+      );
+    if (flags.isOn("json")) throw new UserError("usage", "with --json give --output FILE");
+    return null;
+  }
+  return resolve(cwd, text);
+}
+
+function splitOf({ flags }: Call): { readonly count: number; readonly threshold: number } | null {
+  const count = flags.count("shares", { least: 2, most: 255 });
+  const threshold = flags.count("threshold", { least: 2, most: 255 });
+  if (count === undefined && threshold === undefined) return null;
+  if (count === undefined || threshold === undefined)
+    throw new UserError("usage", "--shares and --threshold go together: --shares 5 --threshold 3");
+  if (threshold > count) throw new UserError("usage", `of ${count} shares ${threshold} can't be needed`);
+  return { count, threshold };
+}
+
+function secretsOf(
+  identity: string,
+  split: { readonly count: number; readonly threshold: number } | null,
+): KitSecret[] {
+  if (split === null) return [{ kind: "key", identity }];
+  try {
+    return splitSecret(Buffer.from(`${identity}\n`), split).map((share) => ({
+      kind: "share",
+      share,
+      ...split,
+    }));
+  } catch (error) {
+    if (error instanceof ShareError) throw new UserError("usage", error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** A share a file, so that no file holds the key. @returns the files' paths */
+async function writePages(
+  { terminal }: Call,
+  output: string | null,
+  pages: readonly string[],
+): Promise<string[]> {
+  if (output === null) {
+    for (const page of pages) terminal.block(page);
+    return [];
+  }
+  const isHtml = /\.html?$/i.test(output);
+  const files = pages.map((_, at) =>
+    pages.length === 1 ? output : output.replace(/(\.[^./]+)?$/, `-${at + 1}$1`),
+  );
+  const taken = files.find((file) => existsSync(file));
+  if (taken !== undefined) throw new UserError("usage", `${taken} exists already: choose another --output`);
+  for (const [at, file] of files.entries())
+    await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
+  return files;
+}

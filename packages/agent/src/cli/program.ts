@@ -1,0 +1,158 @@
+import { plainText } from "@attestore/proof/plain-text";
+import { Command as Commander, CommanderError, Option } from "commander";
+import { FLAGS, takesValue, type FlagName } from "../config/flag-table.ts";
+import { agentVersion } from "../state/host-facts.ts";
+import { openTerminal } from "./terminal/terminal.ts";
+import { COMMANDS, GROUPS } from "./all.ts";
+import type { Call, Command, ExitCode } from "./command.ts";
+import { failureOf } from "./exit-code.ts";
+import { Flags, type GivenFlags } from "./flags.ts";
+import { refuseUnknown } from "./refuse-unknown.ts";
+
+/** What every command takes. */
+const EVERYWHERE: readonly FlagName[] = ["root", "json"];
+
+export type Surroundings = Omit<Call, "flags" | "root" | "terminal">;
+
+/** Parses a command line, runs its command, and says what went wrong if something did. */
+export async function runProgram(
+  args: readonly string[],
+  around: Surroundings,
+  commands: readonly Command[] = COMMANDS,
+): Promise<ExitCode> {
+  const terminal = openTerminal(process.stdout, process.stderr, around.env);
+  let exitCode: ExitCode = 0;
+  const perform: Perform = async (command, given, words) => {
+    let flags = new Flags(given, around.env);
+    try {
+      // The configuration and its parsers, for which --version and --help need not wait.
+      const { findRoot } = await import("./find-root.ts");
+      const place = {
+        flag: flags.typed("root"),
+        env: around.env,
+        cwd: around.cwd,
+        uid: process.getuid?.() ?? 1,
+      };
+      const root = await findRoot(place, command.makesRoot === true);
+      flags = flags.withDefaults(root.config?.defaults ?? {});
+      const run = await command.load();
+      exitCode = await run({ ...around, flags, root, terminal }, ...words);
+    } catch (error) {
+      const failure = failureOf(error, around.signal);
+      if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
+      terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.message)}`);
+      if (failure.isDefect) {
+        terminal.say("This is a defect of attestore. Please report it with what follows:");
+        terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      }
+      exitCode = failure.exitCode;
+    }
+  };
+  const answerInJson = (message: string): void => {
+    if (asksForJson(args, around.env)) terminal.data(JSON.stringify({ error: "usage", message }));
+  };
+  const refusal = refuseUnknown(args, commands);
+  if (refusal !== null) {
+    answerInJson(refusal);
+    terminal.say(`attestore: ${refusal}`);
+    return 2;
+  }
+  try {
+    await commander(commands, perform).parseAsync([...args], { from: "user" });
+    return exitCode;
+  } catch (error) {
+    // Help and version end here too.
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return 0;
+    answerInJson(error.message.replace(/^error: /, ""));
+    return 2;
+  }
+}
+
+type Perform = (command: Command, given: GivenFlags, words: readonly (string | undefined)[]) => Promise<void>;
+
+function commander(commands: readonly Command[], perform: Perform): Commander {
+  const program = new Commander("attestore")
+    .description("Makes encrypted backups, restores them for real, and signs what it found.")
+    .version(agentVersion)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void process.stdout.write(plainText(text)),
+      writeErr: (text) => void process.stderr.write(plainText(text)),
+    })
+    // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as `attestore doctor --root DIR`.
+    .enablePositionalOptions()
+    .showHelpAfterError("(--help says more)")
+    .addHelpText(
+      "after",
+      "\nEach flag can be given as [ATTESTORE_…] too, or in `defaults:` of config.yaml." +
+        "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
+    );
+  addFlags(program, EVERYWHERE);
+  const groups = new Map<string, Commander>();
+  for (const command of commands) {
+    const [first = "", second] = command.name.split(" ");
+    // The bare command prints status.
+    const sub =
+      second === undefined
+        ? program.command(first, { isDefault: first === "status" })
+        : groupOf(program, groups, first).command(second, { isDefault: GROUPS[first]?.bare === second });
+    sub.description(command.summary).allowExcessArguments(false);
+    addFlags(sub, command.flags);
+    const taken = command.words ?? [];
+    for (const { form, about } of taken) sub.argument(form, about);
+    sub.action(async (...received: unknown[]) => {
+      const words = taken.map((_, at) => {
+        const word = received[at];
+        return typeof word === "string" ? word : undefined;
+      });
+      await perform(command, { ...givenOf(program, EVERYWHERE), ...givenOf(sub, command.flags) }, words);
+    });
+  }
+  return program;
+}
+
+function groupOf(program: Commander, groups: Map<string, Commander>, name: string): Commander {
+  const known = groups.get(name);
+  if (known !== undefined) return known;
+  const group = program.command(name).description(GROUPS[name]?.summary ?? "");
+  group.enablePositionalOptions();
+  groups.set(name, group);
+  return group;
+}
+
+function addFlags(to: Commander, names: readonly FlagName[]): void {
+  for (const name of names) {
+    const { form, about, env } = FLAGS[name];
+    to.addOption(new Option(form, `${about} [${env}]`));
+    // A switch that the environment or `defaults:` turned can be turned back.
+    if (!takesValue(name)) to.addOption(new Option(opposite(form)).hideHelp());
+  }
+}
+
+function opposite(form: string): string {
+  return form.startsWith("--no-") ? form.replace("--no-", "--") : form.replace("--", "--no-");
+}
+
+/** What stands on the command line; the environment and the defaults come behind it, in one place. */
+function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
+  return Object.fromEntries(
+    names
+      .filter((name) => parsed.getOptionValueSource(name) === "cli")
+      .map((name) => [name, parsed.getOptionValue(name) as unknown]),
+  );
+}
+
+/** Of a call that could not be parsed: what stands last wins, as where it can. */
+function asksForJson(args: readonly string[], env: NodeJS.ProcessEnv): boolean {
+  const last = args.findLast((arg) => arg === "--json" || arg === "--no-json");
+  return last === undefined ? wantsJson(new Flags({}, env)) : last === "--json";
+}
+
+function wantsJson(flags: Flags): boolean {
+  try {
+    return flags.isOn("json");
+  } catch {
+    return false;
+  }
+}

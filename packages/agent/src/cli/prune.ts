@@ -1,0 +1,110 @@
+import { formatAge, formatBytes } from "@attestore/host/amounts";
+import type { Layout } from "../state/layout.ts";
+import { UserError } from "../errors/user-error.ts";
+import { passedBackups } from "../receipts/receipt-history.ts";
+import { hasRules, keptBy, type KeepRules } from "../config/keep-rules.ts";
+import { openStore } from "../backends/standalone/open-store.ts";
+import { forgetStored, listStored, type StoredRecord } from "../backends/standalone/stored-backups.ts";
+import { confirm } from "./terminal/ask.ts";
+import type { Call, Run } from "./command.ts";
+import { openRoot, type OpenRoot } from "./open-root.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+interface Judged {
+  readonly backup: StoredRecord;
+  /** Empty: it goes. */
+  readonly keptBy: readonly string[];
+}
+
+export const prune: Run = async (call) => {
+  const { terminal, signal, flags } = call;
+  const root = openRoot(call);
+  const { layout, config } = root;
+  if (config.standalone === null)
+    throw new UserError(
+      "usage",
+      "backups that a service stores are pruned by the service, by the retention that is set there for each source",
+    );
+  const rules = rulesOf(call, root);
+  if (!hasRules(rules))
+    throw new UserError(
+      "usage",
+      `no keep rule says what stays: give --keep-daily 7 and the like, or standalone.retention in ${layout.config}`,
+    );
+  const dryRun = flags.isOn("dryRun");
+  const store = await openStore(config.standalone.storage, config.upload);
+  try {
+    const wait = flags.isOn("wait", true);
+    using _ = await takeWorkLock(layout, "prune", { signal, wait, say: terminal.say });
+    const judged = await judge(layout, rules, flags.text("source"));
+    const going = judged.filter(({ keptBy: why }) => why.length === 0).map(({ backup }) => backup);
+    if (!flags.isOn("json")) for (const each of judged) terminal.data(describe(each, call));
+    const bytes = going.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const what = `${going.length} of ${judged.length} backups, ${formatBytes(bytes)}`;
+    const agreed =
+      dryRun || going.length === 0 || (await confirm(`Remove ${what}?`, { yes: flags.isOn("yes"), signal }));
+    const removed = dryRun || !agreed ? [] : going;
+    for (const backup of removed) {
+      // The record goes last: until then it says what is still to be removed.
+      await store.remove(backup, signal);
+      await forgetStored(layout, backup.id);
+    }
+    if (flags.isOn("json"))
+      terminal.data(
+        JSON.stringify({
+          dry_run: dryRun,
+          kept: judged
+            .filter(({ keptBy: why }) => why.length > 0)
+            .map(({ backup, keptBy: by }) => ({ id: backup.id, by })),
+          removed: removed.map(({ id }) => id),
+          ...(dryRun ? { would_remove: going.map(({ id }) => id) } : {}),
+        }),
+      );
+    else
+      terminal.say(
+        dryRun ? `Would remove ${what}.` : `Removed ${removed.length} backups from ${store.where}.`,
+      );
+    return 0;
+  } finally {
+    store.close();
+  }
+};
+
+/** What the call says replaces what config.yaml says, as a whole: half of each would surprise. */
+function rulesOf({ flags }: Call, { config }: OpenRoot): KeepRules {
+  const count = (name: "keepLast" | "keepDays" | "keepDaily" | "keepWeekly" | "keepMonthly" | "keepYearly") =>
+    flags.count(name, { most: 100_000 });
+  const given = {
+    last: count("keepLast"),
+    days: count("keepDays"),
+    daily: count("keepDaily"),
+    weekly: count("keepWeekly"),
+    monthly: count("keepMonthly"),
+    yearly: count("keepYearly"),
+  };
+  const none = { last: 0, days: 0, daily: 0, weekly: 0, monthly: 0, yearly: 0 };
+  if (Object.values(given).every((value) => value === undefined)) return config.standalone?.retention ?? none;
+  return Object.fromEntries(
+    Object.entries(given).map(([rule, value]) => [rule, value ?? 0]),
+  ) as unknown as KeepRules;
+}
+
+async function judge(layout: Layout, rules: KeepRules, source: string | undefined): Promise<Judged[]> {
+  const stored = (await listStored(layout)).filter((each) => source === undefined || each.source === source);
+  if (source !== undefined && stored.length === 0)
+    throw new UserError("source_unknown", `no backup of a source "${source}" is stored here`);
+  const passed = await passedBackups(layout);
+  const judged: Judged[] = [];
+  for (const slug of new Set(stored.map((each) => each.source))) {
+    const own = stored.filter((each) => each.source === slug);
+    const kept = keptBy(own, rules, { passed, now: new Date() });
+    judged.push(...own.map((backup) => ({ backup, keptBy: kept.get(backup.id) ?? [] })));
+  }
+  return judged;
+}
+
+function describe({ backup, keptBy: why }: Judged, { terminal }: Call): string {
+  const { good, warn } = terminal.onData;
+  const mark = why.length > 0 ? good("keep  ") : warn("remove");
+  return `${mark}  ${backup.source}  ${backup.id}  ${formatAge(backup.at)}, ${formatBytes(backup.sizeBytes)}${why.length > 0 ? `  (${why.join(", ")})` : ""}`;
+}

@@ -1,0 +1,128 @@
+import { formatDuration } from "@attestore/host/amounts";
+import { tablesNotCounted } from "@attestore/proof";
+import type { RecoveryTime } from "../runs/recovery-time.ts";
+import { RunError } from "../errors/run-error.ts";
+import { ServiceError } from "../transport/service-error.ts";
+import type { Run } from "./command.ts";
+import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
+import { runRestoreTest, type PerformedRestoreTest } from "./run-restore-test.ts";
+import { reportFailureOrSay } from "./report-failure-or-say.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { printReceiptStatus } from "./print-receipt-status.ts";
+import { verifyCommand } from "./verify-command.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const restoreTest: Run = async (call) => {
+  const { terminal, signal } = call;
+  const root = await openBackend(call);
+  const { backend, layout, flags } = root;
+  const source = chosenSource(root);
+  const backupId = flags.text("backup");
+  const line = terminal.progress();
+  try {
+    let tested;
+    {
+      using _ = await takeWorkLock(layout, "restore-test", {
+        signal,
+        wait: flags.isOn("wait", true),
+        say: terminal.say,
+      });
+      const config = await configNow(root);
+      terminal.say(`Restoring ${backupId ?? `the newest backup of ${source.slug}`} into a throw-away place.`);
+      tested = await runRestoreTest(backend, config, requireSource({ config, layout }, source.slug), {
+        backupId,
+        commandId: null,
+        signal,
+        onProgress: line.update,
+      });
+    }
+    line.clear();
+    const fate = await backend.submitReceipt(tested.receipt, signal);
+    const passed = tested.result === "passed";
+    if (flags.isOn("json")) {
+      terminal.data(
+        JSON.stringify({
+          result: tested.result,
+          reason: tested.reason ?? null,
+          backup_id: tested.backupId,
+          source: source.slug,
+          runtime: tested.runtime,
+          phases: tested.phases ?? null,
+          recovery: tested.checks.length === 0 ? null : recoveryOf(tested.recovery),
+          checks: tested.checks,
+          started_at: tested.startedAt,
+          finished_at: tested.finishedAt,
+          receipt: fate.state,
+          receipt_id: fate.receiptId,
+          log_index: fate.logIndex,
+          receipt_file: fate.file,
+        }),
+      );
+    } else {
+      const { good, bad, faint } = terminal.onData;
+      for (const check of tested.checks) {
+        const mark = check.result === "passed" ? good("✓") : bad("✗");
+        terminal.data(`${mark} ${check.id}  ${check.expectation}  ${faint(JSON.stringify(check.observed))}`);
+      }
+      const notCounted = tablesNotCounted(tested.checks);
+      if (notCounted > 0)
+        terminal.data(
+          `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. Nothing is known of them but that they are there`,
+        );
+      const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
+      terminal.data(
+        passed
+          ? `${good("PASSED")}  ${tested.backupId} restores (${took})`
+          : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
+      );
+      if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
+      printReceiptStatus(terminal, fate);
+      const verify = await verifyCommand(layout, fate.file, fate.state === "accepted");
+      terminal.say(`Verify it without us: ${verify}`);
+    }
+    if (!passed) return 1;
+    return fate.isWrong ? 2 : 0;
+  } catch (error) {
+    line.clear();
+    const couldNotRun =
+      (error instanceof RunError && error.code !== "interrupted") ||
+      (error instanceof ServiceError && error.code === "object_refused");
+    if (couldNotRun) {
+      await reportFailureOrSay(
+        backend,
+        terminal,
+        {
+          kind: "restore_failed",
+          source: source.slug,
+          commandId: null,
+          backupId,
+          error,
+        },
+        signal,
+      );
+    }
+    throw error;
+  } finally {
+    backend.close();
+  }
+};
+
+function recoveryOf({ took_ms, rto_s, isMet }: RecoveryTime) {
+  return { took_ms, rto_s, met: isMet };
+}
+
+/** How long the way back was, phase by phase, and whether that is soon enough. */
+function inWords(
+  { phases, recovery: { took_ms, rto_s, isMet } }: PerformedRestoreTest,
+  { warn, faint }: Terminal["onData"],
+): string {
+  const parts = (["download", "decrypt", "restore", "checks"] as const)
+    .map((phase) => `${phase} ${formatDuration(phases?.[`${phase}_ms`] ?? 0)}`)
+    .join(", ");
+  const back = `Back in ${formatDuration(took_ms)}`;
+  if (isMet === null || rto_s === null) return `${back}  ${faint(parts)}`;
+  const rto = formatDuration(rto_s * 1000);
+  return isMet
+    ? `${back}, within the RTO of ${rto}  ${faint(parts)}`
+    : `${warn("!")} ${back}, longer than the RTO of ${rto}  ${faint(parts)}`;
+}

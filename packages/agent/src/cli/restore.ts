@@ -1,0 +1,118 @@
+import { lstatSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { formatBytes } from "@attestore/host/amounts";
+import { readIdentities } from "../crypto/age-identity.ts";
+import { UserError } from "../errors/user-error.ts";
+import { DamagedCiphertext } from "../crypto/damaged.ts";
+import { restoreToFile } from "../runs/restore-to-file.ts";
+import { makeScratchDirectory } from "../sandboxes/process/scratch-directory.ts";
+import type { Call, ExitCode, Run } from "./command.ts";
+import { chosenSource, openBackend, openRoot } from "./open-root.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+export const restore: Run = async (call) => {
+  // A ciphertext at hand and an identity are enough: this works on a host that was never attached.
+  const file = call.flags.text("file");
+  return file === undefined ? restoreStored(call) : restoreLocal(call, resolve(call.cwd, file));
+};
+
+async function restoreLocal(call: Call, file: string): Promise<ExitCode> {
+  const identity = call.flags.text("identity");
+  const identityFiles =
+    identity === undefined ? openRoot(call).config.identityFiles : [resolve(call.cwd, identity)];
+  return writeOut(call, call.flags.text("output"), { path: file, identityFiles });
+}
+
+async function restoreStored(call: Call): Promise<ExitCode> {
+  const { terminal, signal } = call;
+  const root = await openBackend(call);
+  const { backend, config, layout, flags } = root;
+  const output = flags.text("output");
+  requireOutput(call, output);
+  const identity = flags.text("identity");
+  const identityFiles = identity === undefined ? config.identityFiles : [resolve(call.cwd, identity)];
+  const source = chosenSource(root);
+  const line = terminal.progress();
+  try {
+    using _ = await takeWorkLock(layout, "restore", {
+      signal,
+      wait: flags.isOn("wait", true),
+      say: terminal.say,
+    });
+    const backup = await backend.find(config, source, {
+      backupId: flags.text("backup"),
+      signal,
+    });
+    const scratch = await makeScratchDirectory(layout.scratch, null);
+    try {
+      const path = join(scratch.path, "ciphertext.age");
+      await backup.download(path, {
+        signal,
+        onProgress: (bytes, total) => line.update("download", bytes, total),
+      });
+      line.clear();
+      return await writeOut(call, output, { path, sha256: backup.sha256, identityFiles, id: backup.id });
+    } finally {
+      await scratch.remove();
+    }
+  } finally {
+    line.clear();
+    backend.close();
+  }
+}
+
+interface Ciphertext {
+  readonly path: string;
+  readonly sha256?: string;
+  readonly id?: string;
+  readonly identityFiles: readonly string[];
+}
+
+async function writeOut(
+  call: Call,
+  outputFlag: string | undefined,
+  { path, sha256, id, identityFiles }: Ciphertext,
+): Promise<ExitCode> {
+  const { terminal, signal, flags } = call;
+  const output = requireOutput(call, outputFlag);
+  const line = terminal.progress();
+  try {
+    const { sizeBytes } = await restoreToFile({
+      ciphertext: { path },
+      ...(sha256 === undefined ? {} : { sha256 }),
+      identities: await readIdentities(identityFiles),
+      output,
+      signal,
+      onProgress: ({ phase, bytes, totalBytes }) => line.update(phase, bytes, totalBytes),
+    });
+    line.clear();
+    if (flags.isOn("json")) {
+      terminal.data(JSON.stringify({ backup_id: id ?? null, output, size_bytes: sizeBytes }));
+    } else {
+      const checked =
+        sha256 === undefined
+          ? "authenticated to its end"
+          : "authenticated to its end, digest as in its receipt";
+      terminal.data(`${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${checked}`);
+    }
+    return 0;
+  } catch (error) {
+    if (!(error instanceof DamagedCiphertext)) throw error;
+    line.clear();
+    if (flags.isOn("json"))
+      terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));
+    terminal.say(`${terminal.onTalk.bad("✗")} the backup is damaged, nothing was written: ${error.message}`);
+    return 1;
+  } finally {
+    line.clear();
+  }
+}
+
+function requireOutput({ cwd }: Call, output: string | undefined): string {
+  if (output === undefined) throw new UserError("usage", "where to? Give --output FILE");
+  const path = resolve(cwd, output);
+  // A link that leads nowhere is there too.
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+    throw new UserError("usage", `${path} exists already: move it away or choose another --output`);
+  return path;
+}

@@ -1,0 +1,91 @@
+import type { SourceMetadata } from "@attestore/contract";
+import type { Config } from "../config/config.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import { UserError } from "../errors/user-error.ts";
+import { holdToPin } from "../receipts/source-pins.ts";
+import { requireNoLogAlarm } from "../state/log-alarm.ts";
+import type { DeliveredBackup } from "../backends/backup-backend.ts";
+import { recordBackup } from "../journal/pending-backup.ts";
+import type { BackupBackend } from "../backends/backup-backend.ts";
+
+export interface RunOptions {
+  /** The service's command that asked for it; null for a person. */
+  readonly commandId: string | null;
+  readonly signal: AbortSignal;
+  readonly onProgress: (phase: string, bytes: number, totalBytes?: number) => void;
+}
+
+export interface PerformedBackup extends DeliveredBackup {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  /** False where the source is another database than the one that is pinned under its name. */
+  readonly isPinned: boolean;
+}
+
+/**
+ * A backup from the dump to the signed receipt in the spool. The caller holds the `work` lock and settles it afterwards.
+ * @throws RunError or UserError when there is no ciphertext; ServiceError when there is one, which then waits in blobs/
+ */
+export async function runBackup(
+  backend: BackupBackend,
+  config: Config,
+  source: SourceConfig,
+  { commandId, signal, onProgress }: RunOptions,
+): Promise<PerformedBackup> {
+  const { layout } = backend;
+  // Whose backups the service itself asks for, it has just said.
+  if (commandId === null) await backend.requireOwn(config, source, signal);
+  await requireNoLogAlarm(layout);
+  if (config.recipients.length === 0) {
+    throw new UserError(
+      "config_invalid",
+      `${layout.config} has no encryption.recipients: nobody could read the backup`,
+    );
+  }
+  // The engines are loaded where they run: `status` has no use for them.
+  const { writeEncryptedDump } = await import("../runs/write-encrypted-dump.ts");
+  const made = await writeEncryptedDump({
+    source,
+    recipients: [...config.recipients],
+    blobsDir: layout.blobs,
+    scratchDir: layout.scratch,
+    signal,
+    onProgress: ({ phase, bytes, totalBytes }) => onProgress(phase, bytes, totalBytes),
+  });
+  const { sha256, sizeBytes, cipher, startedAt, finishedAt } = made;
+  const { slug } = source;
+  const { identity, host } = made.origin;
+  // The backup is made all the same: nothing is lost while a person is asleep. What it is of is signed, and no test passes before it is
+  // confirmed.
+  const isPinned = await holdToPin(layout, slug, {
+    identity,
+    seenIn: `backup of ${finishedAt}`,
+    isNow: true,
+  });
+  const sourceMetadata = {
+    ...made.sourceMetadata,
+    source: {
+      slug,
+      identity,
+      ...(host === null ? {} : { host }),
+      ...(isPinned ? {} : { unconfirmed: true }),
+    },
+  };
+  const pending = await recordBackup(layout, {
+    sha256,
+    size_bytes: sizeBytes,
+    source: source.slug,
+    command_id: commandId,
+    cipher: { name: cipher.name, recipients: [...cipher.recipients] },
+    source_metadata: sourceMetadata as SourceMetadata,
+    started_at: startedAt,
+    finished_at: finishedAt,
+  });
+  const delivered = await backend.deliver(config, pending, {
+    signal,
+    onProgress: (bytes, totalBytes) => onProgress("upload", bytes, totalBytes),
+  });
+  return { ...delivered, sha256, sizeBytes, startedAt, finishedAt, isPinned };
+}

@@ -1,0 +1,41 @@
+import type { Config } from "../config/config.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import type { ReceiptFile } from "../receipts/receipt-files.ts";
+import { signReceipt } from "../receipts/sign-receipt.ts";
+import { restoreTestStatement, type RestoreTestOutcome } from "../receipts/statements.ts";
+import { requireNoLogAlarm } from "../state/log-alarm.ts";
+import { recoveryTime, type RecoveryTime } from "../runs/recovery-time.ts";
+import { finishCommand } from "../journal/command-journal.ts";
+import type { BackupBackend } from "../backends/backup-backend.ts";
+import type { RunOptions } from "./run-backup.ts";
+import { downloadAndTest } from "./download-and-test.ts";
+
+export interface PerformedRestoreTest extends RestoreTestOutcome {
+  readonly backupId: string;
+  readonly receipt: ReceiptFile;
+  readonly recovery: RecoveryTime;
+}
+
+/**
+ * A restore test from the download of what the object store really holds to the signed receipt in the spool. The caller
+ * holds the `work` lock and settles it afterwards.
+ * @throws RunError, UserError or ServiceError when there is no result, neither passed nor failed
+ */
+export async function runRestoreTest(
+  backend: BackupBackend,
+  config: Config,
+  source: SourceConfig,
+  options: RunOptions & { readonly backupId: string | undefined },
+): Promise<PerformedRestoreTest> {
+  const { layout } = backend;
+  const { commandId } = options;
+  await requireNoLogAlarm(layout);
+  const { backup, outcome } = await downloadAndTest(backend, config, source, options);
+  const receipt = await signReceipt(
+    layout,
+    (previous) => restoreTestStatement(backend, backup, outcome, previous),
+    { commandId },
+  );
+  if (commandId !== null) await finishCommand(layout, commandId, `restore test ${outcome.result}`);
+  return { ...outcome, backupId: backup.id, receipt, recovery: recoveryTime(outcome.phases, source.rto_s) };
+}

@@ -1,0 +1,81 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
+import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
+import { isUnauthenticated } from "../../transport/service-error.ts";
+import { journalCommand, openCommands } from "../../journal/command-journal.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { passingTrouble, type PassingTrouble } from "./passing-trouble.ts";
+
+const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
+
+/**
+ * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is acked, and acked as often
+ * as it is delivered: whether it still runs is the journal's business.
+ */
+export async function heartbeatLoop(run: AgentRun): Promise<void> {
+  const { attachment, signal, say } = run;
+  const { layout } = attachment;
+  const toAck = new Set<string>();
+  let inJournal = new Set<string>();
+  const unknown = new Set<string>();
+  let failures = 0;
+  let troubled: PassingTrouble["of"] | null = null;
+  let alarmed = false;
+  while (!signal.aborted) {
+    let wait_ms: number;
+    try {
+      // Also what was delivered to another process of this root, which asked the service something.
+      const open = new Set((await openCommands(layout)).map(({ command }) => command.id));
+      const handedOver = [...open].filter((id) => !inJournal.has(id));
+      inJournal = open;
+      for (const id of handedOver) toAck.add(id);
+      if (handedOver.length > 0) run.work.ring();
+      const acks = [...toAck].slice(0, 1000);
+      const { response, unknownCommands, headProblem } = await sendHeartbeat(attachment, await run.config(), {
+        signal,
+        acks,
+        once: true,
+      });
+      for (const id of acks) toAck.delete(id);
+      for (const command of response.commands) {
+        const isNew = await journalCommand(layout, command);
+        if (isNew) say(`${command.id}: ${command.kind} of ${command.source.slug}`);
+        toAck.add(command.id);
+        inJournal.add(command.id);
+      }
+      for (const { id, kind } of unknownCommands) {
+        // It comes again and again, since nobody acknowledges it.
+        if (!unknown.has(id)) say(unknownKind(id, kind));
+        unknown.add(id);
+      }
+      if (response.commands.length > 0) run.work.ring();
+      if (troubled !== null) say(troubled === "disk" ? "there is room again" : "the service answers again");
+      troubled = null;
+      // What waited for the service need not wait for its own turn.
+      if (failures > 0) run.spool.ring();
+      if (failures > 0) run.work.ring();
+      failures = 0;
+      const isAlarm = headProblem !== null && headProblem.code === "log_alarm";
+      if (isAlarm && !alarmed) {
+        say(headProblem.message);
+        run.spool.ring();
+      }
+      alarmed = isAlarm;
+      const interval_ms = Math.min(response.next_interval_s * 1000, LONGEST_WAIT_MS);
+      wait_ms = interval_ms * (0.9 + Math.random() * 0.2);
+    } catch (error) {
+      if (signal.aborted) return;
+      const trouble = passingTrouble(error, layout);
+      if (trouble === null) throw error;
+      failures++;
+      if (trouble.of !== troubled || isUnauthenticated(error)) say(trouble.message);
+      troubled = trouble.of;
+      wait_ms = backoffDelay(AFTER_FAILURE, failures, trouble.retryAfter_s);
+    }
+    await pause(wait_ms, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+function unknownKind(id: string, kind: string): string {
+  return `${id}: this agent does not know the kind "${kind}": it is left alone. A newer version of attestore may run it.`;
+}

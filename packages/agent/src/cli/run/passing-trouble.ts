@@ -1,0 +1,24 @@
+import type { Layout } from "../../state/layout.ts";
+import { isDiskFull } from "../../errors/run-error.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+
+export interface PassingTrouble {
+  readonly of: "service" | "disk";
+  /** A sentence. */
+  readonly message: string;
+  readonly retryAfter_s: number | null;
+}
+
+/**
+ * What a loop of a running agent waits out; null for a defect, which ends the agent. On a full disk nothing is taken on: a command that is
+ * not written down is not acked, and comes again.
+ */
+export function passingTrouble(error: unknown, layout: Layout): PassingTrouble | null {
+  if (error instanceof ServiceError)
+    return { of: "service", message: error.message, retryAfter_s: error.retryAfter_s };
+  return isDiskFull(error) ? { of: "disk", message: diskFull(layout), retryAfter_s: null } : null;
+}
+
+export function diskFull({ root }: Layout): string {
+  return `no room on the disk of ${root}: nothing is begun or written down until there is some`;
+}

@@ -1,0 +1,150 @@
+import { RunError, isDiskFull } from "../../errors/run-error.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
+import type { Config } from "../../config/config.ts";
+import { UserError } from "../../errors/user-error.ts";
+import { backoffDelay } from "../../transport/backoff.ts";
+import { ServiceError } from "../../transport/service-error.ts";
+import {
+  finishCommand,
+  markStarted,
+  openCommands,
+  type JournaledCommand,
+} from "../../journal/command-journal.ts";
+import { uploadAndRegister, isOfOneBackup } from "../../backends/attached/upload-and-register.ts";
+import { listPending } from "../../journal/pending-backup.ts";
+import { attachedBackend } from "../../backends/attached/attached-backend.ts";
+import { runBackup } from "../run-backup.ts";
+import { runRestoreTest } from "../run-restore-test.ts";
+import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
+import { takeWorkLock } from "../work-lock.ts";
+import type { AgentRun } from "./agent-run.ts";
+import { diskFull } from "./passing-trouble.ts";
+
+const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
+const UNASKED_MS = 60_000;
+
+/** Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their way. */
+export async function workLoop(run: AgentRun): Promise<void> {
+  const { signal } = run;
+  let failures = 0;
+  let complaint = "";
+  while (!signal.aborted) {
+    let blocked: ServiceError | UserError | null = null;
+    let isFull = false;
+    try {
+      blocked = await deliverPending(run);
+      for (const entry of await openCommands(run.attachment.layout)) {
+        if (signal.aborted) return;
+        isFull = entry.state === "received" && !(await runCommand(run, entry));
+        if (isFull) break;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    failures = blocked === null && !isFull ? 0 : failures + 1;
+    // Said once, not at every try. That the service is away, the heartbeat says.
+    const what = blocked === null ? (isFull ? "full" : "") : withoutRequestId(blocked);
+    if (what !== complaint) {
+      if (isOfOneBackup(blocked)) run.say(`a backup waits in blobs/: ${blocked.message}`);
+      else if (isFull) run.say(`what is asked for waits: ${diskFull(run.attachment.layout)}`);
+    }
+    complaint = what;
+    const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
+    const wait_ms = failures === 0 ? UNASKED_MS : backoffDelay(AFTER_FAILURE, failures, retryAfter_s);
+    await run.work.wait(wait_ms, signal);
+  }
+}
+
+/** The same at each try, where a refusal's message names the request. */
+function withoutRequestId(error: ServiceError | UserError): string {
+  return (error instanceof ServiceError ? error.refusal?.message : undefined) ?? error.message;
+}
+
+/** What kept a backup, or all of them, from being delivered. */
+async function deliverPending(run: AgentRun): Promise<ServiceError | UserError | null> {
+  const { attachment, signal, say } = run;
+  const { layout } = attachment;
+  if ((await listPending(layout)).length === 0) return null;
+  using _ = await takeWorkLock(layout, "run (upload)", { signal, wait: true, say });
+  const config = await run.config();
+  let blocked: ServiceError | UserError | null = null;
+  for (const pending of await listPending(layout)) {
+    try {
+      const { backupId } = await uploadAndRegister(attachment, config, pending, { signal });
+      say(`${backupId}: uploaded and registered`);
+      run.spool.ring();
+    } catch (error) {
+      if (isOfOneBackup(error)) blocked ??= error;
+      else if (error instanceof ServiceError) return error;
+      else throw error;
+    }
+  }
+  return blocked;
+}
+
+/** False where it could not even be begun, for want of room on the disk: it stays in the journal. */
+async function runCommand(run: AgentRun, received: JournaledCommand): Promise<boolean> {
+  const { attachment, say } = run;
+  const { layout } = attachment;
+  const { command } = received;
+  const { slug } = command.source;
+  const what = `run (${command.kind} of ${slug})`;
+  using _ = await takeWorkLock(layout, what, { signal: run.signal, wait: true, say });
+  const config = await run.config();
+  try {
+    await markStarted(layout, received);
+  } catch (error) {
+    if (isDiskFull(error)) return false;
+    throw error;
+  }
+  try {
+    say(`${command.id}: ${await perform(run, config, command)}`);
+  } catch (error) {
+    const stopped = run.signal.aborted;
+    // The ciphertext is whole: the command goes on when the service can be reached.
+    const waits = (await listPending(layout)).some(({ command_id }) => command_id === command.id);
+    if (waits && (stopped || error instanceof ServiceError)) {
+      say(`${command.id}: the ciphertext waits (${error instanceof Error ? error.message : "stopped"})`);
+      return true;
+    }
+    const cause = stopped ? INTERRUPTED : error;
+    await reportFailure(attachment, {
+      kind: command.kind === "backup" ? "backup_failed" : "restore_failed",
+      source: slug,
+      commandId: command.id,
+      backupId: command.params.backup_id,
+      error: cause,
+    });
+    await finishCommand(layout, command.id, cause instanceof Error ? cause.message : "failed");
+    say(`${command.id}: ${cause instanceof Error ? cause.message : "failed"}`);
+    // A defect ends the agent, visibly, but not before its command is accounted for.
+    const isKnown = cause instanceof RunError || cause instanceof UserError || cause instanceof ServiceError;
+    if (!isKnown) throw cause;
+  } finally {
+    run.spool.ring();
+  }
+  return true;
+}
+
+async function perform(run: AgentRun, config: Config, command: JournaledCommand["command"]): Promise<string> {
+  const source = declaredSource(config, command.source.slug);
+  const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
+  if (command.kind === "backup") {
+    const { backupId } = await runBackup(attachedBackend(run.attachment), config, source, options);
+    return `backed up ${source.slug} as ${backupId}`;
+  }
+  const { backup_id: backupId } = command.params;
+  const tested = await runRestoreTest(attachedBackend(run.attachment), config, source, {
+    ...options,
+    backupId,
+  });
+  const why = tested.reason === undefined ? "" : ` (${tested.reason})`;
+  return `restore test of ${tested.backupId} ${tested.result}${why}`;
+}
+
+function declaredSource(config: Config, slug: string): SourceConfig {
+  const source = config.sources.get(slug);
+  if (source !== undefined) return source;
+  throw new UserError("source_unknown", `config.yaml of this agent declares no source "${slug}"`);
+}

@@ -1,0 +1,135 @@
+import { join } from "node:path";
+import { replaceFile } from "@attestore/host/durable-files";
+import { isMap, type Document } from "yaml";
+import { planConfigEdit, type ConfigEdit } from "../config/edit-config.ts";
+import { readConfig } from "../config/config.ts";
+import { parseSourceConfig, SourceConfigError, type SourceConfig } from "../config/source-config.ts";
+import { UserError } from "../errors/user-error.ts";
+import { openAttachment } from "../service/attachment.ts";
+import { resolveSourceId } from "../backends/attached/resolve-source.ts";
+import { ServiceError } from "../transport/service-error.ts";
+import { canAsk, confirm } from "./terminal/ask.ts";
+import { formatDiff } from "./terminal/line-diff.ts";
+import type { Call, Run } from "./command.ts";
+import { openRoot, type OpenRoot } from "./open-root.ts";
+import { describeSource, type DescribedSource } from "./source/describe-source.ts";
+import { proposeChecks, type ProposedCheck } from "./source/propose-checks.ts";
+import { takeWorkLock } from "./work-lock.ts";
+
+/** Declares a source, tried and whole, or leaves everything as it was. */
+export const sourceAdd: Run = async (call, given) => {
+  const { terminal, flags, signal } = call;
+  const root = openRoot(call);
+  const { layout, config } = root;
+  const described = await describeSource(call, given, [...config.sources.keys()]);
+  const { name, secret } = described;
+  const source = parsed(described, layout.root);
+  const { checks, tried } = await tryOut(call, root, source, described);
+  const entry = { ...described.entry, ...(checks.length === 0 ? {} : { checks }) };
+  const edit = await planConfigEdit(layout, (document) => addSource(document, name, entry));
+
+  if (!flags.isOn("json") || canAsk()) {
+    for (const line of formatDiff(edit.before, edit.after, terminal.onTalk)) terminal.say(line);
+    if (secret !== null) terminal.say(`The URL goes into ${join(layout.root, secret.file)}, mode 0600.`);
+  }
+  if (!(await confirm(`Add ${name}?`, { yes: flags.isOn("yes"), signal }))) return 1;
+  await make(call, root, edit, secret);
+  const registered = await register(call, root, name);
+
+  if (flags.isOn("json")) {
+    terminal.data(JSON.stringify({ added: name, engine: source.engine, tried, checks, registered }));
+    return 0;
+  }
+  const { good } = terminal.onData;
+  terminal.data(
+    `${good("✓")} ${name} is in ${layout.config}${registered ? ", and the service knows it" : ""}`,
+  );
+  terminal.say(`Next: attestore backup --source ${name} && attestore restore-test --source ${name}`);
+  return 0;
+};
+
+/** As the agent will read it. @throws UserError */
+function parsed({ name, entry }: DescribedSource, root: string): SourceConfig {
+  try {
+    return parseSourceConfig(name, entry, root);
+  } catch (error) {
+    if (!(error instanceof SourceConfigError)) throw error;
+    throw new UserError("usage", error.message.replaceAll(`sources.${name}.`, ""), { cause: error });
+  }
+}
+
+interface Tried {
+  readonly checks: readonly ProposedCheck[];
+  readonly tried: boolean;
+}
+
+async function tryOut(
+  { terminal, flags, signal }: Call,
+  { layout }: OpenRoot,
+  source: SourceConfig,
+  { secret }: DescribedSource,
+): Promise<Tried> {
+  if (!flags.isOn("probe", true)) return { checks: [], tried: false };
+  terminal.say(`Trying ${source.slug} (${source.engine}): a backup is begun, and broken off.`);
+  const { probeSource } = await import("./source/probe-source.ts");
+  // The URL is on no disk yet.
+  const reachable =
+    secret !== null && "connection" in source
+      ? { ...source, connection: { kind: "url" as const, url: secret.text } }
+      : source;
+  const { metadata, untried } = await probeSource(reachable, { scratchDir: layout.scratch, signal });
+  const { good, warn, faint } = terminal.onTalk;
+  const tables = metadata?.["table_count"];
+  const found = [
+    metadata === null ? null : `${metadata.engine} ${metadata.engine_version}`,
+    typeof tables === "number" ? `${tables} tables` : null,
+  ].filter((each) => each !== null);
+  terminal.say(`${good("✓")} it can be read${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
+  if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will show`);
+  const checks = flags.isOn("checks", true) ? proposeChecks(source.engine, metadata) : [];
+  for (const { query, expect } of checks) terminal.say(`  proposed check: ${query}  ${faint(expect)}`);
+  terminal.say(faint("  Every restore test makes the engine's own checks besides (docs/checks.md)."));
+  return { checks, tried: true };
+}
+
+function addSource(document: Document, name: string, entry: Readonly<Record<string, unknown>>): void {
+  const sources: unknown = document.get("sources");
+  if (!isMap(sources)) document.set("sources", document.createNode({}));
+  // `sources: {}` would go on in one line.
+  else if (sources.items.length === 0) sources.flow = false;
+  document.setIn(["sources", name], document.createNode(entry));
+}
+
+/** The secret first: config.yaml never names a file that is not there. A crash in between leaves a file that nothing names. */
+async function make(
+  { signal, terminal }: Call,
+  { layout }: OpenRoot,
+  edit: ConfigEdit,
+  secret: DescribedSource["secret"],
+): Promise<void> {
+  using _ = await takeWorkLock(layout, "source add", { signal, wait: true, say: terminal.say });
+  // Somebody who added the same name in the meantime keeps their secret.
+  await edit.requireCurrent();
+  if (secret !== null) await replaceFile(join(layout.root, secret.file), `${secret.text}\n`);
+  await edit.write();
+}
+
+/** Tells the service, as every heartbeat does; one that can't be reached hears of it with the next one. */
+async function register(
+  { terminal, signal }: Call,
+  { layout, config }: OpenRoot,
+  name: string,
+): Promise<boolean> {
+  if (config.service === null || config.agent === null) return false;
+  const attachment = await openAttachment(layout, config);
+  try {
+    await resolveSourceId(attachment, await readConfig(layout.config, layout.root), name, { signal });
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof UserError)) throw error;
+    terminal.say(`${terminal.onTalk.warn("!")} not registered yet: ${error.message}`);
+    return false;
+  } finally {
+    attachment.service.close();
+  }
+}

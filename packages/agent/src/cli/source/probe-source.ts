@@ -1,0 +1,47 @@
+import { dumpSource } from "../../engines/index.ts";
+import type { SourceMetadata } from "../../engines/engine.ts";
+import type { SourceConfig } from "../../config/source-config.ts";
+
+export interface Probed {
+  /** What the source says of itself; null where only a whole backup finds that out. */
+  readonly metadata: SourceMetadata | null;
+  /** Parts of the configuration that this did not try. */
+  readonly untried: string | null;
+}
+
+/** Engines that can describe themselves before their dump has ended. */
+const DESCRIBES_EARLY: ReadonlySet<string> = new Set(["postgresql", "mariadb", "mysql", "sqlite"]);
+
+/**
+ * Begins a backup and breaks it off at its first byte. By then the engine has connected and its dump program holds what it needs of
+ * every table (pg_dump locks them all first), so that a missing right shows here and not at night.
+ * @throws RunError
+ */
+export async function probeSource(
+  source: SourceConfig,
+  { scratchDir, signal }: { readonly scratchDir: string; readonly signal: AbortSignal },
+): Promise<Probed> {
+  const { tried, untried } = firstPart(source);
+  const dump = await dumpSource(tried, { scratchDir, signal });
+  try {
+    const content = dump.content[Symbol.asyncIterator]();
+    const first = await content.next();
+    const describes = first.done === true || DESCRIBES_EARLY.has(tried.engine);
+    return { metadata: describes ? await dump.metadata() : null, untried };
+  } finally {
+    await dump.close();
+  }
+}
+
+/** Several databases of a PostgreSQL server are dumped one by one, each whole: only the connection's own is tried. */
+function firstPart(source: SourceConfig): { tried: SourceConfig; untried: string | null } {
+  if (source.engine !== "postgresql") return { tried: source, untried: null };
+  const { databases, globals, jobs } = source;
+  if (databases === null && !globals && jobs === 1) return { tried: source, untried: null };
+  const left = [databases === null ? null : "the other databases", globals ? "the globals" : null];
+  const named = left.filter((each) => each !== null).join(" and ");
+  return {
+    tried: { ...source, databases: null, globals: false, jobs: 1 },
+    untried: named === "" ? null : named,
+  };
+}

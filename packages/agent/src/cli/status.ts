@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import { formatAge, formatBytes } from "@attestore/host/amounts";
+import { UserError } from "../errors/user-error.ts";
+import type { Style } from "./terminal/terminal.ts";
+import { readAgentStatus, type AgentStatus, type SourceStatus } from "./agent-status.ts";
+import type { Run } from "./command.ts";
+import { openRoot } from "./open-root.ts";
+import type { FoundRoot } from "./find-root.ts";
+import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
+import { isLocked } from "../state/lock.ts";
+
+export const status: Run = async (call) => {
+  const { terminal } = call;
+  sayThatItRuns(call.root);
+  const { layout, config, flags } = openRoot(call);
+  if (config.agent === null)
+    throw new UserError(
+      "not_attached",
+      "this host is not attached. Run `attestore init --service URL`, or `attestore init --standalone`.",
+    );
+  await makeLayout(layout);
+  const found = await readAgentStatus(layout, config);
+  if (flags.isOn("json")) terminal.data(JSON.stringify(found));
+  else for (const text of describe(found, terminal.onData)) terminal.data(text);
+  return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
+};
+
+/** @throws UserError that says, beside what is wrong with config.yaml, that an agent runs all the same, if one does */
+function sayThatItRuns({ resolved, problem }: FoundRoot): void {
+  if (problem === null || resolved === null) return;
+  const layout = layoutOf(resolved.path);
+  if (!isSeenToRun(layout)) return;
+  throw new UserError(
+    problem.code,
+    `${problem.message}\nUntil then \`attestore run\` goes on with the configuration that it had.`,
+  );
+}
+
+/** False also for whoever may not look at the locks: often the same who may not read config.yaml. */
+function isSeenToRun(layout: Layout): boolean {
+  try {
+    return existsSync(layout.locks) && isLocked(layout, "run");
+  } catch (error) {
+    if (error instanceof Error && "errcode" in error) return false;
+    throw error;
+  }
+}
+
+function describe(found: AgentStatus, style: Style): string[] {
+  const proven = found.sources.filter(({ verdict }) => verdict === "proven").length;
+  const count = `${proven} of ${found.sources.length} sources proven`;
+  const isGood = found.problems.length === 0 && proven > 0;
+  const lines = [`${isGood ? style.good(count) : style.bad(count)}  ${style.faint(describeHome(found))}`];
+  const width = Math.max(0, ...found.sources.map(({ source }) => source.length));
+  for (const source of found.sources) lines.push(`  ${sourceLine(source, width, style)}`);
+  for (const { what, next } of found.problems)
+    lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
+  for (const { what, next } of found.advice)
+    lines.push(`${style.warn("·")} ${what}\n    ${style.strong(next)}`);
+  if (found.sources.length === 0) lines.push("Declare what to back up: attestore source add");
+  return lines;
+}
+
+function describeHome(found: AgentStatus): string {
+  if (found.storage !== null) return `standalone, ${found.storage}`;
+  const heard =
+    found.last_heartbeat_at === null ? "not heard from yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
+  return `${found.service ?? ""} ${heard}${found.running ? ", agent running" : ", agent not running"}`;
+}
+
+function sourceLine(
+  { source, verdict, last_backup: backup, last_test: test }: SourceStatus,
+  width: number,
+  style: Style,
+): string {
+  const marks = {
+    proven: style.good("✓ proven  "),
+    failed: style.bad("✗ FAILED  "),
+    untested: style.warn("? untested"),
+    no_backup: style.warn("- nothing "),
+  };
+  const parts = [marks[verdict], source.padEnd(width)];
+  if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${test.checks} checks`);
+  if (test !== null && test.not_counted > 0)
+    parts.push(style.warn(`not counted: ${test.not_counted} ${test.not_counted === 1 ? "table" : "tables"}`));
+  if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
+  return parts.join("  ");
+}

@@ -1,0 +1,29 @@
+import { createInterface } from "node:readline/promises";
+import { UserError } from "../../errors/user-error.ts";
+
+/** Whether a person sits there who can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY;
+}
+
+/** Asks for a line; Enter alone takes the proposal. @throws the signal's reason */
+export async function ask(question: string, proposal: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const shown = proposal === "" ? "" : ` [${proposal}]`;
+    const answer = (await lines.question(`${question}${shown} `, { signal })).trim();
+    return answer === "" ? proposal : answer;
+  } finally {
+    lines.close();
+  }
+}
+
+/** A yes or a no. @throws UserError where nobody can be asked and `--yes` was not given */
+export async function confirm(
+  question: string,
+  { yes, signal }: { readonly yes: boolean; readonly signal: AbortSignal },
+): Promise<boolean> {
+  if (yes) return true;
+  if (!canAsk()) throw new UserError("usage", `${question} Nobody is here to ask: say so with --yes.`);
+  return /^y(es)?$/i.test(await ask(`${question} (y/n)`, "n", signal));
+}

@@ -1,0 +1,261 @@
+import { resolve } from "node:path";
+import { nearestName } from "@attestore/host/nearest-name";
+import { Value } from "typebox/value";
+import { type Document, LineCounter, parseDocument } from "yaml";
+import { ConfigFile, EXPECTED, type Defaults } from "./config-schema.ts";
+import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
+import { credentialPath, isCredentialName } from "../secrets/credential.ts";
+import { positionOf, type ConfigPath } from "./config-position.ts";
+import { layoutOf } from "../state/layout.ts";
+import { DEFAULT_LIMITS, parseLimits } from "./limits.ts";
+import { readText } from "../state/read-json.ts";
+import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./source-config.ts";
+import { standaloneConfig, type StandaloneConfig } from "./storage-config.ts";
+import { uploadConfig, type UploadConfig } from "./upload-config.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/** Of a key, as `ssh-keygen -lf` prints it. */
+const FINGERPRINT = /^SHA256:[A-Za-z0-9+/]{43}$/;
+
+/** config.yaml, validated; paths are absolute. */
+export interface Config {
+  /** Null until the host is attached. */
+  readonly service: { readonly url: URL; readonly caFile: string | null } | null;
+  /** Null unless there is no service, on purpose. */
+  readonly standalone: StandaloneConfig | null;
+  readonly upload: UploadConfig;
+  readonly agent: { readonly id: string; readonly orgId: string; readonly name: string | null } | null;
+  readonly recipients: readonly string[];
+  readonly identityFiles: readonly string[];
+  readonly defaults: Defaults;
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+  /** By the source's name: whose backups of it this host tests and restores besides its own. */
+  readonly testFor: ReadonlyMap<string, TrustedMakers>;
+}
+
+/** The agents of other hosts whose signed receipts say here what a backup is. */
+export interface TrustedMakers {
+  /** Fingerprints of signing keys, as `ssh-keygen -lf` prints them. */
+  readonly keys: readonly string[];
+  /** Which source of theirs it is; null where the name that they sign tells. */
+  readonly sourceId: string | null;
+}
+
+export interface ConfigIssue {
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+}
+
+/** Everything that is wrong in config.yaml, in the order of the file. */
+export class ConfigError extends UserError {
+  readonly issues: readonly ConfigIssue[];
+
+  constructor(file: string, issues: readonly ConfigIssue[]) {
+    const ordered = issues.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    super(
+      "config_invalid",
+      ordered.map(({ line, column, message }) => `${file}:${line}:${column}: ${message}`).join("\n"),
+    );
+    this.name = "ConfigError";
+    this.issues = ordered;
+  }
+}
+
+/** @throws ConfigError; UserError config_invalid if there is no such file, root_unusable if it can't be read. */
+export async function readConfig(file: string, root: string): Promise<Config> {
+  const text = await readText(file);
+  if (text === null) {
+    throw new UserError(
+      "config_invalid",
+      `${file} does not exist. Attach this host with \`attestore init --service URL\`.`,
+    );
+  }
+  return parseConfig(text, file, root);
+}
+
+const MAX_CONFIG_CHARACTERS = 1024 * 1024;
+
+/** `file` is for messages alone; relative paths in the text are relative to `root`. @throws ConfigError */
+export function parseConfig(text: string, file: string, root: string): Config {
+  if (text.length > MAX_CONFIG_CHARACTERS)
+    throw new ConfigError(file, [{ line: 1, column: 1, message: "is larger than 1 MiB" }]);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    throw new ConfigError(
+      file,
+      document.errors.map(({ pos: [offset], message }) => {
+        const { line, col } = lines.linePos(offset);
+        return { line, column: col, message };
+      }),
+    );
+  }
+  const issues: ConfigIssue[] = [];
+  const report = (path: ConfigPath, message: string): void => {
+    issues.push({ ...positionOf(document, lines, path), message: `${formatPath(path)}${message}` });
+  };
+
+  const value = withoutEmptyBlocks(valueOf(document, file));
+  for (const issue of schemaIssues(value)) report(issue.path, issue.message);
+  if (issues.length > 0 || !Value.Check(ConfigFile, value)) throw new ConfigError(file, issues);
+
+  const limits = parseLimits(value.limits, DEFAULT_LIMITS, (field, message) =>
+    report(field === "" ? ["limits"] : ["limits", field], message),
+  );
+  const sources = new Map<string, SourceConfig>();
+  for (const [slug, entry] of Object.entries(value.sources ?? {})) {
+    try {
+      sources.set(slug, parseSourceConfig(slug, entry, root, limits));
+    } catch (error) {
+      if (!(error instanceof SourceConfigError)) throw error;
+      for (const issue of error.issues) report(sourcePath(slug, issue.path), issue.message);
+    }
+  }
+  for (const [slug, { keys }] of Object.entries(value.test_for ?? {})) {
+    if (!Object.hasOwn(value.sources ?? {}, slug)) {
+      const near = nearestName(slug, Object.keys(value.sources ?? {}));
+      report(
+        ["test_for", slug],
+        `is no source under sources:, which says how it is tested${suggestion(near)}`,
+      );
+    }
+    for (const [at, key] of keys.entries())
+      if (!FINGERPRINT.test(key))
+        report(["test_for", slug, "keys", at], "must be the fingerprint of a signing key, SHA256:…");
+  }
+  const chosen = value.defaults?.source;
+  if (typeof chosen === "string" && !Object.hasOwn(value.sources ?? {}, chosen)) {
+    const near = nearestName(chosen, Object.keys(value.sources ?? {}));
+    report(["defaults", "source"], `no source is named "${chosen}"${suggestion(near)}`);
+  }
+  if (value.service !== undefined && value.standalone !== undefined)
+    report(["standalone"], "can't be there beside service: backups go to the one or the other");
+  for (const [at, recipient] of (value.encryption?.recipients ?? []).entries())
+    if (recipientFrom(recipient) === null)
+      report(
+        ["encryption", "recipients", at],
+        recipient.startsWith("AGE-SECRET-KEY")
+          ? "is a secret key: it belongs into a file of its own, and its age1… here"
+          : "is no age1… key, and no ssh-ed25519 or ssh-rsa public key",
+      );
+  for (const [at, file] of (value.encryption?.identity_files ?? []).entries())
+    if (file.startsWith("credential:") && !isCredentialName(file.slice("credential:".length)))
+      report(["encryption", "identity_files", at], "credential: takes the name of a systemd credential");
+  const storage = value.standalone?.storage;
+  if (storage?.path !== undefined && storage.s3 !== undefined)
+    report(["standalone", "storage"], "takes path or s3, not both");
+  const upload = uploadConfig(value.upload ?? {}, (path, message) => report(["upload", ...path], message));
+  if (issues.length > 0) throw new ConfigError(file, issues);
+
+  const { service, standalone, agent, encryption } = value;
+  return {
+    service:
+      service === undefined
+        ? null
+        : {
+            url: new URL(service.url),
+            caFile: service.ca_file === undefined ? null : resolve(root, service.ca_file),
+          },
+    standalone:
+      standalone === undefined ? null : standaloneConfig(standalone, root, layoutOf(root).storedBackups),
+    upload,
+    agent: agent === undefined ? null : { id: agent.id, orgId: agent.org_id, name: agent.name ?? null },
+    recipients: (encryption?.recipients ?? []).map(normalRecipient),
+    identityFiles: (encryption?.identity_files ?? []).map((path) => identityFile(path, root)),
+    defaults: value.defaults ?? {},
+    sources,
+    testFor: new Map(
+      Object.entries(value.test_for ?? {}).map(([slug, { keys, source_id }]) => [
+        slug,
+        { keys, sourceId: source_id ?? null },
+      ]),
+    ),
+  };
+}
+
+/** @throws ConfigError for an alias that leads nowhere, and for more of them than anybody writes */
+function valueOf(document: Document.Parsed, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
+    throw new ConfigError(file, [{ line: 1, column: 1, message: error.message }]);
+  }
+}
+
+/** A path, or a systemd credential. */
+function identityFile(text: string, root: string): string {
+  const name = /^credential:(.*)$/s.exec(text)?.[1];
+  return name === undefined ? resolve(root, text.replace(/^file:/, "")) : credentialPath(name);
+}
+
+interface SchemaIssue {
+  readonly path: ConfigPath;
+  readonly message: string;
+}
+
+function schemaIssues(value: unknown): SchemaIssue[] {
+  return Value.Errors(ConfigFile, value).flatMap((error): SchemaIssue[] => {
+    const path = fromPointer(error.instancePath);
+    // The validator's second word on an unknown key.
+    if (error.keyword === "boolean") return [];
+    if (error.keyword === "additionalProperties") {
+      const known = fieldsAt(path);
+      return error.params.additionalProperties.map((key) => ({
+        path: [...path, key],
+        message: `is not known here${suggestion(nearestName(key, known)) || `; there are ${known.join(", ")}`}`,
+      }));
+    }
+    if (error.keyword === "required") {
+      return error.params.requiredProperties.map((key) => ({ path: [...path, key], message: "is missing" }));
+    }
+    return [{ path, message: EXPECTED[error.instancePath] ?? error.message }];
+  });
+}
+
+/** The keys that the schema knows at a path. */
+function fieldsAt(path: ConfigPath): string[] {
+  let schema: unknown = ConfigFile;
+  for (const step of path) schema = propertiesOf(schema)[String(step)];
+  return Object.keys(propertiesOf(schema));
+}
+
+function propertiesOf(schema: unknown): Record<string, unknown> {
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return {};
+  return schema.properties as Record<string, unknown>;
+}
+
+/** `sources:` with nothing under it says the same as no `sources:` at all. */
+function withoutEmptyBlocks(value: unknown): unknown {
+  if (value === null || value === undefined) return {};
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, block]) => block !== null));
+}
+
+function fromPointer(pointer: string): ConfigPath {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((step) => (/^(0|[1-9][0-9]*)$/.test(step) ? Number(step) : step));
+}
+
+/** `sources.<slug>.checks[0].expect` of parseSourceConfig as a path. */
+function sourcePath(slug: string, path: string): ConfigPath {
+  const rest = path.slice(`sources.${slug}`.length);
+  const steps = [...rest.matchAll(/\.([^.[\]]+)|\[(\d+)\]/g)].map(([, name, index]) => name ?? Number(index));
+  return ["sources", slug, ...steps];
+}
+
+function formatPath(path: ConfigPath): string {
+  if (path.length === 0) return "";
+  const steps = path.map((step, at) =>
+    typeof step === "number" ? `[${step}]` : `${at === 0 ? "" : "."}${step}`,
+  );
+  return `${steps.join("")} `;
+}
+
+function suggestion(near: string | null): string {
+  return near === null ? "" : `; did you mean "${near}"?`;
+}

@@ -1,0 +1,47 @@
+import { replaceFile } from "@attestore/host/durable-files";
+import { Document, parseDocument, type Document as YamlDocument } from "yaml";
+import { parseConfig } from "./config.ts";
+import type { Layout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/** A change of config.yaml that is not made yet. */
+export interface ConfigEdit {
+  readonly before: string;
+  readonly after: string;
+  /** @throws UserError config_changed if the file is no longer what it was read as */
+  requireCurrent(): Promise<void>;
+  /**
+   * The whole file at once: the old or the new one survives a crash. Somebody may have edited it since it was read, while a person
+   * thought about the change: then nothing is written. @throws UserError config_changed
+   */
+  write(): Promise<void>;
+}
+
+/**
+ * Changes config.yaml and keeps what people wrote there, comments too. What comes out is read as the agent will read it: a
+ * change that it would not understand is never written. @throws ConfigError
+ */
+export async function planConfigEdit(
+  layout: Layout,
+  change: (document: YamlDocument) => void,
+): Promise<ConfigEdit> {
+  const before = (await readText(layout.config)) ?? "";
+  const document = before.trim() === "" ? new Document({}) : parseDocument(before);
+  if (document.contents === null) document.contents = document.createNode({});
+  change(document);
+  const after = document.toString({ lineWidth: 0 });
+  parseConfig(after, layout.config, layout.root);
+  const requireCurrent = async (): Promise<void> => {
+    if (((await readText(layout.config)) ?? "") !== before)
+      throw new UserError(
+        "config_changed",
+        `${layout.config} was changed in the meantime; nothing was written. Call it again.`,
+      );
+  };
+  const write = async (): Promise<void> => {
+    await requireCurrent();
+    await replaceFile(layout.config, after);
+  };
+  return { before, after, requireCurrent, write };
+}

@@ -1,0 +1,19 @@
+import { dumpsSettings } from "./dumps.ts";
+import { filesSettings } from "./files.ts";
+import { mariadbSettings } from "./mariadb.ts";
+import { mongodbSettings } from "./mongodb.ts";
+import { postgresqlSettings } from "./postgresql.ts";
+import { resticSettings } from "./restic.ts";
+import { sqliteSettings } from "./sqlite.ts";
+
+/** What a source of each engine has in config.yaml, by the engine's name there. */
+export const ENGINE_SETTINGS = {
+  postgresql: postgresqlSettings,
+  mariadb: mariadbSettings,
+  mysql: mariadbSettings,
+  mongodb: mongodbSettings,
+  sqlite: sqliteSettings,
+  dumps: dumpsSettings,
+  restic: resticSettings,
+  files: filesSettings,
+};

@@ -1,0 +1,30 @@
+import type { ConnectionReference } from "../source-fields.ts";
+import type { EngineSettings } from "./settings.ts";
+
+export interface PostgresqlSettings {
+  readonly connection: ConnectionReference;
+  /** The databases of the server that are backed up together; null for the connection's own alone. */
+  readonly databases: readonly string[] | "all" | null;
+  /** Whether the server's roles and tablespaces are in the backup. */
+  readonly globals: boolean;
+  /** Tables that are dumped, and restored, at once. More than one needs room on disk for the plain dump. */
+  readonly jobs: number;
+}
+
+export const postgresqlSettings: EngineSettings<PostgresqlSettings> = {
+  fields: ["connection", "databases", "globals", "jobs"],
+  sandboxes: ["process", "container", "uri"],
+  parse: (fields) => {
+    const connection = fields.connection("connection", {
+      schemes: ["postgresql", "postgres"],
+      services: true,
+    });
+    const databases =
+      fields.has("databases") && fields.isText("databases", "all")
+        ? "all"
+        : fields.texts("databases", "names of databases, or all");
+    const globals = fields.flag("globals", false);
+    const jobs = fields.count("jobs", 1, { min: 1, max: 64, what: "a whole number" });
+    return connection === null ? null : { connection, databases, globals, jobs };
+  },
+};

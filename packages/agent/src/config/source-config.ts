@@ -1,0 +1,153 @@
+import { nearestName } from "@attestore/host/nearest-name";
+import { ENGINE_SETTINGS } from "./engines/engine-settings.ts";
+import { type CheckConfig } from "../checks/check-config.ts";
+import { parseChecks } from "./parse-checks.ts";
+import { parseSandbox, type SandboxConfig } from "./sandbox-config.ts";
+import { DEFAULT_LIMITS, type Limits, parseLimits } from "./limits.ts";
+import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
+
+export type { CheckConfig } from "../checks/check-config.ts";
+export { type ConnectionReference, SourceConfigError, type SourceConfigIssue } from "./source-fields.ts";
+
+/** What every source has, whatever its engine. */
+export interface SourceCommon {
+  readonly slug: string;
+  readonly engine: string;
+  /** Where its backups are restored to be tested. */
+  readonly sandbox: SandboxConfig;
+  readonly checks: readonly CheckConfig[];
+  /** How long one check's query may run on the restored data. */
+  readonly checkTimeout_s: number;
+  /** False where tables, or a directory, may well lose half of what is in them between two tests. */
+  readonly rowFloors?: boolean;
+  /** What it may take; the built-in ones unless told. */
+  readonly limits?: Limits;
+  /** Tables that may, by the names that checks have of them. */
+  readonly mayShrink?: readonly string[];
+  /** How long it may take to have its data back: download, decryption and restore. */
+  readonly rto_s?: number;
+}
+
+type SettingsOf<Name extends EngineName> = NonNullable<ReturnType<(typeof ENGINE_SETTINGS)[Name]["parse"]>>;
+/** A source of one engine, with the engine's own settings. */
+export type SourceConfigOf<Name extends EngineName> = SourceCommon &
+  SettingsOf<Name> & { readonly engine: Name };
+
+export type EngineName = keyof typeof ENGINE_SETTINGS;
+export type SourceConfig = { [Name in EngineName]: SourceConfigOf<Name> }[EngineName];
+
+export const SLUG = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const MAX_TIMEOUT_S = 24 * 3600;
+
+/** The fields of every source. */
+const COMMON = [
+  "engine",
+  "sandbox",
+  "checks",
+  "check_timeout_s",
+  "row_floors",
+  "may_shrink",
+  "objectives",
+  "limits",
+];
+const NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
+
+/**
+ * One entry of `sources:` in config.yaml, as parsed from YAML. Relative paths are relative to `baseDir` (the root).
+ * @throws SourceConfigError with every issue found, not only the first.
+ */
+export function parseSourceConfig(
+  slug: string,
+  value: unknown,
+  baseDir: string,
+  builtInLimits = DEFAULT_LIMITS,
+): SourceConfig {
+  const issues: SourceConfigIssue[] = [];
+  const at = `sources.${slug}`;
+  const issue = (path: string, message: string): void => void issues.push({ path, message });
+
+  if (!SLUG.test(slug)) {
+    issue(at, "a source's name is up to 63 of a-z, 0-9, - and _, and starts with a letter or digit");
+  }
+  if (!isRecord(value)) throw new SourceConfigError([...issues, { path: at, message: "must be a mapping" }]);
+
+  const engine = NAMES.find((name) => name === value["engine"]);
+  if (engine === undefined) {
+    issue(`${at}.engine`, `must be one of ${NAMES.join(", ")}${nearest(value["engine"], NAMES)}`);
+    throw new SourceConfigError(issues);
+  }
+  const settings = ENGINE_SETTINGS[engine];
+  const known = [...COMMON, ...settings.fields];
+  for (const field of Object.keys(value)) {
+    if (known.includes(field)) continue;
+    const near = nearest(field, known);
+    issue(`${at}.${field}`, `not a field of ${engine}${near || `; it takes ${known.join(", ")}`}`);
+  }
+  const kinds = settings.sandboxes ?? ["process"];
+  const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, { engine, kinds });
+  const asked = parseChecks(value["checks"], `${at}.checks`, baseDir);
+  issues.push(...place.issues, ...asked.issues);
+
+  const common: SourceCommon = {
+    slug,
+    engine,
+    sandbox: place.sandbox,
+    checks: asked.checks,
+    checkTimeout_s: parseTimeout(value["check_timeout_s"], `${at}.check_timeout_s`, issue),
+  };
+  const rto_s = parseObjectives(value["objectives"], `${at}.objectives`, issue);
+  const limits = parseLimits(value["limits"], builtInLimits, (field, message) =>
+    issue(field === "" ? `${at}.limits` : `${at}.limits.${field}`, message),
+  );
+  const fields = new SourceFields(value, at, baseDir);
+  const rowFloors = fields.flag("row_floors", true);
+  const mayShrink = fields.texts("may_shrink", "names of tables, as the ids of checks have them") ?? [];
+  const own = settings.parse(fields);
+  issues.push(...fields.issues);
+  if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
+  // An engine's settings belong to its name, which the compiler can't follow through the table.
+  return {
+    ...common,
+    limits,
+    rowFloors,
+    mayShrink,
+    ...(rto_s === null ? {} : { rto_s }),
+    ...own,
+  } as SourceConfig;
+}
+
+function nearest(typed: unknown, names: readonly string[]): string {
+  const near = typeof typed === "string" ? nearestName(typed, names) : null;
+  return near === null ? "" : `; did you mean "${near}"?`;
+}
+
+type Report = (path: string, message: string) => void;
+
+/** Its RTO; how often it is backed up is for the service. */
+function parseObjectives(value: unknown, at: string, issue: Report): number | null {
+  if (value === undefined || value === null) return null;
+  const what = "must be { rto_s: seconds }, a whole number from 1";
+  if (!isRecord(value)) {
+    issue(at, what);
+    return null;
+  }
+  for (const field of Object.keys(value)) {
+    if (field !== "rto_s") issue(`${at}.${field}`, "not an objective that is known here; it takes rto_s");
+  }
+  const { rto_s } = value;
+  if (typeof rto_s === "number" && Number.isSafeInteger(rto_s) && rto_s > 0) return rto_s;
+  issue(`${at}.rto_s`, what);
+  return null;
+}
+
+function parseTimeout(value: unknown, at: string, issue: Report): number {
+  if (value === undefined) return 60;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= MAX_TIMEOUT_S)
+    return value;
+  issue(at, `must be a whole number of seconds from 1 to ${MAX_TIMEOUT_S}`);
+  return 60;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

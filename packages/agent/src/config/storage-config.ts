@@ -1,0 +1,67 @@
+import { resolve } from "node:path";
+import type { Static } from "typebox";
+import { credentialPath, isCredentialName } from "../secrets/credential.ts";
+import type { StandaloneBlock } from "./config-schema.ts";
+import type { SecretReference } from "../secrets/secret-reference.ts";
+import type { S3Bucket } from "../transport/s3-client.ts";
+import type { KeepRules } from "./keep-rules.ts";
+
+export interface S3Location extends S3Bucket {
+  /** Absolute; null for the public CAs. */
+  readonly caFile: string | null;
+  readonly accessKeyId: SecretReference;
+  readonly secretAccessKey: SecretReference;
+}
+
+export type StorageConfig =
+  /** Absolute. */
+  { readonly kind: "directory"; readonly path: string } | { readonly kind: "s3"; readonly s3: S3Location };
+
+/** `standalone:` of config.yaml: there is no service. */
+export interface StandaloneConfig {
+  readonly storage: StorageConfig;
+  readonly retention: KeepRules;
+}
+
+/** Takes what the schema has let through. */
+export function standaloneConfig(
+  { storage, retention }: Static<typeof StandaloneBlock>,
+  root: string,
+  builtInPath: string,
+): StandaloneConfig {
+  const s3 = storage?.s3;
+  return {
+    storage:
+      s3 === undefined
+        ? { kind: "directory", path: resolve(root, storage?.path ?? builtInPath) }
+        : {
+            kind: "s3",
+            s3: {
+              bucket: s3.bucket,
+              prefix: (s3.prefix ?? "").replaceAll(/^\/+|\/+$/g, ""),
+              endpoint: s3.endpoint === undefined ? null : new URL(s3.endpoint),
+              region: s3.region ?? "us-east-1",
+              caFile: s3.ca_file === undefined ? null : resolve(root, s3.ca_file),
+              accessKeyId: secretReference(s3.access_key_id ?? "env:AWS_ACCESS_KEY_ID", root),
+              secretAccessKey: secretReference(s3.secret_access_key ?? "env:AWS_SECRET_ACCESS_KEY", root),
+            },
+          },
+    retention: {
+      last: retention?.keep_last ?? 0,
+      days: retention?.keep_days ?? 0,
+      daily: retention?.keep_daily ?? 0,
+      weekly: retention?.keep_weekly ?? 0,
+      monthly: retention?.keep_monthly ?? 0,
+      yearly: retention?.keep_yearly ?? 0,
+    },
+  };
+}
+
+/** `env:NAME`, `file:PATH` or `credential:NAME`, as the schema's pattern has it. */
+function secretReference(text: string, root: string): SecretReference {
+  const at = text.indexOf(":");
+  const [kind, rest] = [text.slice(0, at), text.slice(at + 1)];
+  if (kind === "env") return { kind, name: rest };
+  if (kind === "credential" && isCredentialName(rest)) return { kind: "file", path: credentialPath(rest) };
+  return { kind: "file", path: resolve(root, rest) };
+}

@@ -1,0 +1,59 @@
+import { replaceFile } from "@attestore/host/durable-files";
+import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { recipientsOf } from "./identity.ts";
+import { isPrivateKeyPem } from "./ssh-private-key.ts";
+import { heldFile, socketOf } from "../signer-client/held-line.ts";
+import { ensureHeldIdentity } from "../signer-client/remote-identities.ts";
+import { readText } from "../state/read-json.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/**
+ * The age identity at `path`, made if it is not there, in the form of age-keygen; by the signing process where `signer` is its socket,
+ * which then holds it.
+ * @returns its recipient, `age1…`. @throws UserError `key_file`, `signer`
+ */
+export async function ensureAgeIdentity(path: string, signer: string | null): Promise<string> {
+  if ((await readText(path)) === null) {
+    const text =
+      signer === null
+        ? await identityText(await generateX25519Identity())
+        : heldFile(signer, await ensureHeldIdentity(signer));
+    await replaceFile(path, text);
+  }
+  const [identity] = await readIdentities([path]);
+  const [recipient] = identity === undefined ? [] : await recipientsOf(identity);
+  if (recipient === undefined) throw new UserError("key_file", `${path} holds no age identity`);
+  return recipient;
+}
+
+/** An identity file as age-keygen writes it. */
+export async function identityText(identity: string): Promise<string> {
+  return `# created: ${new Date().toISOString()}\n# public key: ${await identityToRecipient(identity)}\n${identity}\n`;
+}
+
+/** The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole; or a line that says who holds them. @throws UserError key_file */
+export async function readIdentities(paths: readonly string[]): Promise<string[]> {
+  const identities: string[] = [];
+  for (const path of paths) {
+    const text = await readText(path);
+    if (text === null) throw new UserError("key_file", `the identity file ${path} does not exist`);
+    identities.push(...parseIdentities(text, path));
+  }
+  return identities;
+}
+
+/** `name` is for messages. @throws UserError key_file */
+export function parseIdentities(text: string, name: string): string[] {
+  if (isPrivateKeyPem(text)) return [text];
+  const found = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  // The line itself is not repeated: it may be a secret.
+  if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1") || socketOf(line) !== null))
+    throw new UserError(
+      "key_file",
+      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and is no SSH private key`,
+    );
+  return found;
+}

@@ -1,0 +1,19 @@
+const END_BYTES = 1024;
+
+/** Passes content on, and keeps its end: that is where a dump in SQL says that it is whole. */
+export function captureTail(content: AsyncIterable<Buffer>): {
+  readonly content: AsyncIterable<Buffer>;
+  /** Its last 1024 bytes, once all of it has passed. */
+  last(): string;
+} {
+  let end: Buffer = Buffer.alloc(0);
+  return {
+    content: (async function* () {
+      for await (const piece of content) {
+        end = Buffer.from(Buffer.concat([end, piece.subarray(-END_BYTES)]).subarray(-END_BYTES));
+        yield piece;
+      }
+    })(),
+    last: () => end.toString("latin1"),
+  };
+}

@@ -1,0 +1,36 @@
+import { RunError } from "../errors/run-error.ts";
+import type { Limits } from "../config/limits.ts";
+
+/** A signal that fires when the caller's does, and when the time is up; which of the two it was. */
+export interface TimeLimit {
+  readonly signal: AbortSignal;
+  isUp(): boolean;
+}
+
+export function timeLimit({ time_s }: Limits, signal: AbortSignal): TimeLimit {
+  const limit = AbortSignal.timeout(time_s * 1000);
+  return { signal: AbortSignal.any([signal, limit]), isUp: () => limit.aborted && !signal.aborted };
+}
+
+/** Passes a dump on, and counts it. `tooLong` makes the error that is thrown as soon as it is longer than `most`. */
+export async function* atMost(
+  content: AsyncIterable<Buffer>,
+  most: number,
+  tooLong: () => Error,
+): AsyncGenerator<Buffer, number, undefined> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+    if (bytes > most) throw tooLong();
+    yield piece;
+  }
+  return bytes;
+}
+
+/** The run was stopped by a limit of its source, not by a fault. */
+export function beyondLimit(what: string, setting: string): RunError {
+  return new RunError(
+    "limit_exceeded",
+    `${what}: if that is as it should be, raise ${setting} of the source in config.yaml`,
+  );
+}

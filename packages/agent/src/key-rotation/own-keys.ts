@@ -1,0 +1,34 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { errorCode } from "@attestore/host/errno";
+import { parsePublicKeyFile, sshFingerprint, type EnvelopeJson, type PublicKey } from "@attestore/proof";
+import { readText } from "../state/read-json.ts";
+import type { Layout } from "../state/layout.ts";
+import { readSigningKey } from "../signer/signing-key.ts";
+
+/** The public keys that this root has ever signed with, by fingerprint: the one in use and those that it has rotated away. */
+export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {
+  const { fingerprint, publicKey } = await readSigningKey(layout);
+  const keys = new Map([[fingerprint, publicKey]]);
+  const retired = join(layout.keys, "retired");
+  let names: string[] = [];
+  try {
+    names = await readdir(retired);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") throw error;
+  }
+  for (const name of names.filter((each) => each.endsWith(".pub"))) {
+    const text = await readText(join(retired, name));
+    if (text === null) continue;
+    const key = parsePublicKeyFile(text);
+    keys.set(sshFingerprint(key), key);
+  }
+  return keys;
+}
+
+/** The key that an envelope of this root's is signed with; one that names none of them is held against the one in use. */
+export async function ownKeyOf(layout: Layout, { signatures }: EnvelopeJson): Promise<PublicKey> {
+  const { fingerprint, publicKey } = await readSigningKey(layout);
+  const named = signatures[0].keyid ?? "";
+  return named === fingerprint ? publicKey : ((await ownPublicKeys(layout)).get(named) ?? publicKey);
+}

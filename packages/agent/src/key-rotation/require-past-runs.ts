@@ -1,0 +1,32 @@
+import { listAllReceipts, readStatement, type ReceiptFile } from "../receipts/receipt-files.ts";
+import type { Layout } from "../state/layout.ts";
+import { UserError } from "../errors/user-error.ts";
+
+/**
+ * A key counts for runs that ended before it was replaced. While this host's clock was ahead, it signed for runs that ended at a moment which is
+ * still to come: replaced before that, the key would make these receipts false for ever. @throws UserError
+ */
+export async function requirePastRuns(layout: Layout, now = new Date()): Promise<void> {
+  let last = now.toISOString();
+  for (const file of await listAllReceipts(layout)) {
+    // What the service would not have is in no log.
+    const ended = file.state === "refused" ? null : await endOf(file);
+    if (ended !== null && ended > last) last = ended;
+  }
+  if (last > now.toISOString())
+    throw new UserError(
+      "clock_ahead",
+      `this host has signed that a run ended at ${last}, which is still to come: its clock was ahead. With another key from now on, those receipts would ` +
+        "verify no longer: call this again after that. If the key is in other hands, revoke the agent and attach this host anew.",
+    );
+}
+
+/** Null for a damaged file, which says nothing: of what is in the log the service knows it too. */
+async function endOf(file: ReceiptFile): Promise<string | null> {
+  try {
+    return (await readStatement(file))?.predicate.finished_at ?? null;
+  } catch (error) {
+    if (error instanceof UserError) throw error;
+    return null;
+  }
+}

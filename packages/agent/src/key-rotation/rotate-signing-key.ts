@@ -1,0 +1,81 @@
+import { join } from "node:path";
+import { makeDirectory, removeFile, replaceFile } from "@attestore/host/durable-files";
+import { formatPublicKeyPem } from "@attestore/proof";
+import type { Layout } from "../state/layout.ts";
+import { readText } from "../state/read-json.ts";
+import { readSigningKey, type SigningKey } from "../signer/signing-key.ts";
+import { retiredName } from "../signer/key-directory.ts";
+import { openSigningKeys } from "../signer/signing-keys.ts";
+import { newestSigningRotation } from "./pending-rotation.ts";
+import { keepRotation, signRotation } from "./rotation.ts";
+
+export interface PreparedKey {
+  readonly old: SigningKey;
+  readonly next: SigningKey;
+}
+
+/** A new signing key beside the one in use; one that lies there from an earlier call is taken. The caller holds the `work` lock. */
+export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
+  const keys = await openSigningKeys(layout);
+  return { old: await keys.current(), next: await keys.next() };
+}
+
+export interface SwitchedKey {
+  /** The rotation's file, signed by both. */
+  readonly statement: string;
+  /** The old one's public half. */
+  readonly retired: string;
+}
+
+/**
+ * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed meanwhile, so that what was signed
+ * before the moment that the statement names was signed with the old key, and everything later with the new one.
+ *
+ * The old key's public half is kept first, because receipts of the past are verified with it. Then the statement, and the old private half,
+ * with which a rotation that the service refuses is undone. The rename is the one moment at which the key in use changes: a crash before it
+ * leaves a statement about a key that is not in use, which nobody is told of and the next call replaces; a crash after it
+ * leaves a rotation that the service has to be told of.
+ */
+export async function takeIntoUse(
+  layout: Layout,
+  { old, next }: PreparedKey,
+  { agentId, orgId }: { readonly agentId: string; readonly orgId: string },
+): Promise<SwitchedKey> {
+  const stale = await newestSigningRotation(layout);
+  if (stale?.by_new === next.fingerprint) await removeFile(stale.file);
+  await makeDirectory(join(layout.keys, "retired"));
+  const retired = join(layout.keys, "retired", `${retiredName(old.fingerprint)}.pub`);
+  await replaceFile(retired, formatPublicKeyPem(old.publicKey), { mode: 0o644 });
+  const change = { key: "signing", before: old.publicKey, after: next.publicKey } as const;
+  const rotation = await signRotation({ agentId, orgId, at: new Date().toISOString(), change }, old, next);
+  const statement = await keepRotation(layout, rotation, "signing");
+  await (await openSigningKeys(layout)).takeNext(old, next);
+  await repairPublicKey(layout);
+  return { statement, retired };
+}
+
+/**
+ * Takes a rotation back that nobody accepted, before anything was signed with the new key. The rename is again the one moment; what is
+ * left of the rotation after it is about a key that is not in use.
+ */
+export async function undoRotation(
+  layout: Layout,
+  { old }: PreparedKey,
+  { statement, retired }: SwitchedKey,
+): Promise<void> {
+  await (await openSigningKeys(layout)).takeBack(old.fingerprint);
+  await repairPublicKey(layout);
+  await removeFile(statement);
+  await removeFile(retired);
+}
+
+/** The old private half has no use any more. */
+export async function forgetOldKey(layout: Layout, fingerprint: string): Promise<void> {
+  await (await openSigningKeys(layout)).forget(fingerprint);
+}
+
+/** agent.pub as the key in use has it: a crash may have come between the two. */
+export async function repairPublicKey(layout: Layout): Promise<void> {
+  const pem = formatPublicKeyPem((await readSigningKey(layout)).publicKey);
+  if ((await readText(layout.publicKey)) !== pem) await replaceFile(layout.publicKey, pem, { mode: 0o644 });
+}

@@ -1,0 +1,146 @@
+import { replaceJsonFile } from "@attestore/host/durable-files";
+import {
+  cosignatureLine,
+  cosignatureMessage,
+  equalBytes,
+  hashFromHex,
+  noteVerifier,
+  openCheckpoint,
+  parseCheckpoint,
+  parseNote,
+  ProofError,
+  verifyConsistency,
+  type Checkpoint,
+  type OpenedCheckpoint,
+} from "@attestore/proof";
+import type { Layout } from "../state/layout.ts";
+import { waitForLock } from "../state/lock.ts";
+import { readJson } from "../state/read-json.ts";
+import { readSigningKey } from "../signer/signing-key.ts";
+import type { Attachment } from "../service/attachment.ts";
+import { requireNoLogAlarm, type LogAlarmReason } from "../state/log-alarm.ts";
+import { raiseLogAlarm } from "./raise-log-alarm.ts";
+import { isPermanentRefusal, ServiceError } from "../transport/service-error.ts";
+
+/** `older`: a head that was overtaken on its way here; it is part of the kept tree. */
+export type Observed = "first" | "advanced" | "same" | "older";
+
+/**
+ * A head that the service showed, held against the last one that this agent kept (C2SP tlog-witness, in spirit). The
+ * newer of the two is on disk before this resolves, so that an agent that is killed never goes back.
+ * @throws LogAlarmError when the log contradicts itself, now or before; ServiceError when the proof could not be had
+ */
+export async function observeHead(
+  attachment: Attachment,
+  note: string,
+  signal: AbortSignal,
+): Promise<Observed> {
+  const { layout } = attachment;
+  using _ = await waitForLock(layout, "log", "witness", { signal });
+  await requireNoLogAlarm(layout);
+  const keptNote = await readKeptHead(layout);
+  const alarm = async (reason: LogAlarmReason, detail: string): Promise<never> => {
+    throw await raiseLogAlarm(layout, {
+      v: 1,
+      raised_at: new Date().toISOString(),
+      reason,
+      detail,
+      kept: keptNote,
+      offered: note,
+    });
+  };
+
+  let offered: OpenedCheckpoint;
+  try {
+    offered = await openCheckpoint(note, attachment.logKey);
+  } catch (error) {
+    if (!(error instanceof ProofError)) throw error;
+    return alarm("head_unsigned", error.message);
+  }
+  if (keptNote === null) {
+    await keepHead(layout, note);
+    return "first";
+  }
+  const kept = parseCheckpoint(parseNote(keptNote).text);
+  if (offered.size === kept.size) {
+    if (!equalBytes(offered.rootHash, kept.rootHash))
+      return alarm("head_forked", `two roots for ${kept.size} leaves`);
+    return "same";
+  }
+  const [small, large] = offered.size > kept.size ? [kept, offered] : [offered, kept];
+  const isNewer = large === offered;
+  const fault = await inconsistency(attachment, small, large, signal);
+  if (fault !== null) {
+    const reason = isNewer ? "head_inconsistent" : fault.refused ? "head_rolled_back" : "head_forked";
+    return alarm(reason, fault.detail);
+  }
+  if (!isNewer) return "older";
+  await keepHead(layout, note);
+  return "advanced";
+}
+
+/** Null when the service showed that the large tree begins with the small one. */
+async function inconsistency(
+  { service }: Attachment,
+  small: Checkpoint,
+  large: Checkpoint,
+  signal: AbortSignal,
+): Promise<{ refused: boolean; detail: string } | null> {
+  const sizes = `from ${small.size} to ${large.size} leaves`;
+  // Every tree begins with the empty one. Asking all the same shows that the service still has the large one.
+  const from = small.size === 0n ? null : Number(small.size);
+  try {
+    const leaf = from === null ? Number(large.size) - 1 : from - 1;
+    const { consistency } = await service.logProof({ leaf, treeSize: Number(large.size), from }, { signal });
+    if (from === null) return null;
+    if (consistency === null) return { refused: true, detail: `no consistency proof ${sizes} was given` };
+    verifyConsistency({
+      from: small.size,
+      to: large.size,
+      fromRoot: small.rootHash,
+      toRoot: large.rootHash,
+      hashes: consistency.hashes.map(hashFromHex),
+    });
+    return null;
+  } catch (error) {
+    if (error instanceof ProofError)
+      return { refused: false, detail: `the proof ${sizes} does not hold: ${error.message}` };
+    // A service that says it can't prove what it signed; a network that fails proves nothing either way.
+    if (error instanceof ServiceError && isPermanentRefusal(error))
+      return { refused: true, detail: `the service gives no proof ${sizes}: ${error.message}` };
+    throw error;
+  }
+}
+
+/** The note of the newest head that this agent has checked, or null before the first. */
+export async function readKeptHead(layout: Layout): Promise<string | null> {
+  const value = await readJson(layout.logHead);
+  return value === null ? null : (value as { checkpoint: string }).checkpoint;
+}
+
+async function keepHead(layout: Layout, checkpoint: string): Promise<void> {
+  await replaceJsonFile(layout.logHead, { v: 1, kept_at: new Date().toISOString(), checkpoint });
+}
+
+/**
+ * The kept head with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature): that, as of now, it has seen no
+ * head that contradicts it. Null before the first head, and while an alarm stands.
+ */
+export async function cosignKeptHead({
+  layout,
+  agentId,
+}: Attachment): Promise<{ checkpoint: string; cosignature: string } | null> {
+  const checkpoint = await readKeptHead(layout);
+  if (checkpoint === null) return null;
+  try {
+    await requireNoLogAlarm(layout);
+  } catch {
+    return null;
+  }
+  const { text } = parseNote(checkpoint);
+  const timestamp_s = Math.floor(Date.now() / 1000);
+  const key = await readSigningKey(layout);
+  const signature = await key.sign(cosignatureMessage(timestamp_s, text));
+  const verifier = noteVerifier(agentId, "cosignature/v1", key.publicKey.bytes);
+  return { checkpoint, cosignature: cosignatureLine(verifier, timestamp_s, signature) };
+}

@@ -1,0 +1,233 @@
+import type { RestoreTestPredicate } from "@attestore/proof";
+import { verdict } from "../checks/index.ts";
+import {
+  type ForeignMetadata,
+  type LastPassed,
+  type Restored,
+  RestoreRefused,
+  type Runtime,
+} from "../engines/engine.ts";
+import { findSandbox } from "../engines/index.ts";
+import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/ciphertext.ts";
+import { DamagedCiphertext } from "../crypto/damaged.ts";
+import { unseal } from "../crypto/unseal.ts";
+import { dirname } from "node:path";
+import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import { Confinement } from "../sandboxes/bounds/confinement.ts";
+import { RestoreTooLarge } from "../sandboxes/bounds/restore-too-large.ts";
+import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
+import { atMost, type TimeLimit, timeLimit } from "../engines/limited.ts";
+import { localCopy, type LocalCopy } from "./local-copy.ts";
+import type { OnProgress, Phase } from "./progress.ts";
+import { readCanaries } from "./read-canaries.ts";
+import { runChecks } from "./run-checks.ts";
+
+export interface TestRestoreRequest {
+  readonly source: SourceConfig;
+  /** Every source of this host: none's own data is ever restored into. */
+  readonly sources?: readonly SourceConfig[];
+  readonly ciphertext: CiphertextSource;
+  /** The backup's recorded digest, lower-case hex. */
+  readonly sha256: string;
+  /** `AGE-SECRET-KEY-1…` */
+  readonly identities: readonly string[];
+  /** Where plaintext may lie while the test runs. */
+  readonly scratchDir: string;
+  /** What the backup said of itself. */
+  readonly backupMetadata: ForeignMetadata;
+  readonly lastPassed?: LastPassed;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks"> {
+  /** Why it failed. */
+  readonly reason?: string;
+  readonly runtime: Runtime;
+  /**
+   * Whole milliseconds. `decrypt_ms` is for reading the whole ciphertext to verify its digest; decrypting and decompressing
+   * happen while the engine restores, in `restore_ms`.
+   */
+  readonly phases: {
+    readonly download_ms: number;
+    readonly decrypt_ms: number;
+    readonly restore_ms: number;
+    readonly checks_ms: number;
+  };
+}
+
+/**
+ * Restores a backup into a throw-away place and holds what comes out against its checks.
+ *
+ * `passed` needs, in this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end; the
+ * engine's own restore ended without error; at least one check read data and held; no check failed. Whatever keeps it from
+ * finding out is an error, not a result.
+ *
+ * @throws RunError
+ */
+export async function restoreAndCheck(request: TestRestoreRequest): Promise<RestoreTestResult> {
+  const { source, signal } = request;
+  const limits = source.limits ?? DEFAULT_LIMITS;
+  stopIfAborted(signal);
+  requireItsEngine(source, request.backupMetadata);
+  const canaries = await readCanaries(source.checks);
+  const sandbox = await findSandbox(source, request.backupMetadata, request.sources);
+  const phases = { download_ms: 0, decrypt_ms: 0, restore_ms: 0, checks_ms: 0 };
+  const timed = async <Result>(phase: keyof typeof phases, work: () => Promise<Result>): Promise<Result> => {
+    const started = performance.now();
+    try {
+      return await work();
+    } finally {
+      phases[phase] = Math.round(performance.now() - started);
+    }
+  };
+  const plaintextBytes = plaintextBytesOf(request.backupMetadata);
+  const confinement = new Confinement(plaintextBytes, {
+    programs: programsOf(source),
+    restoreDisk: limits.restoreDisk ?? null,
+    restoreMemory: limits.restoreMemory ?? null,
+  });
+  const runtimeUsed = (): Runtime => ({
+    ...sandbox.runtime,
+    ...(confinement.level === null ? {} : { isolation: confinement.level }),
+  });
+  let restored: Restored | null = null;
+  let copy: LocalCopy | null = null;
+  // From the moment that the data have a say in how long it takes.
+  let time: TimeLimit | null = null;
+  try {
+    const { path } = (copy = await timed("download_ms", () =>
+      localCopy(request.ciphertext, request.scratchDir, signal, progressOf(request, "download")),
+    ));
+    await timed("decrypt_ms", () => verifyDigest(path, request));
+    const within = (time = timeLimit(limits, signal)).signal;
+    const opened = (restored = await timed("restore_ms", () => {
+      const plaintext = unseal(readCiphertext({ path }), request.identities);
+      const dump = counted(
+        holdToSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
+        progressOf(request, "restore"),
+      );
+      return sandbox.restore(dump, {
+        scratchDir: request.scratchDir,
+        signal: within,
+        limits,
+        confinement,
+      });
+    }));
+    const { outcomes: checks, readData } = await timed("checks_ms", () =>
+      runChecks(opened, {
+        source,
+        canaries,
+        metadata: request.backupMetadata,
+        lastPassed: request.lastPassed ?? null,
+        runtime: sandbox.runtime,
+        signal: within,
+        onDone: progressOf(request, "checks"),
+      }),
+    );
+    confinement.requireWithin();
+    return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
+  } catch (caught) {
+    stopIfAborted(signal);
+    // Whoever makes a dump may make it endless: that is a result, or they could choose that there is none.
+    if (time?.isUp() === true) {
+      const reason = `the restore and its checks did not end within ${limits.time_s} s (limits.time_s of the source)`;
+      return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
+    }
+    const error = confinement.whatEnded(caught);
+    if (
+      error instanceof DamagedCiphertext ||
+      error instanceof RestoreRefused ||
+      error instanceof RestoreTooLarge
+    ) {
+      return { result: "failed", reason: error.message, runtime: runtimeUsed(), phases, checks: [] };
+    }
+    if (isDiskFull(error)) {
+      throw new RunError(
+        "disk_full",
+        `no room left in ${request.scratchDir} for the restore test: give it more room`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await restored?.close();
+    await copy?.remove();
+  }
+}
+
+/** Where the commands of checks are. */
+function programsOf({ checks }: SourceConfig): string[] {
+  return checks.flatMap((check) => ("command" in check ? [dirname(check.command[0] ?? "")] : []));
+}
+
+/** As the maker signed it; of a backup that refers to another's dump, that dump's is not known. */
+function plaintextBytesOf(metadata: ForeignMetadata): number | null {
+  const { plaintext_size_bytes: bytes, original } = metadata;
+  return original === undefined && typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes >= 0
+    ? bytes
+    : null;
+}
+
+/**
+ * A dump is as long as its receipt says. Of a backup from before receipts said so, and of one without, it is at most as long as
+ * the source's limit.
+ * @throws RestoreRefused
+ */
+async function* holdToSize(
+  plaintext: AsyncIterable<Buffer>,
+  signed: unknown,
+  { bytes: limit }: Limits,
+): AsyncGenerator<Buffer, void, undefined> {
+  const isSigned = typeof signed === "number" && Number.isSafeInteger(signed) && signed >= 0;
+  const most = isSigned ? signed : limit;
+  const whose = isSigned ? "that its receipt says" : "of limits.bytes of the source";
+  const bytes = yield* atMost(
+    plaintext,
+    most,
+    () =>
+      new RestoreRefused(
+        `the backup unpacks to more than the ${most} bytes ${whose}: nothing more of it was written`,
+      ),
+  );
+  if (isSigned && bytes !== signed)
+    throw new RestoreRefused(`the backup unpacks to ${bytes} bytes, and its receipt says ${signed}`);
+}
+
+/** A source may have become one of another engine, which would find each backup from before to be broken. */
+function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: ForeignMetadata): void {
+  if (typeof before !== "string" || familyOf(before) === familyOf(engine)) return;
+  throw new RunError(
+    "sandbox_lacks",
+    `the backup was made with the engine ${before}, and the source ${slug} is one of ${engine} by now: ` +
+      `make a backup of it as it is (attestore backup --source ${slug}), and test that`,
+  );
+}
+
+/** MariaDB and MySQL are one engine; which of them a server is, its backups say. */
+function familyOf(engine: string): string {
+  return engine === "mysql" ? "mariadb" : engine;
+}
+
+async function verifyDigest(path: string, request: TestRestoreRequest): Promise<void> {
+  const onBytes = progressOf(request, "decrypt");
+  for await (const _ of counted(holdToDigest(readCiphertext({ path }), request.sha256), onBytes))
+    stopIfAborted(request.signal);
+}
+
+async function* counted(
+  pieces: AsyncIterable<Buffer>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  for await (const piece of pieces) {
+    yield piece;
+    bytes += piece.length;
+    onBytes(bytes);
+  }
+}
+
+function progressOf({ onProgress }: TestRestoreRequest, phase: Phase): (bytes: number) => void {
+  return (bytes) => onProgress?.({ phase, bytes });
+}

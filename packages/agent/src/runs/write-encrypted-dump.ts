@@ -1,0 +1,103 @@
+import { join } from "node:path";
+import { dumpSource } from "../engines/index.ts";
+import type { Dump, Origin, SourceMetadata } from "../engines/engine.ts";
+import { writeBlob } from "../crypto/blob.ts";
+import { seal } from "../crypto/seal.ts";
+import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
+import type { SourceConfig } from "../config/source-config.ts";
+import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
+import { atMost, beyondLimit, timeLimit } from "../engines/limited.ts";
+import type { OnProgress } from "./progress.ts";
+
+export interface MakeBackupRequest {
+  readonly source: SourceConfig;
+  /** `age1…`, at least one. */
+  readonly recipients: readonly string[];
+  readonly blobsDir: string;
+  /** For plaintext that an engine cannot do without, such as SQLite's copy. Beside the blobs unless it is given. */
+  readonly scratchDir?: string;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress;
+}
+
+export interface MadeBackup {
+  /** In `blobsDir`, fsynced. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly cipher: { readonly name: "age-v1"; readonly recipients: readonly string[] };
+  readonly sourceMetadata: SourceMetadata;
+  /** Which database it is of. */
+  readonly origin: Origin;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}
+
+/**
+ * Dump → zstd → age → SHA-256 → blobs/, as one stream.
+ *
+ * The ciphertext gets its name only after the dump program has ended well and the metadata are there: a failure or kill -9
+ * at any moment leaves no blob, and no plaintext that outlives the next run.
+ * @throws RunError
+ */
+export async function writeEncryptedDump(request: MakeBackupRequest): Promise<MadeBackup> {
+  const { source, recipients, blobsDir } = request;
+  const limits = source.limits ?? DEFAULT_LIMITS;
+  const time = timeLimit(limits, request.signal);
+  const { signal } = time;
+  const scratchDir = request.scratchDir ?? join(blobsDir, "..", "scratch");
+  const startedAt = new Date().toISOString();
+  stopIfAborted(request.signal);
+  let dump: Dump | null = null;
+  try {
+    dump = await dumpSource(source, { scratchDir, signal, limits });
+    const plaintext = described(dump, limits, request.onProgress);
+    const blob = await writeBlob(seal(plaintext.content, recipients), blobsDir, signal);
+    return {
+      ...blob,
+      cipher: { name: "age-v1", recipients },
+      sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: plaintext.bytes() },
+      origin: dump.origin,
+      startedAt,
+      finishedAt: new Date().toISOString(),
+    };
+  } catch (error) {
+    if (time.isUp()) throw beyondLimit(`the dump did not end within ${limits.time_s} s`, "limits.time_s");
+    stopIfAborted(signal);
+    if (isDiskFull(error)) {
+      throw new RunError(
+        "disk_full",
+        `no room left for the backup in ${blobsDir}: nothing was kept, give it more room`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await dump?.close();
+  }
+}
+
+/** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
+function described(
+  dump: Dump,
+  limits: Limits,
+  onProgress: OnProgress | undefined,
+): { readonly content: AsyncIterable<Buffer>; readonly bytes: () => number } {
+  const { expectedBytes } = dump;
+  let bytes = 0;
+  const tooLong = (): Error => beyondLimit(`the dump is longer than ${limits.bytes} bytes`, "limits.bytes");
+  const content = (async function* () {
+    for await (const piece of atMost(dump.content, limits.bytes, tooLong)) {
+      yield piece;
+      bytes += piece.length;
+      onProgress?.({
+        phase: "dump",
+        bytes,
+        ...(expectedBytes === null ? {} : { totalBytes: Math.max(expectedBytes, bytes) }),
+      });
+    }
+    await dump.metadata();
+  })();
+  return { content, bytes: () => bytes };
+}

@@ -1,0 +1,99 @@
+import { totalmem } from "node:os";
+import { formatBytes } from "@attestore/host/amounts";
+import { RunError } from "../../errors/run-error.ts";
+import { RestoreTooLarge } from "./restore-too-large.ts";
+
+/**
+ * What holds the programs of a restore on this host:
+ * - `unit`: the packaged sandbox unit: a user of its own, no network, no other files, limits of memory, processes, disk and time;
+ * - `namespaces`: the same by namespaces that the agent makes: as root with another user, else with the agent's own and without its files;
+ * - `user`: another user and limits for each process, nothing more;
+ * - `none`: the agent's own user.
+ */
+export type IsolationLevel = "unit" | "namespaces" | "user" | "none";
+
+const GIB = 1 << 30;
+/** A database takes more room than its dump: indexes, row headers, sorting, the log of the restore itself. */
+const TIMES_PLAINTEXT = 16;
+const LEAST_DISK = 8 * GIB;
+/** For a backup whose receipt does not say how large its plaintext is. */
+const UNKNOWN_DISK = 256 * GIB;
+/** Of what is free when the restore begins. */
+const UNKNOWN_SHARE = 0.5;
+/** As the packaged unit has it. */
+const MEMORY_SHARE = 0.8;
+
+/** `disk`: more than the maker's signed size accounts for. `host`: what is left of the file system. `memory`: of this host. */
+export type ReachedLimit = "disk" | "host" | "memory";
+
+export interface ConfinementOptions {
+  readonly programs?: readonly string[];
+  /** As config.yaml says; null for what follows from the backup's size and the host's. */
+  readonly restoreDisk?: number | null;
+  readonly restoreMemory?: number | null;
+}
+
+/** How one restore is held, and what became of that. */
+export class Confinement {
+  diskBytes: number;
+  /** Of all the processes together, where they are counted. */
+  readonly memoryBytes: number;
+  /** Null until a place was opened. */
+  level: IsolationLevel | null = null;
+  #reached: ReachedLimit | null = null;
+  /** Nobody said how large it may become. */
+  readonly #followsFromFree: boolean;
+
+  /** Directories with programs of the customer's, which have to be seen where the restored data are. */
+  readonly programs: readonly string[];
+
+  /** `plaintextBytes`: of the dump as the maker signed it; null if it does not say. */
+  constructor(
+    plaintextBytes: number | null,
+    { programs = [], restoreDisk = null, restoreMemory = null }: ConfinementOptions = {},
+  ) {
+    this.programs = programs;
+    this.memoryBytes = restoreMemory ?? Math.floor(MEMORY_SHARE * totalmem());
+    this.#followsFromFree = restoreDisk === null && plaintextBytes === null;
+    this.diskBytes =
+      restoreDisk ??
+      (plaintextBytes === null ? UNKNOWN_DISK : Math.max(LEAST_DISK, TIMES_PLAINTEXT * plaintextBytes));
+  }
+
+  /** `freeBytes`: of the file system that is restored to, as it is when the restore begins. */
+  fitTo(freeBytes: number): void {
+    if (this.#followsFromFree) this.diskBytes = Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
+  }
+
+  reach(limit: ReachedLimit): void {
+    this.#reached ??= limit;
+  }
+
+  /** @throws RestoreTooLarge, RunError `disk_full` */
+  requireWithin(): void {
+    const ended = this.whatEnded(null);
+    if (ended instanceof Error) throw ended;
+  }
+
+  /** Why it broke: what its programs say of their end is of no use if a limit ended them. */
+  whatEnded(otherwise: unknown): unknown {
+    // What is free is the host's doing, and says nothing of the backup.
+    if (this.#reached === "disk" && this.#followsFromFree)
+      return new RunError(
+        "disk_full",
+        `the restore took more than ${formatBytes(this.diskBytes)}, half of what was free, and was stopped: give it more room, or say limits.restore_disk`,
+      );
+    if (this.#reached === "disk") return new RestoreTooLarge(this.diskBytes);
+    if (this.#reached === "host")
+      return new RunError(
+        "disk_full",
+        "the scratch directory's file system is nearly full, and the restore was stopped: give it more room",
+      );
+    if (this.#reached === "memory")
+      return new RunError(
+        "sandbox_failed",
+        `the restore took more than ${formatBytes(this.memoryBytes)} of memory and was stopped: give the host more, or say limits.restore_memory`,
+      );
+    return otherwise;
+  }
+}

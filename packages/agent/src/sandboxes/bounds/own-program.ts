@@ -1,0 +1,36 @@
+import { basename, dirname, join } from "node:path";
+import { isSea } from "node:sea";
+import { fileURLToPath } from "node:url";
+
+const HERE = "packages/agent/src/sandboxes/bounds/own-program.ts";
+const MAIN = "packages/agent/src/single-executable.ts";
+
+/** What runs here besides the executable: nothing for a single executable, the sources, or one file that is made of them. */
+function programFile(): { readonly directory: string; readonly file: string } | null {
+  if (isSea()) return null;
+  const path = fileURLToPath(import.meta.url);
+  return path.endsWith(`/${HERE}`)
+    ? { directory: path.slice(0, -HERE.length - 1), file: MAIN }
+    : { directory: dirname(path), file: basename(path) };
+}
+
+function started(executable: string, directory: string | null): readonly string[] {
+  const program = programFile();
+  if (program === null) return [executable];
+  return [executable, "--no-warnings", join(directory ?? program.directory, program.file)];
+}
+
+/** How this very program is started once more: the name of what it is to do follows. */
+export function ownProgram(): readonly string[] {
+  return started(process.execPath, null);
+}
+
+/** The same where its files are mounted at other paths. */
+export function ownProgramAt(executable: string, directory: string): readonly string[] {
+  return started(executable, directory);
+}
+
+/** The directory with what it consists of besides the executable; null for a single executable. */
+export function programDirectory(): string | null {
+  return programFile()?.directory ?? null;
+}

@@ -1,0 +1,45 @@
+import { lstatSync, type Stats, statSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../errors/user-error.ts";
+
+/** Missing from Node's types. */
+type Initgroups = (user: number, extraGroup: number) => void;
+
+/**
+ * Works in a root of somebody else's as that somebody, for good, where the superuser calls: what root would write there the
+ * service could not read, and what root can reach is not what the service's runs can. Groups are those of the owner.
+ * @throws UserError `root_untrusted`
+ */
+export function becomeOwner(directory: string): void {
+  if (process.geteuid?.() !== 0) return;
+  const owner = ownerOf(directory);
+  if (owner === null) return;
+  const { uid, gid } = owner;
+  try {
+    const { initgroups } = process as { initgroups?: Initgroups };
+    initgroups?.(uid, gid);
+  } catch {
+    // An owner that this host has no account of is in no groups.
+    process.setgroups?.([gid]);
+  }
+  process.setgid?.(gid);
+  process.setuid?.(uid);
+}
+
+const STICKY_FOR_GROUP = 0o1020;
+
+/**
+ * The package's root is root's own, so that the service's user can't replace its `env`, and that user works in it by its group: who that is says the
+ * directory of its keys, which no other user can have put there. Null if it is root itself.
+ */
+function ownerOf(directory: string): Stats | null {
+  const whole = statSync(directory);
+  if (whole.uid !== 0) return whole;
+  if (whole.gid === 0 || (whole.mode & STICKY_FOR_GROUP) !== STICKY_FOR_GROUP) return null;
+  const keys = lstatSync(join(directory, "keys"), { throwIfNoEntry: false });
+  if (keys?.isDirectory() === true && keys.uid !== 0) return keys;
+  throw new UserError(
+    "root_untrusted",
+    `${directory} is shared with a group, and has no directory keys that says whose it is: run /usr/lib/attestore/migrate as root`,
+  );
+}

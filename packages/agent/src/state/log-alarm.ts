@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
+import type { Layout } from "./layout.ts";
+import { readJson } from "./read-json.ts";
+import { UserError } from "../errors/user-error.ts";
+
+export type LogAlarmReason =
+  /** A head without the log's own signature, or not a checkpoint. */
+  | "head_unsigned"
+  /** Two roots for one size. */
+  | "head_forked"
+  /** The head's tree does not begin with the tree of the kept one, or nobody can show that it does. */
+  | "head_inconsistent"
+  /** The service no longer knows a tree that it signed. */
+  | "head_rolled_back";
+
+/** The evidence, kept for a person: both notes as they were received. */
+export interface LogAlarm {
+  readonly v: 1;
+  readonly raised_at: string;
+  readonly reason: LogAlarmReason;
+  readonly detail: string;
+  readonly kept: string | null;
+  readonly offered: string;
+}
+
+/** The log showed what it must never show. While the alarm's file lies there, this agent signs nothing. */
+export class LogAlarmError extends UserError {
+  readonly alarm: LogAlarm;
+
+  constructor(alarm: LogAlarm) {
+    super(
+      "log_alarm",
+      `the service's log does not extend what this agent has seen of it (${alarm.reason}: ${alarm.detail}). ` +
+        "Nothing is signed until a person has looked: see `attestore alarm`.",
+    );
+    this.name = "LogAlarmError";
+    this.alarm = alarm;
+  }
+}
+
+export async function readLogAlarm(layout: Layout): Promise<LogAlarm | null> {
+  return (await readJson(layout.logAlarm)) as LogAlarm | null;
+}
+
+/** Called before every signature, of a receipt or of a head. @throws LogAlarmError */
+export async function requireNoLogAlarm(layout: Layout): Promise<void> {
+  // A file that is there and can't be read stops us too.
+  if (!existsSync(layout.logAlarm)) return;
+  const alarm = await readLogAlarm(layout);
+  if (alarm !== null) throw new LogAlarmError(alarm);
+}
+
+/**
+ * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next head is taken as the
+ * first, without it the kept one stays the measure.
+ */
+export async function clearLogAlarm(
+  layout: Layout,
+  decision: { forgetHead: boolean; because: string },
+): Promise<string> {
+  const alarm = await readLogAlarm(layout);
+  if (alarm === null) throw new UserError("usage", "there is no alarm to clear");
+  const stem = fileStamp(alarm.raised_at);
+  const kept = join(layout.logAlarmsCleared, `${stem}.json`);
+  const decided = { ...decision, cleared_at: new Date().toISOString() };
+  await replaceJsonFile(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
+  if (decision.forgetHead) await removeFile(layout.logHead);
+  // Last: a crash before it leaves the alarm standing.
+  await moveFile(layout.logAlarm, kept);
+  return kept;
+}
+
+/** A moment as a part of a file's name. */
+export function fileStamp(timestamp: string): string {
+  return timestamp.toLowerCase().replaceAll(/[:.]/g, "-");
+}

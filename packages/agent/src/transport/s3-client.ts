@@ -1,0 +1,96 @@
+import type { Agent } from "node:https";
+import { signS3Headers, type S3Credentials } from "@attestore/host/s3/signature";
+import { xmlText } from "@attestore/host/s3/xml";
+import { retrying, type Backoff } from "./backoff.ts";
+import { exchange, type Answer } from "./exchange.ts";
+import { ServiceError } from "./service-error.ts";
+
+export const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+export interface S3Bucket {
+  readonly bucket: string;
+  /** Without slashes at its ends; may be empty. */
+  readonly prefix: string;
+  /** Null for Amazon's. */
+  readonly endpoint: URL | null;
+  readonly region: string;
+}
+
+/** One bucket, and requests to it. */
+export interface S3Client {
+  readonly location: S3Bucket;
+  readonly connections: Agent;
+  readonly backoff: Backoff;
+  /** Of an object below the prefix, or of the bucket for an empty key. */
+  url(key: string, query?: Readonly<Record<string, string>>): URL;
+  /** Headers for a request that is sent right away: a signature is good for 15 minutes. */
+  sign(method: string, url: URL, payloadSha256: string): Promise<Record<string, string>>;
+  /** A small request with a small answer. @throws ServiceError for a status that was not expected */
+  ask(request: SmallRequest): Promise<Answer>;
+}
+
+export interface SmallRequest {
+  readonly method: "GET" | "POST" | "HEAD" | "DELETE";
+  readonly url: URL;
+  readonly body?: { readonly text: string; readonly sha256: string };
+  readonly expected: readonly number[];
+  readonly signal: AbortSignal;
+}
+
+export function s3Client(
+  location: S3Bucket,
+  credentials: S3Credentials,
+  { connections, backoff }: { connections: Agent; backoff: Backoff },
+): S3Client {
+  const { bucket, region, endpoint, prefix } = location;
+  // Amazon wants the bucket in the host's name, most others take it in the path alone.
+  const base =
+    endpoint === null ? `https://${bucket}.s3.${region}.amazonaws.com` : `${endpoint.origin}/${bucket}`;
+  const url: S3Client["url"] = (key, query = {}) => {
+    const path = key === "" ? "" : [...(prefix === "" ? [] : [prefix]), key].join("/");
+    const found = new URL(`${base}/${path.split("/").map(uriEncode).join("/")}`);
+    for (const [name, value] of Object.entries(query)) found.searchParams.set(name, value);
+    return found;
+  };
+  const sign: S3Client["sign"] = (method, to, payloadSha256) =>
+    signS3Headers({ method, url: to, region, signedAt: new Date() }, payloadSha256, credentials);
+  return {
+    location,
+    connections,
+    backoff,
+    url,
+    sign,
+    ask: (request) =>
+      retrying(backoff, request.signal, async () => {
+        const answer = await exchange({
+          method: request.method,
+          url: request.url,
+          headers: await sign(request.method, request.url, request.body?.sha256 ?? EMPTY_SHA256),
+          ...(request.body === undefined ? {} : { body: request.body.text }),
+          connections,
+          timeout_ms: 60_000,
+          maxResponseBytes: 4 * 1024 * 1024,
+          signal: request.signal,
+        });
+        if (request.expected.includes(answer.status)) return answer;
+        throw refusal(request.url, answer);
+      }),
+  };
+}
+
+/** RFC 3986 with nothing left out: only the unreserved characters stay. */
+function uriEncode(text: string): string {
+  return encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+/** A refusal by S3. Its code says what to do; its message may quote the request and is left out. */
+function refusal(url: URL, answer: Answer): ServiceError {
+  const code = xmlText(answer.body.toString("utf8"), "Code");
+  const known = code === null || !/^[A-Za-z0-9]{1,64}$/.test(code) ? "" : `, ${code}`;
+  return new ServiceError("object_refused", `${url.host} refused (status ${answer.status}${known})`, {
+    status: answer.status,
+  });
+}

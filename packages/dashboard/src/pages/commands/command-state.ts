@@ -1,0 +1,25 @@
+import type { Schemas } from "@attestore/contract/client";
+
+export type Command = Schemas["CommandRecord"];
+
+const DAY_MS = 86_400_000;
+
+/** What became of a command: `failed` where an event tells that it could not be done, `withdrawn` where nobody is asked any more. */
+export type CommandEnd = "receipt" | "failed" | "withdrawn" | null;
+
+export function endOf({ outcome, ended_at }: Command): CommandEnd {
+  if (outcome.receipt_id !== undefined) return "receipt";
+  if (outcome.event_id !== undefined) return ended_at === null ? "failed" : "withdrawn";
+  return ended_at === null ? null : "withdrawn";
+}
+
+/** Whether somebody may still wait for it: what an agent never answered for is not waited for longer than a day. */
+export function isUnderWay(command: Command, now: Date): boolean {
+  return endOf(command) === null && now.getTime() - new Date(command.created_at).getTime() < DAY_MS;
+}
+
+/** How far it is: the number of steps that are behind it, of queued, delivered, taken over, done. */
+export function stepsDone(command: Command): number {
+  if (endOf(command) !== null) return 4;
+  return { queued: 1, delivered: 2, acked: 3 }[command.status];
+}

@@ -1,0 +1,46 @@
+import { CallRefused } from "@attestore/contract/client";
+import { Button, Modal } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { FailurePanel } from "./failure-panel.tsx";
+import { strings } from "../text/strings.ts";
+
+/**
+ * Ends the session and loads the page of the sign-in anew: nothing of what was shown stays in memory, and nothing that still listens or
+ * reads asks once more who is signed in.
+ */
+export function SignOutButton() {
+  const signOut = useMutation({
+    mutationFn: async () => {
+      try {
+        await api.call("post", "/api/auth/logout");
+      } catch (error) {
+        // It was over already.
+        if (!(error instanceof CallRefused && error.status === 401)) throw error;
+      }
+    },
+    onSuccess: () => window.location.assign("/login"),
+  });
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        // Until the other page is there.
+        loading={signOut.isPending || signOut.isSuccess}
+        onClick={() => signOut.mutate()}
+      >
+        {strings.shell.signOut}
+      </Button>
+      <Modal
+        opened={signOut.isError}
+        onClose={() => signOut.reset()}
+        title={strings.shell.stillSignedIn}
+        centered
+        closeButtonProps={{ "aria-label": strings.dialog.close }}
+      >
+        <FailurePanel error={signOut.error} onRetry={() => signOut.mutate()} />
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,117 @@
+import { normalizeCode } from "@attestore/contract";
+import { publicKeyFromBytes, sshFingerprint } from "@attestore/proof";
+import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
+import { credentialHash } from "../../platform/http/bearer.ts";
+import { ApiError, notFound } from "../../platform/errors/api-error.ts";
+import type { Sealer } from "../../platform/http/sealer.ts";
+import { mintAgent } from "../agents/mint-agent.ts";
+import { type Bootstrap, findByCode, lockByCode, setDecision } from "./store.ts";
+
+export interface Decision {
+  code: string;
+  orgId: string;
+  /** A user's id, or `console`. */
+  decidedBy: string;
+}
+
+/**
+ * What a person compares with what the agent prints before letting it in. Throws `not_found`, also for one that another organisation
+ * than `orgId` decided, and then `attach_expired` for one that nobody decided in time.
+ */
+export async function reviewBootstrap(
+  db: Database,
+  code: string,
+  orgId?: string,
+): Promise<Bootstrap & { fingerprint: string }> {
+  const bootstrap = await findByCode(db, codeHash(code));
+  if (bootstrap === null) throw unknownCode();
+  if (orgId !== undefined) {
+    if (isOfAnother(bootstrap, orgId)) throw unknownCode();
+    if (bootstrap.status === "pending") assertInTime(bootstrap);
+  }
+  return { ...bootstrap, fingerprint: fingerprintOf(bootstrap) };
+}
+
+/**
+ * Lets the agent in: mints it in the organisation and leaves its token, sealed, for the poll. Throws `not_found` for an
+ * unknown code, `attach_expired`, and `conflict` where it was decided before.
+ */
+export async function approveBootstrap(
+  tx: DatabaseTransaction,
+  sealer: Sealer,
+  { code, orgId, decidedBy }: Decision,
+): Promise<{ bootstrap: Bootstrap; agentId: string }> {
+  const pending = await lockPending(tx, code, orgId);
+  const { agentId, apiToken } = await mintAgent(tx, {
+    orgId,
+    name: pending.name,
+    hostname: pending.hostname,
+    platform: pending.platform,
+    agentVersion: pending.agent_version,
+    publicKey: publicKeyFromBytes(pending.public_key),
+    actorId: decidedBy,
+  });
+  const bootstrap = await setDecision(tx, pending.id, {
+    status: "approved",
+    decided_at: new Date(),
+    decided_by: decidedBy,
+    org_id: orgId,
+    agent_id: agentId,
+    sealed_token: await sealer.seal(Buffer.from(apiToken), tokenPurpose(pending.id)),
+  });
+  return { bootstrap, agentId };
+}
+
+/** Sends the agent away; its poll ends with 403. Throws as approving does. */
+export async function denyBootstrap(
+  tx: DatabaseTransaction,
+  { code, orgId, decidedBy }: Decision,
+): Promise<Bootstrap> {
+  const pending = await lockPending(tx, code, orgId);
+  return setDecision(tx, pending.id, {
+    status: "denied",
+    decided_at: new Date(),
+    decided_by: decidedBy,
+    org_id: orgId,
+    agent_id: null,
+    sealed_token: null,
+  });
+}
+
+export function fingerprintOf(bootstrap: { public_key: Buffer }): string {
+  return sshFingerprint(publicKeyFromBytes(bootstrap.public_key));
+}
+
+export function codeHash(code: string): Buffer {
+  const normal = normalizeCode(code);
+  if (normal === null) throw unknownCode();
+  return credentialHash(normal);
+}
+
+/** Binds a sealed token to its row: one copied to another row does not open. */
+export function tokenPurpose(bootstrapId: string): string {
+  return `bootstrap:${bootstrapId}`;
+}
+
+async function lockPending(tx: DatabaseTransaction, code: string, orgId: string): Promise<Bootstrap> {
+  const bootstrap = await lockByCode(tx, codeHash(code));
+  if (bootstrap === null || isOfAnother(bootstrap, orgId)) throw unknownCode();
+  if (bootstrap.status !== "pending")
+    throw new ApiError("conflict", `This attach is ${bootstrap.status} already.`);
+  assertInTime(bootstrap);
+  return bootstrap;
+}
+
+function assertInTime({ expires_at }: Bootstrap): void {
+  if (expires_at <= new Date())
+    throw new ApiError("attach_expired", "This attach is past its 15 minutes. Start it again on the host.");
+}
+
+/** One that waits is nobody's yet. */
+function isOfAnother({ org_id }: Bootstrap, orgId: string): boolean {
+  return org_id !== null && org_id !== orgId;
+}
+
+function unknownCode(): ApiError {
+  return notFound("attach code");
+}

@@ -1,0 +1,31 @@
+import type { Attached } from "@attestore/contract";
+import { formatVerifierKey } from "@attestore/proof";
+import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
+import { logOrigin, logVerifier } from "../../log/log-keys.ts";
+import type { Sealer } from "../../platform/http/sealer.ts";
+import type { QuotaDefaults } from "../quotas/settings.ts";
+
+export interface BootstrapDeps {
+  /** For the name and the key of the organisations' logs. */
+  signer: CheckpointSigner;
+  sealer: Sealer;
+  /** Where people reach the service, without a slash at the end. */
+  publicUrl: string;
+  heartbeatInterval_s: number;
+  quotas: QuotaDefaults;
+}
+
+/** What an agent gets when it is let in. */
+export function attached(
+  { signer, heartbeatInterval_s }: BootstrapDeps,
+  agent: { agentId: string; orgId: string; apiToken: string },
+): Attached {
+  const origin = logOrigin(signer.identity.host, agent.orgId);
+  return {
+    agent_id: agent.agentId,
+    org_id: agent.orgId,
+    api_token: agent.apiToken,
+    log: { origin, verifier_key: formatVerifierKey(logVerifier(signer.identity, origin)) },
+    heartbeat_interval_s: heartbeatInterval_s,
+  };
+}

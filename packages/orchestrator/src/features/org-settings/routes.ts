@@ -1,0 +1,88 @@
+import { ChangeOrgRequest, CreateOrgRequest, Id, OrgRecord } from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import type { Database } from "../../platform/database/schema.ts";
+import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
+import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { type InviteDeps, inviteUser } from "../users/invite-user.ts";
+import { orgsOf } from "../users/memberships.ts";
+import { assertOrgName, createOrg } from "../orgs/create-org.ts";
+import { serializeOrg } from "../orgs/serialize.ts";
+import { requireOrg } from "../orgs/require-org.ts";
+import { listOrgPage, updateOrg } from "../orgs/store.ts";
+
+const ofOrg = Type.Object({ orgID: Id("org") });
+
+export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }): Route[] {
+  const create = writeRoute({
+    method: "POST",
+    path: "/api/orgs",
+    summary: "Create an organisation, and invite its owner",
+    action: "orgs.create",
+    credential: "user",
+    body: CreateOrgRequest,
+    answers: { 201: OrgRecord },
+    errors: ["already_exists"],
+    rateLimits: ["default"],
+    async handle({ body }, tx) {
+      const org = await createOrg(tx, { name: body.name, logHost: deps.logHost });
+      await scopeToOrg(tx, org.id);
+      if (body.owner_email !== undefined)
+        await inviteUser(tx, deps, {
+          org,
+          email: body.owner_email,
+          role: "owner",
+          name: null,
+        });
+      return { status: 201, body: serializeOrg(org) };
+    },
+  });
+
+  const list = readRoute({
+    method: "GET",
+    path: "/api/orgs",
+    summary: "List the organisations that the caller can read",
+    action: "orgs.list",
+    credential: "user",
+    query: listQuery(period),
+    answers: { 200: listOf(OrgRecord) },
+    rateLimits: ["default"],
+    async handle({ principal, query }) {
+      const page = pageOf("org", query);
+      const orgs = await listOrgPage(db, { only: await orgsOf(db, principal), page, ...periodOf(query) });
+      return { status: 200, body: paged(orgs, page, serializeOrg) };
+    },
+  });
+
+  const show = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID",
+    summary: "One organisation",
+    action: "org.read",
+    params: ofOrg,
+    answers: { 200: OrgRecord },
+    rateLimits: ["default"],
+    forAuditorLinks: true,
+    async handle({ orgId }, tx) {
+      return { status: 200, body: serializeOrg(await requireOrg(tx, orgId)) };
+    },
+  });
+
+  const change = writeRoute({
+    method: "PATCH",
+    path: "/api/orgs/:orgID",
+    summary: "Rename an organisation, or show its log to everybody",
+    action: "org.configure",
+    credential: "user",
+    params: ofOrg,
+    body: ChangeOrgRequest,
+    answers: { 200: OrgRecord },
+    rateLimits: ["default"],
+    async handle({ body, params }, tx) {
+      if (body.name !== undefined) assertOrgName(body.name);
+      return { status: 200, body: serializeOrg(await updateOrg(tx, params.orgID, body)) };
+    },
+  });
+
+  return [create, list, show, change];
+}

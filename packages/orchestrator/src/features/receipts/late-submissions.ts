@@ -1,0 +1,96 @@
+import { firstIdAt } from "@attestore/contract";
+import { plainArray } from "../../log/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
+import type { BackupFacts } from "./match.ts";
+import type { ReceiptEntry } from "./receipt-entry.ts";
+import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
+
+/** A test by an agent that is not the source's any more, and what the records say of its backup. */
+export interface LateTest {
+  entry: ReceiptEntry;
+  backup: BackupFacts;
+}
+
+/** Why a late test counts: `commandId` is the command that it is the outcome of, null where only its time speaks for it. Null: it does not. */
+export type FindRight = (late: LateTest) => { commandId: string | null } | null;
+
+/**
+ * Whether agents that a source was taken from may still hand in what they tested. One may, as long as a receipt waits in an agent's spool, if
+ *
+ * - it was asked for this very test: a command for a test of this backup was delivered to it, and nothing came of that yet, or
+ * - by its own account the test had ended when the log tells that the source went to another agent, and the backup was known by then.
+ *
+ * Neither lets an agent prove more than it could while the source was its own: the second counts for a time before that, the first once.
+ */
+export async function findLateSubmissions(
+  session: SqlSession,
+  late: readonly LateTest[],
+  now: Date,
+): Promise<FindRight> {
+  if (late.length === 0) return () => null;
+  const since = new Date(now.getTime() - SUBMISSION_WINDOW_MS);
+  const sources = plainArray([...new Set(late.map(({ backup }) => backup.source_id))]);
+  const agents = plainArray([...new Set(late.map(({ entry }) => entry.agentId))]);
+  const [asked, changes] = await Promise.all([
+    session.run<AskedRow>(ASKED, [sources, agents, since]),
+    session.run<ChangeRow>(CHANGES, [sources, firstIdAt("event", since.getTime())]),
+  ]);
+  const open = Map.groupBy(asked, ({ agent_id, backup_id }) => `${agent_id} ${backup_id}`);
+  const until = untilWhen(changes);
+  return ({ entry, backup }) => {
+    const { started_at, finished_at } = entry.statement.predicate;
+    const end = until.get(`${backup.source_id} ${entry.agentId}`);
+    const isOfThen = end !== undefined && backup.registered_at <= end && finished_at <= end.toISOString();
+    const commands = open.get(`${entry.agentId} ${backup.id}`) ?? [];
+    const [command] = commands;
+    // A test from before it was asked for is not what came of it: that may wait behind this one, and have no other right.
+    if (command === undefined || (isOfThen && started_at < command.created_at.toISOString()))
+      return isOfThen ? { commandId: null } : null;
+    // Taken: the next test of this backup in the batch is not the outcome of the same command.
+    commands.shift();
+    return { commandId: command.id };
+  };
+}
+
+interface AskedRow extends Record<string, unknown> {
+  id: string;
+  agent_id: string;
+  backup_id: string | null;
+  created_at: Date;
+}
+
+const ASKED: PreparedQuery = {
+  name: "receipts_asked_of_former_testers",
+  text: `select id, agent_id, params ->> 'backup_id' as backup_id, created_at from commands
+    where source_id = any($1::text[]) and agent_id = any($2::text[]) and kind = 'restore_test' and status <> 'queued'
+      and outcome = '{}' and delivered_at >= $3::timestamptz
+    order by id`,
+};
+
+interface ChangeRow extends Record<string, unknown> {
+  source_id: string;
+  created_at: Date;
+  body: Buffer;
+}
+
+const CHANGES: PreparedQuery = {
+  name: "receipts_changes_of_sources",
+  text: `select source_id, created_at, body from events
+    where source_id = any($1::text[]) and kind = 'source_configured' and id >= $2`,
+};
+
+/** By source and agent, until when it last was one of the source's, as the log tells. */
+function untilWhen(changes: readonly ChangeRow[]): Map<string, Date> {
+  const last = new Map<string, Date>();
+  for (const { source_id, created_at, body } of changes) {
+    const { detail } = JSON.parse(body.toString("utf8")) as {
+      detail: { before: { agent_id?: string; test_agent_id?: string | null } };
+    };
+    for (const agentId of [detail.before.agent_id, detail.before.test_agent_id]) {
+      const key = `${source_id} ${agentId}`;
+      if (typeof agentId === "string" && (last.get(key) ?? created_at) <= created_at)
+        last.set(key, created_at);
+    }
+  }
+  return last;
+}

@@ -1,4 +1,0 @@
-import { RECEIPT_IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
-
-/** How long an agent's spool submits what it signed (and the service remembers its keys). */
-export const SPOOL_MS = RECEIPT_IDEMPOTENCY_WINDOW_S * 1000;

@@ -1,0 +1,116 @@
+import {
+  DriftIndicator,
+  Id,
+  IncidentKind,
+  IncidentRecord,
+  RestoreTestRecord,
+  TimelineItem,
+  TimelineTopic,
+} from "@attestore/contract";
+import { Type } from "@fastify/type-provider-typebox";
+import { notFound } from "../../platform/errors/api-error.ts";
+import {
+  idRange,
+  isWithin,
+  knownUntil,
+  listOf,
+  listQuery,
+  paged,
+  pageOf,
+  period,
+  periodOf,
+} from "../../platform/http/listing.ts";
+import { orgReadRoute, type Route } from "../../platform/http/route.ts";
+import { readDrift } from "../drift/read-drift.ts";
+import { incidentRecord, listIncidents } from "../schedules/incidents.ts";
+import { findConfigured } from "../sources/configured.ts";
+import { readRestoreTests } from "./restore-tests.ts";
+import { readTimeline } from "./timeline.ts";
+
+const ofSource = Type.Object({ orgID: Id("org"), sourceID: Id("source") });
+
+/** What became of sources over time. */
+export function sourceHistoryRoutes(): Route[] {
+  const timeline = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID/timeline",
+    summary: "All that was recorded of a source: events, receipts, backups and commands, newest first",
+    action: "sources.read",
+    params: ofSource,
+    query: listQuery({ ...period, topic: Type.Optional(TimelineTopic) }),
+    answers: { 200: listOf(TimelineItem) },
+    rateLimits: ["default"],
+    async handle({ orgId, params, query }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null) throw notFound("source");
+      return { status: 200, body: await readTimeline(tx, source.id, { ...query, ...periodOf(query) }) };
+    },
+  });
+
+  const drift = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID/drift",
+    summary:
+      "What changed between a source's backups and in its restore tests; a page is that of `limit` backups",
+    action: "sources.read",
+    params: ofSource,
+    query: listQuery({}),
+    answers: { 200: listOf(DriftIndicator) },
+    rateLimits: ["default"],
+    async handle({ orgId, params, query }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null) throw notFound("source");
+      const page = pageOf("backup", query);
+      return { status: 200, body: await readDrift(tx, source.id, page) };
+    },
+  });
+
+  const restoreTests = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/sources/:sourceID/restore-tests",
+    summary: "A source's restore tests with their phases and checks, as the receipts say it, newest first",
+    action: "sources.read",
+    params: ofSource,
+    query: listQuery(period),
+    answers: { 200: listOf(RestoreTestRecord) },
+    rateLimits: ["default"],
+    forAuditorLinks: true,
+    async handle({ orgId, params, query, within }, tx) {
+      const source = await findConfigured(tx, orgId, params.sourceID);
+      if (source === null || !isWithin(knownUntil(within), source.created_at)) throw notFound("source");
+      const page = pageOf("receipt", query);
+      const { rows, hasMore } = await readRestoreTests(
+        tx,
+        source.id,
+        idRange("receipt", page, periodOf(query, within)),
+        page.limit,
+      );
+      return { status: 200, body: paged(rows, page, ({ test }) => test, hasMore) };
+    },
+  });
+
+  const incidents = orgReadRoute({
+    method: "GET",
+    path: "/api/orgs/:orgID/incidents",
+    summary: "List what did not happen in its time, and whether it has since",
+    action: "events.read",
+    params: Type.Object({ orgID: Id("org") }),
+    query: listQuery({
+      ...period,
+      source_id: Type.Optional(Id("source")),
+      agent_id: Type.Optional(Id("agent")),
+      kind: Type.Optional(IncidentKind),
+      status: Type.Optional(Type.Union([Type.Literal("open"), Type.Literal("ended")])),
+    }),
+    answers: { 200: listOf(IncidentRecord) },
+    rateLimits: ["default"],
+    async handle({ orgId, query }, tx) {
+      const page = pageOf("event", query);
+      const ids = idRange("event", page, periodOf(query));
+      const rows = await listIncidents(tx, orgId, query, ids, page.limit);
+      return { status: 200, body: paged(rows, page, incidentRecord) };
+    },
+  });
+
+  return [timeline, drift, restoreTests, incidents];
+}

@@ -1,0 +1,219 @@
+import { firstIdAt, type IdKind, isId, type TimelineItem, type TimelineTopic } from "@attestore/contract";
+import { sql } from "kysely";
+import type { Database } from "../../platform/database/schema.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
+import { idsWithin, paged } from "../../platform/http/listing.ts";
+import { backupRecord } from "../backups/serialize.ts";
+import { LISTED_BACKUP_COLUMNS, LISTED_METADATA } from "../backups/store.ts";
+import { commandRecord } from "../commands/serialize.ts";
+import { COMMAND_COLUMNS } from "../commands/store.ts";
+import { EVENT_COLUMNS } from "../events/queries.ts";
+import { eventRecord } from "../events/serialize.ts";
+import { receiptRecord } from "../receipts/serialize.ts";
+import { RECEIPT_COLUMNS } from "../receipts/queries.ts";
+
+type Entry = { id: string; item: TimelineItem };
+
+const KINDS = ["event", "receipt", "backup", "command"] as const satisfies IdKind[];
+/** Sorts after every id's part that tells the time. */
+const AFTER_ALL = "~";
+
+/** What follows the prefix: ids of all kinds sort by it in the order of their making. */
+function suffixOf(id: string): string {
+  return id.slice(id.indexOf("_") + 1);
+}
+
+/** What of each kind of record belongs to a topic. */
+interface Selection {
+  /** Kinds of events. */
+  events: readonly string[];
+  receipts: { kind: "backup" | "restore_test" } | { result: "failed" } | null;
+  backups: boolean;
+  commands: boolean;
+}
+
+const TOPICS: Record<TimelineTopic, Selection> = {
+  backups: {
+    events: [
+      "backup_failed",
+      "backup_missed",
+      "backup_expiring",
+      "backup_removal_withdrawn",
+      "backup_expired",
+      "backup_kept",
+      "backup_released",
+    ],
+    receipts: { kind: "backup" },
+    backups: true,
+    commands: false,
+  },
+  restore_tests: {
+    events: ["restore_failed", "restore_test_missed"],
+    receipts: { kind: "restore_test" },
+    backups: false,
+    commands: false,
+  },
+  trouble: {
+    events: [
+      "backup_failed",
+      "restore_failed",
+      "attestation_failed",
+      "backup_missed",
+      "restore_test_missed",
+      "retention_held",
+    ],
+    receipts: { result: "failed" },
+    backups: false,
+    commands: false,
+  },
+  commands: { events: [], receipts: null, backups: false, commands: true },
+};
+
+/** What of a list to read: ids are compared without their prefixes. */
+interface Range {
+  from: string;
+  before: string;
+  limit: number;
+}
+
+/**
+ * A page of what the service recorded of a source, newest first. Each kind of record is read from an index of its own, at most a page
+ * of it. Throws `invalid_request` for a cursor of another list.
+ */
+export async function readTimeline(
+  db: Database,
+  sourceId: string,
+  query: { limit?: string; cursor?: string; topic?: TimelineTopic; from: Date | null; to: Date | null },
+): Promise<{ items: TimelineItem[]; next_cursor: string | null }> {
+  const limit = query.limit === undefined ? 50 : Number(query.limit);
+  const before = beforeOf(query.cursor);
+  const end = query.to === null ? AFTER_ALL : firstSuffixAt(query.to);
+  const range: Range = {
+    from: query.from === null ? "" : firstSuffixAt(query.from),
+    before: end < before ? end : before,
+    limit: limit + 1,
+  };
+  const selection = query.topic === undefined ? null : TOPICS[query.topic];
+  const events = await readEvents(db, sourceId, range, selection?.events ?? null);
+  const read = [
+    events.entries,
+    selection?.receipts === null ? [] : await readReceipts(db, sourceId, range, selection?.receipts ?? {}),
+    selection?.backups === false ? [] : await readBackups(db, sourceId, range),
+    selection?.commands === false ? [] : await readCommands(db, sourceId, range),
+  ];
+  // Where events were left out, nothing that is older than the oldest of those that were read can be shown yet.
+  const oldest = events.isCut ? suffixOf(events.entries.at(-1)?.id ?? "") : "";
+  const entries = read
+    .flat()
+    .filter(({ id }) => suffixOf(id) >= oldest)
+    .toSorted((a, b) => (suffixOf(a.id) < suffixOf(b.id) ? 1 : -1));
+  return paged(entries, { limit, before }, ({ item }) => item, events.isCut);
+}
+
+function firstSuffixAt(at: Date): string {
+  return suffixOf(firstIdAt("event", at.getTime()));
+}
+
+function beforeOf(cursor: string | undefined): string {
+  if (cursor === undefined) return AFTER_ALL;
+  const id = /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1") : "";
+  if (!KINDS.some((kind) => isId(kind, id)))
+    throw invalidRequest("The cursor is none of this list.", [
+      { path: "/cursor", message: "is not a next_cursor of this list" },
+    ]);
+  return suffixOf(id);
+}
+
+async function readEvents(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+  kinds: readonly string[] | null,
+): Promise<{ entries: Entry[]; isCut: boolean }> {
+  if (kinds?.length === 0) return { entries: [], isCut: false };
+  let sizes = db
+    .selectFrom("events")
+    .select(["id", sql<number>`octet_length(body)`.as("bytes")])
+    .where("source_id", "=", sourceId)
+    .where("id", ">=", `evt_${from}`)
+    .where("id", "<", `evt_${before}`);
+  if (kinds !== null) sizes = sizes.where("kind", "in", kinds);
+  const { ids, isCut } = idsWithin(await sizes.orderBy("id", "desc").limit(limit).execute());
+  if (ids.length === 0) return { entries: [], isCut };
+  const rows = await db
+    .selectFrom("events")
+    .leftJoin("incidents", "incidents.id", "events.id")
+    .select(EVENT_COLUMNS.map((column) => `events.${column}` as const))
+    .select(["incidents.id as incident_id", "incidents.ended_at"])
+    .where("events.id", "in", ids)
+    .orderBy("events.id", "desc")
+    .execute();
+  const entries = rows.map<Entry>(({ incident_id, ended_at, ...event }) => ({
+    id: event.id,
+    item: {
+      type: "event",
+      at: event.created_at.toISOString(),
+      event: eventRecord(event),
+      incident: incident_id === null ? null : { ended_at: ended_at?.toISOString() ?? null },
+    },
+  }));
+  return { entries, isCut };
+}
+
+async function readReceipts(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+  filter: { kind?: "backup" | "restore_test"; result?: "failed" },
+): Promise<Entry[]> {
+  let query = db
+    .selectFrom("receipts")
+    .select(RECEIPT_COLUMNS)
+    .where("source_id", "=", sourceId)
+    .where("id", ">=", `rcpt_${from}`)
+    .where("id", "<", `rcpt_${before}`);
+  if (filter.kind !== undefined) query = query.where("kind", "=", filter.kind);
+  if (filter.result !== undefined) query = query.where("result", "=", filter.result);
+  const rows = await query.orderBy("id", "desc").limit(limit).execute();
+  return rows.map((receipt) => ({
+    id: receipt.id,
+    item: { type: "receipt", at: receipt.created_at.toISOString(), receipt: receiptRecord(receipt) },
+  }));
+}
+
+async function readBackups(db: Database, sourceId: string, { from, before, limit }: Range): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("backups")
+    .select(LISTED_BACKUP_COLUMNS)
+    .select(["created_at", LISTED_METADATA.as("source_metadata")])
+    .where("source_id", "=", sourceId)
+    .where("id", ">=", `bkp_${from}`)
+    .where("id", "<", `bkp_${before}`)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map(({ created_at, ...backup }) => ({
+    id: backup.id,
+    item: { type: "backup", at: created_at.toISOString(), backup: backupRecord(backup) },
+  }));
+}
+
+async function readCommands(
+  db: Database,
+  sourceId: string,
+  { from, before, limit }: Range,
+): Promise<Entry[]> {
+  const rows = await db
+    .selectFrom("commands")
+    .select(COMMAND_COLUMNS)
+    .where("source_id", "=", sourceId)
+    .where("id", ">=", `cmd_${from}`)
+    .where("id", "<", `cmd_${before}`)
+    .orderBy("id", "desc")
+    .limit(limit)
+    .execute();
+  return rows.map((command) => ({
+    id: command.id,
+    item: { type: "command", at: command.created_at.toISOString(), command: commandRecord(command) },
+  }));
+}

@@ -1,0 +1,135 @@
+import { errorMessage } from "@attestore/host/errno";
+import { Cron } from "croner";
+import type { Pool } from "pg";
+import type { Logger } from "../platform/logging/logger.ts";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import { LogCorruption } from "./log-corruption.ts";
+import { packHashes, plainArray } from "./packed.ts";
+import { withSession, type SqlSession, type PreparedQuery } from "./sql-session.ts";
+
+export interface CheckpointPublisherOptions {
+  pool: Pool;
+  signer: CheckpointSigner;
+  logger: Logger;
+  /** Ends the schedule. An emission that runs finishes its page. */
+  signal: AbortSignal;
+}
+
+const HOUR_MS = 3_600_000;
+const PAGE = 500;
+/** Any constant that nobody else locks: "emit" as a number. */
+const ADVISORY_LOCK = 0x656d6974;
+
+/**
+ * Signs the head of every log once an hour, changed or not, until `signal`. Asks each minute whether the hour is done, which
+ * costs nothing once it is: so it also begins at once after a start, and goes on after the database was away.
+ * Hours that passed while the service was down are not signed for: nobody was there to see the heads.
+ */
+export function startCheckpointPublisher(options: CheckpointPublisherOptions): Cron {
+  let doneHour = 0;
+  const job = new Cron("* * * * *", { protect: true, timezone: "UTC", unref: true }, async () => {
+    const now = Date.now();
+    const hour = now - (now % HOUR_MS);
+    if (hour === doneHour || options.signal.aborted) return;
+    try {
+      if (await emitHour(options, new Date(hour))) doneHour = hour;
+    } catch (error) {
+      options.logger.warn(
+        { reason: errorMessage(error) },
+        "the hourly heads are late; trying again in a minute",
+      );
+    }
+  });
+  options.signal.addEventListener("abort", () => job.stop(), { once: true });
+  void job.trigger();
+  return job;
+}
+
+/**
+ * Emits what this hour still lacks, and says whether that is everything. One replica at a time does it; the others find it done. A
+ * crash leaves the pages that are committed, and the next attempt goes on with the rest.
+ */
+export async function emitHour(options: CheckpointPublisherOptions, hour: Date): Promise<boolean> {
+  return withSession(options.pool, async (session) => {
+    const [lock] = await session.run<{ locked: boolean }>(LOCK, [ADVISORY_LOCK]);
+    if (lock?.locked !== true) return false;
+    try {
+      return await emitPages(session, options, hour);
+    } finally {
+      // A connection that broke took its lock along.
+      await session.run(UNLOCK, [ADVISORY_LOCK]).catch(() => undefined);
+    }
+  });
+}
+
+const LOCK: PreparedQuery = { name: "emission_lock", text: "select pg_try_advisory_lock($1) as locked" };
+const UNLOCK: PreparedQuery = { name: "emission_unlock", text: "select pg_advisory_unlock($1)" };
+
+const MISSING: PreparedQuery = {
+  name: "emission_missing",
+  text: `select org_id, origin, tree_size, root_hash from logs
+    where org_id > $1 and not exists (
+      select from log_emissions where log_emissions.org_id = logs.org_id and hour = $2::timestamptz)
+    order by org_id limit $3`,
+};
+
+interface LogRow {
+  org_id: string;
+  origin: string;
+  tree_size: number;
+  root_hash: Buffer;
+}
+
+async function emitPages(
+  session: SqlSession,
+  options: CheckpointPublisherOptions,
+  hour: Date,
+): Promise<boolean> {
+  for (let after = ""; !options.signal.aborted;) {
+    const page = await session.run<LogRow>(MISSING, [after, hour, PAGE]);
+    const last = page.at(-1);
+    if (last === undefined) return true;
+    after = last.org_id;
+    await emitPage(session, options, hour, page);
+  }
+  return false;
+}
+
+const INSERT: PreparedQuery = {
+  name: "emission_insert",
+  text: `insert into log_emissions (org_id, hour, emitted_at, tree_size, root_hash, checkpoint)
+    select org_id, $2::timestamptz, $3::timestamptz, tree_size, substring($5::bytea from n::int * 32 - 31 for 32), checkpoint
+    from unnest($1::text[], $4::bigint[], $6::text[]) with ordinality as heads (org_id, tree_size, checkpoint, n)
+    on conflict do nothing`,
+};
+
+async function emitPage(
+  session: SqlSession,
+  { signer, logger }: CheckpointPublisherOptions,
+  hour: Date,
+  page: readonly LogRow[],
+): Promise<void> {
+  const now = new Date();
+  const time_s = Math.floor(now.getTime() / 1000);
+  const signed = await Promise.all(
+    page.map(async (row) => {
+      try {
+        const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
+        return { row, checkpoint: await signer.signWithTime(head, time_s) };
+      } catch (error) {
+        if (!(error instanceof LogCorruption)) throw error;
+        logger.error({ err: error, code: error.code, org_id: row.org_id }, "a head was not signed");
+        return null;
+      }
+    }),
+  );
+  const heads = signed.filter((head) => head !== null);
+  await session.run(INSERT, [
+    plainArray(heads.map(({ row }) => row.org_id)),
+    hour,
+    now,
+    plainArray(heads.map(({ row }) => row.tree_size)),
+    packHashes(heads.map(({ row }) => row.root_hash)),
+    heads.map(({ checkpoint }) => checkpoint),
+  ]);
+}

@@ -1,0 +1,44 @@
+import { parseLeaf } from "@attestore/proof";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import { readHeadOfSize } from "./heads.ts";
+import { LogCorruption } from "./log-corruption.ts";
+import { readInclusionProof } from "./log-reader.ts";
+import type { Placement } from "./inclusion.ts";
+import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+
+const LEAF: PreparedQuery = {
+  name: "log_leaf",
+  text: "select leaf, leaf_hash from log_leaves where org_id = $1 and log_index = $2",
+};
+
+/**
+ * Where an entry of the log stands, with its proof for a head that the log had. The same every time: this is how an answer that was
+ * given once is given again, byte for byte.
+ */
+export async function readPlacement(
+  session: SqlSession,
+  signer: CheckpointSigner,
+  entry: { orgId: string; logIndex: number; treeSize: number },
+): Promise<Placement> {
+  const { orgId, logIndex, treeSize } = entry;
+  const [[row], head] = await Promise.all([
+    session.run<{ leaf: Buffer; leaf_hash: Buffer }>(LEAF, [orgId, logIndex]),
+    readHeadOfSize(session, orgId, treeSize),
+  ]);
+  if (row === undefined || head === null)
+    throw new LogCorruption(
+      "log_incomplete",
+      `${orgId} lacks leaf ${logIndex} or its head of ${treeSize} leaves`,
+    );
+  const hashes = await readInclusionProof(session, orgId, logIndex, treeSize);
+  return {
+    id: parseLeaf(row.leaf).id,
+    origin: head.origin,
+    logIndex,
+    leaf: row.leaf,
+    leafHash: row.leaf_hash,
+    treeSize,
+    hashes,
+    checkpoint: await signer.sign(head),
+  };
+}
