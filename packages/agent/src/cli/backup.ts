@@ -38,7 +38,7 @@ export const backup: Run = async (call) => {
       });
     }
     line.clear();
-    const fate = await backend.submitReceipt(made.receipt, signal);
+    const submitted = await backend.submitReceipt(made.receipt, signal);
     if (flags.isOn("json")) {
       terminal.data(
         JSON.stringify({
@@ -48,10 +48,10 @@ export const backup: Run = async (call) => {
           size_bytes: made.sizeBytes,
           started_at: made.startedAt,
           finished_at: made.finishedAt,
-          receipt: fate.state,
-          receipt_id: fate.receiptId,
-          log_index: fate.logIndex,
-          receipt_file: fate.file,
+          receipt: submitted.state,
+          receipt_id: submitted.receiptId,
+          log_index: submitted.logIndex,
+          receipt_file: submitted.file,
         }),
       );
     } else {
@@ -61,10 +61,10 @@ export const backup: Run = async (call) => {
         `${good("✓")} ${made.backupId}  ${formatBytes(made.sizeBytes)} stored, dumped in ${took}`,
       );
       if (!made.isPinned) terminal.say(`${terminal.onTalk.warn("!")} ${notPinned(source.slug)}`);
-      printReceiptStatus(terminal, fate);
+      printReceiptStatus(terminal, submitted);
       terminal.say(`Prove that it restores: attestore restore-test --source ${source.slug}`);
     }
-    return fate.isWrong ? 2 : 0;
+    return submitted.isWrong ? 2 : 0;
   } catch (error) {
     line.clear();
     const isPending = (await listPending(layout)).some(

@@ -37,7 +37,7 @@ export const restoreTest: Run = async (call) => {
       });
     }
     line.clear();
-    const fate = await backend.submitReceipt(tested.receipt, signal);
+    const submitted = await backend.submitReceipt(tested.receipt, signal);
     const passed = tested.result === "passed";
     if (flags.isOn("json")) {
       terminal.data(
@@ -52,10 +52,10 @@ export const restoreTest: Run = async (call) => {
           checks: tested.checks,
           started_at: tested.startedAt,
           finished_at: tested.finishedAt,
-          receipt: fate.state,
-          receipt_id: fate.receiptId,
-          log_index: fate.logIndex,
-          receipt_file: fate.file,
+          receipt: submitted.state,
+          receipt_id: submitted.receiptId,
+          log_index: submitted.logIndex,
+          receipt_file: submitted.file,
         }),
       );
     } else {
@@ -76,12 +76,12 @@ export const restoreTest: Run = async (call) => {
           : `${bad("FAILED")}  ${tested.backupId}: ${tested.reason ?? "a check failed"} (${took})`,
       );
       if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
-      printReceiptStatus(terminal, fate);
-      const verify = await verifyCommand(layout, fate.file, fate.state === "accepted");
+      printReceiptStatus(terminal, submitted);
+      const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
       terminal.say(`Verify it without us: ${verify}`);
     }
     if (!passed) return 1;
-    return fate.isWrong ? 2 : 0;
+    return submitted.isWrong ? 2 : 0;
   } catch (error) {
     line.clear();
     const couldNotRun =
