@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { errorCode } from "@attestore/host/errno";
 import { formatAge, formatBytes } from "@attestore/host/amounts";
 import { UserError } from "../errors/user-error.ts";
 import type { Style } from "./terminal/terminal.ts";
@@ -41,7 +42,7 @@ function isSeenToRun(layout: Layout): boolean {
   try {
     return existsSync(layout.locks) && isLocked(layout, "run");
   } catch (error) {
-    if (error instanceof Error && "errcode" in error) return false;
+    if (errorCode(error) === "EACCES") return false;
     throw error;
   }
 }
