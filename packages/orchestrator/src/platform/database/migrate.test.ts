@@ -118,3 +118,36 @@ test("0026: a run that was decided by a receipt from before its time was missed"
     { happened_at: new Date("2026-03-01T06:02:00Z") },
   ]);
 });
+
+test("0052: what organisations store already is counted, and goes on being counted", async () => {
+  const own = await readMigrations();
+  const at = own.findIndex(({ name }) => name.startsWith("0052"));
+  await migrate(connection, silentLogger, own.slice(0, at));
+  const upload = (id: string, org: string, size: number): string =>
+    `('${id}', '${org}', 's', 'a', '${id}', sha256('${id}'), ${size}, now())`;
+  const backup = (id: string, org: string, size: number, removed: string): string =>
+    `('bkp_${id}', '${org}', 's', 'a', '${id}', 'b_${id}', sha256('${id}'), ${size}, '{}', '{}', now(), ${removed})`;
+  const uploads =
+    "insert into uploads (id, org_id, source_id, agent_id, object_key, sha256, size_bytes, expires_at) values";
+  await query(`set session_replication_role = replica;
+    insert into orgs (id, name, slug) values ('one', 'One', 'one'), ('two', 'Two', 'two'), ('three', 'Three', 'three');
+    ${uploads} ${upload("under_way", "one", 1)}, ${upload("stored", "one", 10)}, ${upload("removed", "one", 100)}, ${upload("other", "two", 1000)},
+      ${upload("gone", "three", 5)};
+    insert into backups (id, org_id, source_id, agent_id, upload_id, object_key, sha256, size_bytes, cipher, source_metadata, made_at, object_removed_at)
+      values ${backup("stored", "one", 10, "null")}, ${backup("removed", "one", 100, "now()")}, ${backup("other", "two", 1000, "null")},
+      ${backup("gone", "three", 5, "now()")}`);
+  await migrate(connection, silentLogger, own);
+  const usage = (): Promise<object[]> =>
+    query("select org_id, bytes::int, objects::int from org_usage order by org_id");
+  expect(await usage()).toEqual([
+    { org_id: "one", bytes: 11, objects: 2 },
+    { org_id: "two", bytes: 1000, objects: 1 },
+  ]);
+  // As a replica of before does it, which knows nothing of quotas.
+  await query(`update backups set object_removed_at = now() where id = 'bkp_other';
+    delete from uploads where id = 'under_way'`);
+  expect(await usage()).toEqual([
+    { org_id: "one", bytes: 10, objects: 1 },
+    { org_id: "two", bytes: 0, objects: 0 },
+  ]);
+});
