@@ -319,3 +319,45 @@ describe("a service that cannot be reached", () => {
     expect((await host.run("sync")).code).toBe(0);
   });
 });
+
+describe("an organisation that has stored all it may", () => {
+  let small: Server;
+  let settings: string;
+
+  beforeAll(async () => {
+    settings = join(data, "service.conf");
+    writeFileSync(settings, "ATTESTORE_QUOTA_OBJECTS=1\n");
+    small = await startServer({ ATTESTORE_CONFIG: settings });
+    host = await attachedHost(await createOrganisation(small), {});
+    host.addSources(`  large: { engine: sqlite, path: "${join(data, "large.db")}" }\n`);
+  });
+  afterAll(async () => {
+    host.remove();
+    await small.remove();
+  });
+
+  it("loses no backup: it waits on the host, is said to, and is stored once there is room", async () => {
+    const first = await host.run("backup", "--source", "large");
+    expect(first.code, first.stderr).toBe(0);
+    const refused = await host.run("backup", "--source", "large");
+    expectTrouble(refused, /quota of backups is used up: 1 of 1/, 2);
+    expect(refused.stderr).toMatch(/sync|later|kept/i);
+    const waiting = blobs().filter((name) => name.endsWith(".age"));
+    expect(waiting).toHaveLength(1);
+    const status = await host.run("status");
+    expect(status.stdout).toMatch(/1 backup/);
+    expect((await host.run("sync")).code).toBe(2);
+    expect(blobs().filter((name) => name.endsWith(".age"))).toEqual(waiting);
+    // What is stored is proven all the same.
+    const tested = await host.run("restore-test", "--source", "large");
+    expect(tested.code, tested.stderr).toBe(0);
+
+    await small.stop();
+    writeFileSync(settings, "ATTESTORE_QUOTA_OBJECTS=10\n");
+    await small.start();
+    const synced = await host.run("sync");
+    expect(synced.code, synced.stdout + synced.stderr).toBe(0);
+    expect(blobs().filter((name) => name.endsWith(".age"))).toEqual([]);
+    expect(host.receipts()).toHaveLength(3);
+  });
+});

@@ -58,13 +58,13 @@ async function require(db: Database, defaults: QuotaDefaults, orgId: string, mor
 
 const SAID: Readonly<Record<QuotaName, (quota: { limit: number; used: number; asked: number }) => string>> = {
   bytes: ({ limit, used, asked }) =>
-    `The organisation may store ${limit} bytes of backups; ${used} are stored or being uploaded, and this one has ${asked}. ` +
+    `The organisation's quota of bytes has no room for this backup: ${used} of ${limit} are stored or being uploaded, and it has ${asked}. ` +
     "Keep fewer backups by the sources' retention rules, or ask the operator of the service for more.",
   objects: ({ limit, used }) =>
-    `The organisation may store ${limit} backups, and ${used} are stored or being uploaded. ` +
+    `The organisation's quota of backups is used up: ${used} of ${limit} are stored or being uploaded. ` +
     "Keep fewer by the sources' retention rules, or ask the operator of the service for more.",
   agents: ({ limit, used }) =>
-    `The organisation may have ${limit} agents, and has ${used}. Revoke one that is not used, or ask the operator of the service for more.`,
+    `The organisation's quota of agents is used up: it has ${used} of ${limit}. Revoke one that is not used, or ask the operator of the service for more.`,
 };
 
 function exceeded(quota: QuotaName, numbers: { limit: number; used: number; asked: number }): ApiError {
