@@ -335,7 +335,7 @@ describe("an identity that a process of another user holds", () => {
   it("opens backups for the agent's user, and for nobody else", async () => {
     const backup = join(directory, "backup.age");
     writeFileSync(backup, await sealedTo(OTHER, recipient));
-    const program = `import { unseal } from ${moduleOf("pipeline/unseal.ts")};
+    const program = `import { unseal } from ${moduleOf("crypto/unseal.ts")};
       import { createReadStream } from "node:fs";
       try {
         for await (const piece of unseal(createReadStream(${JSON.stringify(backup)}), [${JSON.stringify(`held-by-signer ${socket}`)}])) console.log(piece.toString());
