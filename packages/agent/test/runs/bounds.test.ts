@@ -127,7 +127,8 @@ describe("where another user is all that there is", () => {
         "for n in 1 2 3 4; do head -c 3000000 /dev/zero >$n; done; exec sleep 300",
       );
       await child.exited;
-      expect(reached).toEqual(["disk"]);
+      // By the look that ended it, and perhaps again by the look at its end.
+      expect([...new Set(reached)]).toEqual(["disk"]);
     });
   });
 });

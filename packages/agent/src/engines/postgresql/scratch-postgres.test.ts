@@ -113,7 +113,10 @@ describe("kill -9 of whoever started it", () => {
   });
 
   test("without setpriv the next run stops the server that is left", async () => {
-    const { data, kill } = await held(join(parent, "no-programs"));
+    // A PATH of directories that are not there counts as none, and the usual one takes its place.
+    const noPrograms = join(parent, "no-programs");
+    await mkdir(noPrograms, { mode: 0o755 });
+    const { data, kill } = await held(noPrograms);
     const pid = postmasterOf(data);
     await kill();
     expect(isRunning(pid)).toBe(true);

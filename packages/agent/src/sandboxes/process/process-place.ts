@@ -23,6 +23,7 @@ export interface PlaceBounds extends Limits {
   /** Of all of them together. */
   readonly memory_bytes: number;
   /** They have been ended, or are about to be. */
+  /** May be told more than once; what was reached first counts. */
   readonly onLimit: (limit: ReachedLimit) => void;
 }
 
