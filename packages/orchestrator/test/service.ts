@@ -205,7 +205,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       tls: tls.options,
       routes: featureRoutes({
         db: access.database,
-        pool: access.pool,
         objects,
         sequencer,
         signer,

@@ -1,3 +1,4 @@
+import { errorMessage } from "@attestore/host/errno";
 import { RunError } from "../errors/run-error.ts";
 import { SourceConfigError } from "../config/source-config.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -29,7 +30,7 @@ export function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return known(130, "interrupted", "interrupted");
   if (error instanceof UserError || error instanceof ServiceError || error instanceof SourceConfigError)
     return known(2, error.code, error.message);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const system = error instanceof Error && "code" in error && "syscall" in error ? String(error.code) : null;
   if (system !== null) return known(2, system.toLowerCase(), message);
   return { exitCode: 2, code: "defect", message, isDefect: true };

@@ -1,4 +1,5 @@
 import type { Server, Socket } from "node:net";
+import { errorMessage } from "@attestore/host/errno";
 import { equalBytes, ProofError, publicKeyFromBytes, type PublicKey } from "@attestore/proof";
 import type { SigningKey } from "./signing-key-file.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -62,8 +63,7 @@ async function reply(socket: Socket, held: Held, request: Message): Promise<void
     answer = encodeMessage(ANSWER.done, await answerTo(held, request));
   } catch (error) {
     const isTold = error instanceof Refused || error instanceof UserError || error instanceof ProofError;
-    if (!isTold)
-      process.stderr.write(`attestore: ${error instanceof Error ? error.message : String(error)}\n`);
+    if (!isTold) process.stderr.write(`attestore: ${errorMessage(error)}\n`);
     const why = isTold ? error.message : "something went wrong, see its journal";
     answer = encodeMessage(ANSWER.refused, Buffer.from(why));
   }

@@ -1,4 +1,3 @@
-import type { Pool } from "pg";
 import type { Sequencer } from "../log/sequencer.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
@@ -48,7 +47,6 @@ import { userRoutes } from "./users/routes.ts";
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
   db: Database;
   /** The same database, for plain SQL. */
-  pool: Pool;
   sequencer: Sequencer;
   objects: ObjectStore;
   clock: Clock;

@@ -172,7 +172,6 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     tls: tls.options,
     routes: featureRoutes({
       db,
-      pool,
       objects,
       sequencer,
       signer,

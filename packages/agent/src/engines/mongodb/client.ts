@@ -1,3 +1,4 @@
+import { errorMessage } from "@attestore/host/errno";
 import { MongoClient, MongoNetworkError, MongoServerError, MongoServerSelectionError } from "mongodb";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { isAboutTls } from "../remote.ts";
@@ -71,7 +72,7 @@ export function isOfTheConnection(error: unknown): boolean {
 
 /** The driver's messages name hosts, and never the password. */
 function connectionFailed(what: string, error: unknown): RunError {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const isForbidden = error instanceof MongoServerError && error.code === 13;
   const hint = isForbidden
     ? " (the user needs the roles backup, or read on the database and clusterMonitor)"

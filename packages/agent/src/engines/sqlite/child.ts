@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { backup, DatabaseSync } from "node:sqlite";
+import { errorMessage } from "@attestore/host/errno";
 import { formatRow } from "../../checks/index.ts";
 import type { Request, Response } from "./protocol.ts";
 
@@ -102,5 +103,5 @@ const MAX_ROW = 300_000;
 function describe(error: unknown): { code: number; message: string } {
   const code =
     error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : -1;
-  return { code, message: error instanceof Error ? error.message : String(error) };
+  return { code, message: errorMessage(error) };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
+import { errorCode, errorMessage } from "@attestore/host/errno";
 import { isAlive } from "../../processes/process-tag.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
 import { RunError } from "../../errors/run-error.ts";
@@ -53,7 +53,7 @@ export async function tryToRemove(parent: FileHandle, name: Name): Promise<strin
     return null;
   } catch (error) {
     if (errorCode(error) === null) throw error;
-    return error instanceof Error ? error.message : String(error);
+    return errorMessage(error);
   }
 }
 

@@ -86,6 +86,7 @@ test.each([
   ["evil\u3002example", "evil[.]example"],
   ["<a href=//evil.example>x</a>\r\n\u202e", "a href=//evil[.]examplex/a "],
   ["mailto:x", "mailto[:]x"],
+  ["203.0.113.7:8080/pay", "203[.]0[.]113[.]7[:]8080/pay"],
   ["Müller & Söhne Ltd. (Hamburg)", "Müller & Söhne Ltd. (Hamburg)"],
 ])("an organisation called %j is %j in its mails: nothing of it is a link", (name, shown) => {
   const { subject, text } = write("backup.failed", { ...data, org: { id: "org_1", name } });

@@ -63,8 +63,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * Words of which no mail program makes a link: whoever names an organisation, a source or an agent, or writes a reason on a host, is not to
- * put an address into the mails of its people. `evil.example` becomes `evil[.]example`; numbers, times and JSON stay what they are.
+ * Words of which no mail program makes a link: whoever writes a reason on a host is not to put an address into the mails of an organisation's
+ * people. `evil.example` becomes `evil[.]example`; numbers, times and JSON stay what they are.
  */
 function unlinked(words: string): string {
   return words
@@ -73,9 +73,13 @@ function unlinked(words: string): string {
     .replace(/[@\uff20](?=\S)/g, "[at]");
 }
 
-/** The name of an organisation, a source or an agent: one line, no link, no tag. */
+/** The name of an organisation, a source or an agent: one line, no link, no tag, and no address of digits either. */
 export function plainName(name: string): string {
-  return unlinked(oneLine(name).replace(/[<>]/g, ""));
+  return oneLine(name)
+    .replace(/[<>]/g, "")
+    .replace(/:(?=\S)/g, "[:]")
+    .replace(/[.\u3002\uff0e\uff61](?=[\p{L}\p{N}])/gu, "[.]")
+    .replace(/[@\uff20](?=\S)/g, "[at]");
 }
 
 function isRecord(value: unknown): value is Data {
