@@ -414,6 +414,7 @@ describe("a restic repository", () => {
     host: null,
     file: null,
     max_age_s: null,
+    as_agent: false,
     ...more,
   });
   const cli = (args: string): Buffer =>

@@ -1,6 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { clientVersions } from "../../engines/index.ts";
+import { openRepository } from "../../engines/restic/open-repository.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
@@ -29,6 +30,14 @@ export async function examineSources(
           `look at what it is; if it is right: attestore source confirm ${source.slug}`,
         ),
       );
+    if (source.engine === "restic" && source.as_agent)
+      findings.push(
+        warn(
+          title,
+          "restic runs as the agent, with its files and the network (as_agent)",
+          "who can write to the repository may find a hole in restic: leave as_agent out where the agent itself can read the repository",
+        ),
+      );
     try {
       findings.push(good(title, await reach(layout, source, signal)));
     } catch (error) {
@@ -48,6 +57,11 @@ async function reach(layout: Layout, source: SourceConfig, signal: AbortSignal):
   const within = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
   const versions = await clientVersions(source, { scratchDir: layout.scratch, signal: within });
   if (versions !== null) return `${versions.server}, dumped by ${versions.client}`;
+  if (source.engine === "restic" && !source.as_agent) {
+    const repository = await openRepository(source.repository);
+    await repository.close();
+    return repository.where;
+  }
   if (!("path" in source)) return source.engine;
   try {
     await access(source.path, constants.R_OK);

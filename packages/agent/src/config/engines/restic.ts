@@ -13,10 +13,12 @@ export interface ResticSettings {
   readonly file: string | null;
   /** The newest snapshot may be as old as that; null if it may be of any age. */
   readonly max_age_s: number | null;
+  /** Restic runs as the agent, with its files and the network, and reads the repository itself. */
+  readonly as_agent: boolean;
 }
 
 export const resticSettings: EngineSettings<ResticSettings> = {
-  fields: ["repository", "password", "tags", "host", "file", "max_age_s"],
+  fields: ["repository", "password", "tags", "host", "file", "max_age_s", "as_agent"],
   parse: (fields) => {
     const repository = fields.text("repository", "the repository, as restic --repo takes it");
     // It would stand in argument lists, which everybody on the host can read.
@@ -32,8 +34,9 @@ export const resticSettings: EngineSettings<ResticSettings> = {
     if (file !== null && !file.startsWith("/"))
       fields.issue("file", "must be an absolute path in the snapshot");
     const max_age_s = maxAgeOf(fields);
+    const as_agent = fields.flag("as_agent", false);
     return repository === null || password === null
       ? null
-      : { repository, password, tags, host, file, max_age_s };
+      : { repository, password, tags, host, file, max_age_s, as_agent };
   },
 };

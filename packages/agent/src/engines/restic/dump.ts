@@ -1,5 +1,6 @@
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { type Dump, RestoreRefused, type SourceMetadata, type SourceOf } from "../engine.ts";
+import { Confinement } from "../../sandboxes/bounds/confinement.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { lookInside } from "../foreign/look-inside.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
@@ -9,9 +10,11 @@ import type { ResticSettings } from "../../config/engines/restic.ts";
 import { newestSnapshot, repositoryId } from "./snapshots.ts";
 
 /** Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where it is. */
-export async function dumpRestic(source: SourceOf<ResticSettings>, { signal }: RunContext): Promise<Dump> {
+export async function dumpRestic(source: SourceOf<ResticSettings>, context: RunContext): Promise<Dump> {
+  const { signal } = context;
   const version = await resticVersion(signal);
-  const restic = await Restic.open(source, signal);
+  const confinement = new Confinement(null);
+  const restic = await Restic.open(source, { ...context, confinement });
   try {
     const repository_id = await repositoryId(restic);
     const snapshot = await newestSnapshot(restic, source);
@@ -51,9 +54,12 @@ export async function dumpRestic(source: SourceOf<ResticSettings>, { signal }: R
       metadata: () => Promise.resolve(metadata),
       close: () => Promise.resolve(),
     };
-  } catch (error) {
+  } catch (caught) {
     stopIfAborted(signal);
+    const error = confinement.whatEnded(caught);
     throw error instanceof RestoreRefused ? new RunError("dump_failed", error.message) : error;
+  } finally {
+    await restic.close();
   }
 }
 

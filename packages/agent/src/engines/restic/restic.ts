@@ -5,6 +5,12 @@ import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { referredText } from "../connection-text.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
+import { openIsolatedPlace } from "../../sandboxes/isolation/open-isolated-place.ts";
+import type { Place } from "../../sandboxes/place.ts";
+import type { RunContext } from "../../sandboxes/run-context.ts";
+import { connectRestic } from "./connect-restic.ts";
+import { openRepository } from "./open-repository.ts";
+import { type ServedRepository, serveRepository } from "./serve-repository.ts";
 
 /** What a repository that is not on this host is reached with; ours to hand down, to restic alone. */
 const HANDED_DOWN =
@@ -23,38 +29,85 @@ export async function resticVersion(signal: AbortSignal): Promise<string> {
 
 /** Restic on one repository: it reads, and leaves no lock and no cache. */
 export class Restic {
-  readonly #env: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal;
-  /** A directory of this host: what is not there now will not be there in a quarter of an hour, for which restic tries. */
-  readonly #isLocal: boolean;
+  readonly #startOne: StartRestic;
+  readonly #close: () => Promise<void>;
+  #served: ServedRepository | null = null;
 
-  private constructor(env: Readonly<Record<string, string>>, isLocal: boolean, signal: AbortSignal) {
-    this.#env = env;
-    this.#isLocal = isLocal;
+  private constructor(signal: AbortSignal, startOne: StartRestic, close: () => Promise<void>) {
     this.#signal = signal;
+    this.#startOne = startOne;
+    this.#close = close;
   }
 
-  /** @throws RunError `connection_reference` */
-  static async open({ repository, password }: ResticSettings, signal: AbortSignal): Promise<Restic> {
-    const { text: secret } = await referredText(password, "the repository's password");
+  /**
+   * In a throw-away place, where it has the repository's password, and of the repository what we read for it; or as we ourselves, if
+   * config.yaml says so.
+   * @throws RunError `connection_reference`, `ciphertext_unavailable`, `sandbox_failed`
+   */
+  static async open(settings: ResticSettings, context: RunContext): Promise<Restic> {
+    const { text: secret } = await referredText(settings.password, "the repository's password");
+    if (settings.as_agent) return Restic.#asAgent(settings, secret, context);
+    const { signal } = context;
+    const repository = await openRepository(settings.repository);
+    let place: Place;
+    try {
+      place = await openIsolatedPlace(context);
+    } catch (error) {
+      await repository.close();
+      throw error;
+    }
+    let started = 0;
+    const startOne: StartRestic = async (args) => {
+      const connection = await connectRestic(place, (started += 1), signal);
+      const served = serveRepository(connection.stream, repository);
+      // Restic, which would wait for an answer for ever, is told by the end of its pipes.
+      void served.closed.then(() => connection.close());
+      try {
+        const child = await place.start({
+          command: "restic",
+          args: [...connection.options, ...args],
+          env: { HOME: place.home },
+          signal,
+        });
+        child.stdin.end(`${secret}\n`);
+        void child.exited.then(() => served.close());
+        return { child, served };
+      } catch (error) {
+        served.close();
+        throw error;
+      }
+    };
+    return new Restic(signal, startOne, async () => {
+      await place.close();
+      await repository.close();
+    });
+  }
+
+  static #asAgent({ repository }: ResticSettings, secret: string, context: RunContext): Restic {
+    const { signal, confinement } = context;
     const env: Record<string, string> = {};
     for (const [name, value] of Object.entries(process.env))
       if (value !== undefined && HANDED_DOWN.test(name)) env[name] = value;
     for (const name of ["RESTIC_PASSWORD_FILE", "RESTIC_PASSWORD_COMMAND", "RESTIC_REPOSITORY_FILE"])
       delete env[name];
-    const isLocal = !/^[a-z0-9]+:/.test(repository);
-    return new Restic({ ...env, RESTIC_REPOSITORY: repository, RESTIC_PASSWORD: secret }, isLocal, signal);
+    confinement?.heldBy("none");
+    const whole = { ...env, RESTIC_REPOSITORY: repository, RESTIC_PASSWORD: secret };
+    const startOne: StartRestic = async (args) => {
+      const child = await startChild({ command: "restic", args, env: whole, signal });
+      child.stdin.end();
+      return { child, served: null };
+    };
+    return new Restic(signal, startOne, () => Promise.resolve());
   }
 
-  async start(args: readonly string[]): Promise<Child> {
-    const child = await startChild({
-      command: "restic",
-      args: ["--no-lock", "--no-cache", "--quiet", ...args],
-      env: this.#env,
-      signal: this.#signal,
-    });
+  /** Without stdin. */
+  async start(args: readonly string[]): Promise<Pick<Child, "stdout" | "exited" | "stop">> {
+    const { child, served } = await this.#startOne(["--no-lock", "--no-cache", "--quiet", ...args]);
+    this.#served = served;
     child.stderr.on("data", (text: string) => {
-      if (this.#isLocal && RETRYING.test(text)) void child.stop();
+      // What is not there now will not be there in a quarter of an hour, for which restic tries.
+      if (served !== null && RETRYING.test(text)) void child.stop();
     });
     return child;
   }
@@ -62,17 +115,34 @@ export class Restic {
   /** The JSON that a command prints. @throws RunError, RestoreRefused */
   async json(args: readonly string[], what: string): Promise<unknown> {
     const child = await this.start([...args, "--json"]);
-    child.stdin.end();
     const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
     stopIfAborted(this.#signal);
-    if (exit.code !== 0) throw resticFailed(exit, what);
+    if (exit.code !== 0) throw this.failed(exit, what);
     try {
       return JSON.parse(output);
     } catch {
       throw new RunError("dump_failed", `restic printed no JSON when ${what}`);
     }
   }
+
+  /** Why the last one that was started failed. */
+  failed(exit: Exit, what: string): RunError | RestoreRefused {
+    const unreadable = this.#served?.unreadable() ?? null;
+    if (unreadable !== null)
+      return new RunError("ciphertext_unavailable", `${unreadable.message}, when ${what}`, {
+        cause: unreadable,
+      });
+    return resticFailed(exit, what, this.#served?.damaged() ?? null);
+  }
+
+  async close(): Promise<void> {
+    await this.#close();
+  }
 }
+
+type StartRestic = (
+  args: readonly string[],
+) => Promise<{ readonly child: Child; readonly served: ServedRepository | null }>;
 
 /** What restic says of data that are not what they were; all else may be the way to the repository. */
 const DAMAGED =
@@ -81,7 +151,7 @@ const RETRYING = /returned error, retrying/;
 const OF_THE_PLACE =
   /wrong password|no key found|unable to open config|Is there a repository|connection refused|no such host|permission denied|timeout|no space left/i;
 
-export function resticFailed(exit: Exit, what: string): RunError | RestoreRefused {
+function resticFailed(exit: Exit, what: string, damaged: string | null): RunError | RestoreRefused {
   const lines = exit.stderr.split("\n").filter((line) => line.trim() !== "");
   const last = (lines.at(-1) ?? "").slice(0, 300);
   if (/no space left/i.test(exit.stderr))
@@ -90,9 +160,9 @@ export function resticFailed(exit: Exit, what: string): RunError | RestoreRefuse
       "the scratch directory's file system filled up during the restore: give it more room",
     );
   const hasEnded = exit.signal === null || RETRYING.test(exit.stderr);
-  if (hasEnded && !OF_THE_PLACE.test(exit.stderr) && DAMAGED.test(exit.stderr))
+  if (hasEnded && !OF_THE_PLACE.test(exit.stderr) && (damaged !== null || DAMAGED.test(exit.stderr)))
     return new RestoreRefused(
-      `restic cannot give back what the snapshot holds (${what}, ${endedWith(exit)})`,
+      `restic cannot give back what the snapshot holds (${what}, ${damaged ?? endedWith(exit)})`,
     );
   return new RunError("ciphertext_unavailable", `restic ended with ${endedWith(exit)} when ${what}: ${last}`);
 }

@@ -36,14 +36,12 @@ export async function findResticSandbox(
         reference.tree_id !== original["tree_id"]
       )
         throw new RestoreRefused("the backup refers to another snapshot than its receipt says");
-      const restic = await Restic.open(source, context.signal);
-      await requireSame(restic, reference);
-      if (inner === null || reference.file === null) return restoreSnapshot(restic, reference, context);
-      const dumped = await dumpedFile(restic, reference.snapshot_id, reference.file);
+      const restic = await Restic.open(source, context);
       try {
-        return await inner.restore(dumped.content, context);
+        await requireSame(restic, reference);
+        return await restoreDumped(restic, reference, inner, context);
       } finally {
-        await dumped.close();
+        await restic.close();
       }
     },
   };
@@ -58,17 +56,20 @@ async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
 }
 
 /**
- * Restic itself needs the repository, and the way to it, so it writes nothing: it gives the tree as an archive, which is unpacked in a
- * throw-away place.
+ * Restic writes nothing: it gives a file, or the tree as an archive, which is restored in a throw-away place of its own, without the
+ * repository's password.
  */
-async function restoreSnapshot(
+async function restoreDumped(
   restic: Restic,
-  { snapshot_id }: Pinned,
+  { snapshot_id, file }: Pinned,
+  inner: Sandbox | null,
   context: RunContext,
 ): Promise<Restored> {
-  const dumped = await dumpedFile(restic, snapshot_id, "/");
+  const dumped = await dumpedFile(restic, snapshot_id, file === null || inner === null ? "/" : file);
   try {
-    return await restoreTree(dumped.content, context);
+    return await (inner === null || file === null
+      ? restoreTree(dumped.content, context)
+      : inner.restore(dumped.content, context));
   } finally {
     await dumped.close();
   }

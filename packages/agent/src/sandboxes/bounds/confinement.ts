@@ -12,6 +12,9 @@ import { RestoreTooLarge } from "./restore-too-large.ts";
  */
 export type IsolationLevel = "unit" | "namespaces" | "user" | "none";
 
+/** From the best. */
+const LEVELS: readonly IsolationLevel[] = ["unit", "namespaces", "user", "none"];
+
 const GIB = 1 << 30;
 /** A database takes more room than its dump: indexes, row headers, sorting, the log of the restore itself. */
 const TIMES_PLAINTEXT = 16;
@@ -38,8 +41,7 @@ export class Confinement {
   diskBytes: number;
   /** Of all the processes together, where they are counted. */
   readonly memoryBytes: number;
-  /** Null until a place was opened. */
-  level: IsolationLevel | null = null;
+  #level: IsolationLevel | null = null;
   #reached: ReachedLimit | null = null;
   /** Nobody said how large it may become. */
   readonly #followsFromFree: boolean;
@@ -63,6 +65,15 @@ export class Confinement {
   /** `freeBytes`: of the file system that is restored to, as it is when the restore begins. */
   fitTo(freeBytes: number): void {
     if (this.#followsFromFree) this.diskBytes = Math.min(UNKNOWN_DISK, Math.floor(UNKNOWN_SHARE * freeBytes));
+  }
+
+  /** The least of all that held its programs; null until the first was held. */
+  get level(): IsolationLevel | null {
+    return this.#level;
+  }
+
+  heldBy(level: IsolationLevel): void {
+    if (this.#level === null || LEVELS.indexOf(level) > LEVELS.indexOf(this.#level)) this.#level = level;
   }
 
   reach(limit: ReachedLimit): void {

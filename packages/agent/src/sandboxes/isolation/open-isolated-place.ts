@@ -29,7 +29,7 @@ export async function openIsolatedPlace(context: RunContext): Promise<Place> {
   const { signal, scratchDir } = context;
   const confinement = context.confinement ?? new Confinement(null);
   const opened = (level: IsolationLevel, place: Place): Place => {
-    confinement.level = level;
+    confinement.heldBy(level);
     return place;
   };
   const restoredTo = (await hasSandboxUnit()) ? UNIT_CACHE : scratchDir;

@@ -126,17 +126,17 @@ export class RemoteChild {
 
   #flush(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#isOver) next.done(brokenPipe());
-      else if (this.#room === 0) return;
-      else {
+      if (!this.#isOver) {
+        if (this.#room === 0) return;
         const piece = next.bytes.subarray(0, Math.min(MAX_PAYLOAD, this.#room));
         this.#room -= piece.length;
         this.#send(frame(FRAME.stdin, this.#channel, piece));
         next.bytes = next.bytes.subarray(piece.length);
         if (next.bytes.length > 0) continue;
-        next.done();
       }
+      // First: who is told that it is done may write the next at once, and so come back in here.
       this.#waiting.shift();
+      next.done(this.#isOver ? brokenPipe() : null);
     }
   }
 

@@ -1,0 +1,144 @@
+import { constants } from "node:fs";
+import { type FileHandle, lstat, open } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { errorCode } from "@attestore/host/errno";
+import { entriesOf, nameIn, openDirectory, openToldDirectory } from "../../trees/directory.ts";
+import {
+  DamagedRepository,
+  FILE_NAME,
+  type ListedType,
+  MOST_FILES,
+  pathOf,
+  type Repository,
+  type RepositoryFile,
+  requireUsualSize,
+  UnreadableRepository,
+} from "./repository.ts";
+
+/**
+ * A directory of this host, which others may write to: nothing in it is reached by a link, and nothing is opened to be read but
+ * regular files. @throws UnreadableRepository
+ */
+export async function openLocalRepository(path: string): Promise<Repository> {
+  const root = await openToldDirectory(path).catch((error: unknown) => {
+    throw new UnreadableRepository(
+      `the repository ${path} cannot be opened (${errorCode(error) ?? "unknown error"})`,
+      { cause: error },
+    );
+  });
+  return {
+    where: path,
+    list: (type) => orUnreadable(path, type, () => listed(root, type)),
+    size: (file) =>
+      withFile(path, root, file, async (handle) => {
+        const size = await sizeOf(file, handle);
+        await handle.close();
+        return size;
+      }),
+    read: (file, { first, last }) =>
+      withFile(path, root, file, async (handle) => {
+        const size = await sizeOf(file, handle);
+        const end = Math.min(last ?? size - 1, size - 1);
+        if (first > end) {
+          await handle.close();
+          return first === 0 && size === 0 ? { length: 0, content: Readable.from([]) } : null;
+        }
+        const content = handle.createReadStream({ start: first, end, highWaterMark: 1 << 18 });
+        return { length: end - first + 1, content };
+      }),
+    close: () => root.close(),
+  };
+}
+
+async function listed(root: FileHandle, type: ListedType): Promise<{ name: string; size: number }[]> {
+  const directory = await openDirectory(nameIn(root, type));
+  try {
+    const found: { name: string; size: number }[] = [];
+    for await (const { name } of entriesOf(directory)) {
+      if (!FILE_NAME.test(name)) continue;
+      if (found.length === MOST_FILES)
+        throw new DamagedRepository(`${type} has more than ${MOST_FILES} files: \`restic prune\` it`);
+      const stats = await lstat(nameIn(directory, name));
+      if (stats.isFile()) found.push({ name, size: stats.size });
+    }
+    return found;
+  } finally {
+    await directory.close();
+  }
+}
+
+/** `use` closes it, but for an error. */
+async function withFile<Result>(
+  path: string,
+  root: FileHandle,
+  file: RepositoryFile,
+  use: (handle: FileHandle) => Promise<Result>,
+): Promise<Result | null> {
+  const handle = await orUnreadable(path, pathOf(file), () => openFile(root, file));
+  if (handle === null) return null;
+  try {
+    return await use(handle);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Packs lie in `data/ab/abcd…`, in very old repositories in `data/abcd…`. */
+async function openFile(root: FileHandle, file: RepositoryFile): Promise<FileHandle | null> {
+  if (file.type === "config") return openIn(root, "config");
+  const directory = await nullIfMissing(openDirectory(nameIn(root, file.type)));
+  if (directory === null) return null;
+  try {
+    if (file.type !== "data") return await openIn(directory, file.name);
+    const part = await nullIfMissing(openDirectory(nameIn(directory, file.name.slice(0, 2))));
+    if (part === null) return await openIn(directory, file.name);
+    try {
+      return (await openIn(part, file.name)) ?? (await openIn(directory, file.name));
+    } finally {
+      await part.close();
+    }
+  } finally {
+    await directory.close();
+  }
+}
+
+/** A pipe is not waited for, and a device not touched for long: what was opened is looked at before a byte is read. */
+function openIn(directory: FileHandle, name: string): Promise<FileHandle | null> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
+  return nullIfMissing(open(nameIn(directory, name), flags));
+}
+
+async function nullIfMissing(opening: Promise<FileHandle>): Promise<FileHandle | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** @throws DamagedRepository */
+async function sizeOf(file: RepositoryFile, handle: FileHandle): Promise<number> {
+  const stats = await handle.stat();
+  if (!stats.isFile()) throw new DamagedRepository(`${pathOf(file)} is not a regular file`);
+  requireUsualSize(file, stats.size);
+  return stats.size;
+}
+
+async function orUnreadable<Result>(
+  path: string,
+  what: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === null) throw error;
+    const why = code === "ELOOP" || code === "ENOTDIR" ? "a link in it, which is not followed" : code;
+    throw new UnreadableRepository(`${what} of the repository ${path} cannot be read (${why})`, {
+      cause: error,
+    });
+  }
+}

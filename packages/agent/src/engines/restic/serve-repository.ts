@@ -1,0 +1,171 @@
+import {
+  constants,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Stream,
+} from "node:http2";
+import type { Duplex } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import {
+  type ByteRange,
+  DamagedRepository,
+  FILE_NAME,
+  LISTED,
+  type ListedType,
+  pathOf,
+  type Repository,
+  type RepositoryFile,
+  UnreadableRepository,
+} from "./repository.ts";
+
+/** What came of it that restic itself says less well. */
+export interface ServedRepository {
+  /** Why the repository could not be read; null if it could. */
+  unreadable(): UnreadableRepository | null;
+  /** What was asked for and is not there, or is not what it should be; null if all was. */
+  damaged(): string | null;
+  /** Resolves when nothing is answered any more. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+const LIST_TYPE = "application/vnd.x.restic.rest.v2";
+
+/**
+ * Gives restic a repository over a stream: restic's REST protocol, version 2, in HTTP/2, as `rclone serve restic --stdio` speaks it.
+ * Who asks may be in other hands: they get what is listed, and files by their names, and can change nothing.
+ */
+export function serveRepository(stream: Duplex, repository: Repository): ServedRepository {
+  const over = new AbortController();
+  let unreadable: UnreadableRepository | null = null;
+  let damaged: string | null = null;
+  const session = performServerHandshake(stream, {
+    // Restic opens five at once.
+    settings: { maxConcurrentStreams: 32, enablePush: false },
+    maxSessionMemory: 16,
+    maxHeaderListPairs: 64,
+    // Go's client resets streams that it has read to their end.
+    streamResetBurst: 100_000,
+    streamResetRate: 10_000,
+  });
+  const closed = Promise.withResolvers<void>();
+  session.on("error", (error) => {
+    unreadable ??= new UnreadableRepository(`restic's connection broke (${error.message})`, { cause: error });
+  });
+  session.once("close", () => {
+    over.abort();
+    closed.resolve();
+  });
+  session.on("stream", (asked, headers) => {
+    const gone = new AbortController();
+    asked.on("error", () => undefined);
+    asked.once("close", () => gone.abort());
+    const signal = AbortSignal.any([over.signal, gone.signal]);
+    answer(asked, headers, repository, signal).then(
+      (missing) => {
+        if (missing !== null) damaged ??= missing;
+      },
+      (error: unknown) => {
+        if (!signal.aborted) {
+          if (error instanceof DamagedRepository) damaged ??= error.message;
+          else if (error instanceof UnreadableRepository) unreadable ??= error;
+          else
+            unreadable ??= new UnreadableRepository(
+              `the repository ${repository.where} cannot be read (${String(error)})`,
+              { cause: error },
+            );
+        }
+        if (asked.destroyed) return;
+        if (asked.headersSent) asked.close(constants.NGHTTP2_INTERNAL_ERROR);
+        else refuse(asked, 500);
+      },
+    );
+  });
+  return {
+    unreadable: () => unreadable,
+    damaged: () => damaged,
+    closed: closed.promise,
+    close: () => {
+      over.abort();
+      session.destroy();
+      stream.destroy();
+    },
+  };
+}
+
+/** What restic can't do without and is not there, for messages; else null. */
+async function answer(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const method = headers[":method"];
+  if (method !== "GET" && method !== "HEAD") return refuse(stream, 405);
+  const asked = parsePath(headers[":path"] ?? "");
+  if (asked === null) return refuse(stream, 403);
+  if (asked === "nothing") return refuse(stream, 404);
+  if ("list" in asked) {
+    if (method === "HEAD") return refuse(stream, 405);
+    const files = asked.list === "locks" ? [] : await repository.list(asked.list, signal);
+    const body = Buffer.from(JSON.stringify(files));
+    stream.respond({ ":status": 200, "content-type": LIST_TYPE, "content-length": body.length });
+    stream.end(body);
+    return null;
+  }
+  const { file } = asked;
+  if (method === "HEAD") {
+    const size = await repository.size(file, signal);
+    if (size === null) refuse(stream, 404);
+    else stream.respond({ ":status": 200, "content-length": size }, { endStream: true });
+    return null;
+  }
+  const range = parseRange(headers.range);
+  if (range === null) return refuse(stream, 400);
+  const piece = await repository.read(file, range, signal);
+  if (piece === null) {
+    refuse(stream, 404);
+    return file.type === "config" ? null : `${pathOf(file)} is missing or too short`;
+  }
+  if (stream.destroyed) {
+    piece.content.destroy();
+    return null;
+  }
+  const status = headers.range === undefined ? 200 : 206;
+  stream.respond({
+    ":status": status,
+    "content-type": "application/octet-stream",
+    "content-length": piece.length,
+  });
+  await pipeline(piece.content, stream, { signal });
+  return null;
+}
+
+type Asked = { readonly list: ListedType | "locks" } | { readonly file: RepositoryFile };
+
+/** Null for what is none of its business. `nothing`: restic asks for a file that can't be, to see whether somebody answers. */
+function parsePath(path: string): Asked | "nothing" | null {
+  if (path === "/config") return { file: { type: "config", name: "" } };
+  if (/^\/file-[0-9]{1,20}$/.test(path)) return "nothing";
+  const [, type, name] = /^\/([a-z]{1,9})\/([^/]*)$/.exec(path) ?? [];
+  const known = [...LISTED, "data" as const].find((each) => each === type);
+  if (name === "")
+    return type === "locks"
+      ? { list: type }
+      : known === undefined || known === "data"
+        ? null
+        : { list: known };
+  if (name === undefined || known === undefined || !FILE_NAME.test(name)) return null;
+  return { file: { type: known, name } };
+}
+
+function parseRange(header: string | undefined): ByteRange | null {
+  if (header === undefined) return { first: 0, last: null };
+  const [, first, last = ""] = /^bytes=([0-9]{1,15})-([0-9]{0,15})$/.exec(header) ?? [];
+  return first === undefined ? null : { first: Number(first), last: last === "" ? null : Number(last) };
+}
+
+function refuse(stream: ServerHttp2Stream, status: number): null {
+  stream.respond({ ":status": status, "content-length": 0 }, { endStream: true });
+  return null;
+}
