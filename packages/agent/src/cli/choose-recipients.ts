@@ -3,7 +3,7 @@ import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
 import type { Config } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
 import { SIGNER_DIRECTORY } from "../signer/command.ts";
-import { signerSocket } from "../signer/signing-keys.ts";
+import { signerSocket } from "../signer/open-signing-keys.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call } from "./command.ts";
 

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { newId } from "@attestore/contract";
 import type { Layout } from "../state/layout.ts";
-import { ensureSigningKey } from "../signer/signing-key.ts";
+import { ensureSigningKey } from "../signer/open-signing-keys.ts";
 import { UserError } from "../errors/user-error.ts";
 import { writeRootConfig } from "../config/write-config.ts";
 import { chooseRecipients, identityPlace } from "./choose-recipients.ts";

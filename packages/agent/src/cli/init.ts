@@ -8,7 +8,7 @@ import { errorCode } from "@attestore/host/errno";
 import { readConfig, type Config } from "../config/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
-import { ensureSigningKey } from "../signer/signing-key.ts";
+import { ensureSigningKey } from "../signer/open-signing-keys.ts";
 import { askSecret } from "./terminal/ask-secret.ts";
 import { UserError } from "../errors/user-error.ts";
 import { writeRootConfig } from "../config/write-config.ts";

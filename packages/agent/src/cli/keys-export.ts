@@ -4,7 +4,7 @@ import { replaceFile } from "@attestore/host/durable-files";
 import { formatPublicKeyPem, formatSshLine } from "@attestore/proof";
 import { readIdentities } from "../crypto/age-identity.ts";
 import { readText } from "../state/read-json.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { SIGNER_DIRECTORY } from "../signer/command.ts";
 import { socketOf } from "../signer-client/held-line.ts";
 import { UserError } from "../errors/user-error.ts";

@@ -4,7 +4,7 @@ import { errorCode } from "@attestore/host/errno";
 import { parsePublicKeyFile, sshFingerprint, type EnvelopeJson, type PublicKey } from "@attestore/proof";
 import { readText } from "../state/read-json.ts";
 import type { Layout } from "../state/layout.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 
 /** The public keys that this root has ever signed with, by fingerprint: the one in use and those that it has rotated away. */
 export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {

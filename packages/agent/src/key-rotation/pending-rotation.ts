@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { keyRotationFromJson, type KeyRotationJson } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { listRotations } from "./rotation.ts";
 
 export interface SigningRotationFile {

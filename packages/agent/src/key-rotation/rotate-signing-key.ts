@@ -3,9 +3,9 @@ import { makeDirectory, removeFile, replaceFile } from "@attestore/host/durable-
 import { formatPublicKeyPem } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
 import { readText } from "../state/read-json.ts";
-import { readSigningKey, type SigningKey } from "../signer/signing-key.ts";
+import { type SigningKey } from "../signer/signing-key.ts";
+import { readSigningKey, openSigningKeys } from "../signer/open-signing-keys.ts";
 import { retiredName } from "../signer/key-directory.ts";
-import { openSigningKeys } from "../signer/signing-keys.ts";
 import { newestSigningRotation } from "./pending-rotation.ts";
 import { keepRotation, signRotation } from "./rotation.ts";
 

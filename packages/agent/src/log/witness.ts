@@ -16,7 +16,7 @@ import {
 import type { Layout } from "../state/layout.ts";
 import { waitForLock } from "../state/lock.ts";
 import { readJson } from "../state/read-json.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import type { Attachment } from "../service/attachment.ts";
 import { requireNoLogAlarm, type LogAlarmReason } from "../state/log-alarm.ts";
 import { raiseLogAlarm } from "./raise-log-alarm.ts";

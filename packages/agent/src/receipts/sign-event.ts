@@ -11,7 +11,7 @@ import {
 } from "@attestore/proof";
 import { readConfig } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { UserError } from "../errors/user-error.ts";
 import { agentVersion } from "../state/host-facts.ts";
 import { signNext } from "./chain.ts";

@@ -11,7 +11,7 @@ import {
   type Statement,
 } from "@attestore/proof";
 import type { Layout } from "../state/layout.ts";
-import { readSigningKey } from "../signer/signing-key.ts";
+import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { requireNoLogAlarm } from "../state/log-alarm.ts";
 import { signNext } from "./chain.ts";
 import { receiptFileName, type ReceiptFile } from "./receipt-files.ts";

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { makeDirectory, moveFile, removeFile, replaceFile } from "@attestore/host/durable-files";
 import { readText } from "../state/read-json.ts";
-import { ensureSigningKeyFile, readSigningKeyFile, type SigningKey } from "./signing-key-file.ts";
-import type { SigningKeys } from "./signing-keys.ts";
+import { ensureSigningKeyFile, readSigningKeyFile } from "./signing-key-file.ts";
+import type { SigningKey, SigningKeys } from "./signing-key.ts";
 
 /** The keys as files of a directory: the root's `keys/`, or the signing process's own. */
 export class KeyDirectory implements SigningKeys {

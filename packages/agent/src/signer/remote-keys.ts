@@ -1,8 +1,7 @@
 import { concatBytes, publicKeyFromBytes } from "@attestore/proof";
-import { signingKey, type SigningKey } from "./signing-key-file.ts";
+import { signingKey, type SigningKey, type SigningKeys } from "./signing-key.ts";
 import { askSigner, signerFailed } from "../signer-client/ask-signer.ts";
 import { KEY_SIZE, OPERATION } from "../signer-client/protocol.ts";
-import type { SigningKeys } from "./signing-keys.ts";
 
 const SIGNATURE_SIZE = 64;
 

@@ -1,7 +1,7 @@
 import type { Server, Socket } from "node:net";
 import { errorMessage } from "@attestore/host/errno";
 import { equalBytes, ProofError, publicKeyFromBytes, type PublicKey } from "@attestore/proof";
-import type { SigningKey } from "./signing-key-file.ts";
+import type { SigningKey } from "./signing-key.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { KeyDirectory } from "./key-directory.ts";
 import type { HeldIdentities } from "./held-identities.ts";

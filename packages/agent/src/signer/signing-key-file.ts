@@ -1,28 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
 import { replaceFile } from "@attestore/host/durable-files";
-import { formatPublicKeyWire, publicKeyFromSpki, sshFingerprint } from "@attestore/proof";
-import type { PublicKey, Signer } from "@attestore/proof";
+import { publicKeyFromSpki } from "@attestore/proof";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
-
-/** The agent's Ed25519 key pair; the private half stays inside `sign`. */
-export interface SigningKey {
-  readonly publicKey: PublicKey;
-  /** Base64 of the 32 raw bytes, as an attach names it. */
-  readonly wire: string;
-  /** `SHA256:…`, the keyid of every envelope and what a person compares. */
-  readonly fingerprint: string;
-  readonly sign: Signer;
-}
-
-export function signingKey(publicKey: PublicKey, signer: Signer): SigningKey {
-  return {
-    publicKey,
-    wire: formatPublicKeyWire(publicKey),
-    fingerprint: sshFingerprint(publicKey),
-    sign: signer,
-  };
-}
+import { signingKey, type SigningKey } from "./signing-key.ts";
 
 /** @throws UserError key_file */
 export async function readSigningKeyFile(file: string): Promise<SigningKey> {

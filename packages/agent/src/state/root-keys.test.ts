@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { ensureAgeIdentity, readIdentities } from "../crypto/age-identity.ts";
 import { readAgentToken } from "./agent-token.ts";
 import { layoutOf, makeLayout, type Layout } from "./layout.ts";
-import { ensureSigningKey, readSigningKey } from "../signer/signing-key.ts";
+import { ensureSigningKey, readSigningKey } from "../signer/open-signing-keys.ts";
 
 let layout: Layout;
 

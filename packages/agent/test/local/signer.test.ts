@@ -41,10 +41,9 @@ import { seal } from "../../src/crypto/seal.ts";
 import { unseal } from "../../src/crypto/unseal.ts";
 import { ensureAgeIdentity, parseIdentities, readIdentities } from "../../src/crypto/age-identity.ts";
 import { layoutOf, makeLayout } from "../../src/state/layout.ts";
-import { ensureSigningKey, readSigningKey } from "../../src/signer/signing-key.ts";
+import { ensureSigningKey, readSigningKey, openSigningKeys } from "../../src/signer/open-signing-keys.ts";
 import { encodeMessage, MAX_MESSAGE, OPENED, OPERATION } from "../../src/signer-client/protocol.ts";
 import { fileKeyFrom, heldRecipients, makeHeldIdentity } from "../../src/signer-client/remote-identities.ts";
-import { openSigningKeys } from "../../src/signer/signing-keys.ts";
 import { until } from "../../../../tests/e2e/harness/wait.ts";
 import { ALICE, as, MALLORY, moduleOf, programAs } from "./second-user.ts";
 

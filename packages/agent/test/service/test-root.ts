@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ensureAgeIdentity } from "../../src/crypto/age-identity.ts";
 import { readConfig, type Config } from "../../src/config/config.ts";
 import { layoutOf, makeLayout, type Layout } from "../../src/state/layout.ts";
-import { ensureSigningKey } from "../../src/signer/signing-key.ts";
+import { ensureSigningKey } from "../../src/signer/open-signing-keys.ts";
 import { openAttachment, type Attachment } from "../../src/service/attachment.ts";
 import { openService } from "../../src/service/service.ts";
 import type { TestService } from "./test-service.ts";

@@ -9,7 +9,7 @@ import {
 } from "@attestore/proof";
 import type { AgentTimes } from "./check-agents.ts";
 import type { SignedEvent } from "./check-event.ts";
-import type { PackLog } from "./check-log.ts";
+import type { PackLog } from "./pack-log.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";

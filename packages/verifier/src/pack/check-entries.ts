@@ -1,7 +1,7 @@
-import { type EventBundle, PREDICATE_BACKUP } from "@attestore/proof";
-import type { KnownAgent } from "./check-agents.ts";
-import { checkEvent, type SignedEvent } from "./check-event.ts";
-import type { PackLog } from "./check-log.ts";
+import { PREDICATE_BACKUP } from "@attestore/proof";
+import type { KnownAgent } from "./read-agents.ts";
+import { checkEvent, type CheckedEvents } from "./check-event.ts";
+import type { PackLog } from "./pack-log.ts";
 import type { CheckedRange, RangeLeaf } from "./check-range.ts";
 import { checkReceipt, type CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
@@ -11,13 +11,10 @@ import { checkUnsigned } from "./unsigned-events.ts";
 /** Signatures are checked in the thread pool. */
 const AT_ONCE = 32;
 
-export interface CheckedEntries {
+export interface CheckedEntries extends CheckedEvents {
   /** In the order of the log. */
   receipts: CheckedReceipt[];
-  /** Likewise. */
-  signedEvents: SignedEvent[];
-  events: Map<string, EventBundle>;
-  /** Of those, the ids that are from outside the range of bodies. */
+  /** Of the events, the ids that are from outside the range of bodies. */
   otherEvents: Set<string>;
   /** Receipts of a version that is not known here: nothing could be counted with them. */
   unread: string[];

@@ -12,8 +12,8 @@ import {
   verifyEnvelope,
   verifyInclusion,
 } from "@attestore/proof";
-import type { KnownAgent } from "./check-agents.ts";
-import type { PackLog } from "./check-log.ts";
+import type { KnownAgent } from "./read-agents.ts";
+import type { PackLog } from "./pack-log.ts";
 import { type Named, refuse, requirePlace, signingKey } from "./entry-place.ts";
 import type { PackFiles } from "./pack-files.ts";
 
@@ -30,6 +30,13 @@ export interface SignedEvent {
   /** Of the key that signed it. */
   keyFingerprint: string;
   isEarlier: boolean;
+}
+
+/** The events of a pack that hold. */
+export interface CheckedEvents {
+  events: Map<string, EventBundle>;
+  /** In the order of the log. */
+  signedEvents: SignedEvent[];
 }
 
 /** One event by itself, and its signature where it has one; null, and why among the findings, where it does not hold. */

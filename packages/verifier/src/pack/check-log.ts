@@ -15,24 +15,13 @@ import {
   toHex,
   MAX_NOTE_SIZE,
 } from "@attestore/proof";
-import type { KnownAgent } from "./check-agents.ts";
+import type { KnownAgent } from "./read-agents.ts";
 import type { Findings } from "./findings.ts";
 import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
+import type { PackLog } from "./pack-log.ts";
 
 const MAX_SMALL = MAX_NOTE_SIZE;
-
-/** The log that a pack is about, as its checkpoint has it. */
-export interface PackLog {
-  /** The one given, or else the one that the pack brings. */
-  key: NoteVerifier;
-  timeKey: NoteVerifier | null;
-  checkpoint: string;
-  size: number;
-  rootHash: Uint8Array;
-  /** Who of the agents whose keys were given cosigned the checkpoint, and of the witnesses that were asked for. */
-  witnesses: { name: string; at: string }[];
-}
 
 /** Witnesses that whoever asks knows, and how many of them have to have seen the checkpoint. */
 export interface AskedWitnesses {

@@ -9,7 +9,7 @@ import {
   type TimedCheckpoint,
   verifyConsistency,
 } from "@attestore/proof";
-import type { PackLog } from "./check-log.ts";
+import type { PackLog } from "./pack-log.ts";
 import type { Findings } from "./findings.ts";
 import { type PackFiles, reasonOf } from "./pack-files.ts";
 

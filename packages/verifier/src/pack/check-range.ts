@@ -16,7 +16,7 @@ import {
   toHex,
   verifyConsistency,
 } from "@attestore/proof";
-import type { PackLog } from "./check-log.ts";
+import type { PackLog } from "./pack-log.ts";
 import { checkPeriod } from "./check-period.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";

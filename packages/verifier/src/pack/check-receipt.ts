@@ -6,8 +6,8 @@ import {
   type Statement,
   verifyReceipt,
 } from "@attestore/proof";
-import type { KnownAgent } from "./check-agents.ts";
-import type { PackLog } from "./check-log.ts";
+import type { KnownAgent } from "./read-agents.ts";
+import type { PackLog } from "./pack-log.ts";
 import { type Named, requirePlace, signingKey } from "./entry-place.ts";
 import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";

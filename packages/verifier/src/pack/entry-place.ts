@@ -5,8 +5,8 @@ import {
   type EnvelopeJson,
   type TrustedKey,
 } from "@attestore/proof";
-import type { KnownAgent } from "./check-agents.ts";
-import type { PackLog } from "./check-log.ts";
+import type { KnownAgent } from "./read-agents.ts";
+import type { PackLog } from "./pack-log.ts";
 import type { RangeLeaf } from "./check-range.ts";
 
 /** A receipt or event by its file's name, and its leaf where that is of the range of bodies. */

@@ -1,6 +1,6 @@
 import type { BasisKey } from "../basis.ts";
 import type { PinnedKey } from "../pinned-key.ts";
-import type { KnownAgent } from "./check-agents.ts";
+import type { KnownAgent } from "./read-agents.ts";
 import type { SignedEvent } from "./check-event.ts";
 import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";

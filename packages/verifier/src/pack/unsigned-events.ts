@@ -1,6 +1,6 @@
 import type { EventBundle } from "@attestore/proof";
 import type { BasisEvents } from "../basis.ts";
-import type { CheckedEntries } from "./check-entries.ts";
+import type { CheckedEvents } from "./check-event.ts";
 import type { Findings } from "./findings.ts";
 
 /** Of an agent's unsigned events so many are named. */
@@ -10,7 +10,7 @@ const MAX_NAMED = 100;
 const SIGNED_WITHIN = "agent_key_rotated";
 
 /** Whose word each event is: of agents that signed them, of agents by the service's word alone, of the service. */
-export function basisOfEvents({ events, signedEvents }: CheckedEntries): BasisEvents {
+export function basisOfEvents({ events, signedEvents }: CheckedEvents): BasisEvents {
   const unsigned = unsignedOf(events);
   const byAgent = Map.groupBy(unsigned, ({ leaf }) => leaf.actor_id);
   return {
@@ -40,7 +40,7 @@ const REPORTED: ReadonlySet<string> = new Set(["backup_failed", "restore_failed"
  * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no events, so that alone leaves nothing open;
  * one that has signed events signs them all.
  */
-export function checkUnsigned(findings: Findings, { events, signedEvents }: CheckedEntries): string {
+export function checkUnsigned(findings: Findings, { events, signedEvents }: CheckedEvents): string {
   const since = new Map<string, number>();
   for (const { agentId, logIndex } of signedEvents)
     since.set(agentId, Math.min(logIndex, since.get(agentId) ?? Infinity));

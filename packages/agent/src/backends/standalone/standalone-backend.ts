@@ -1,4 +1,4 @@
-import { readSigningKey } from "../../signer/signing-key.ts";
+import { readSigningKey } from "../../signer/open-signing-keys.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import { UserError } from "../../errors/user-error.ts";

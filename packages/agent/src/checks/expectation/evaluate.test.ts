@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type DriverValue, formatRow } from "../format-row.ts";
 import { parseRow } from "../row.ts";
-import { column, compounds, expressions, number } from "../testing/arbitrary-expressions.ts";
+import { column, compounds, expressions, number } from "../../../test/arbitrary-expressions.ts";
 import { holdTo } from "./evaluate.ts";
 import { type Expression, type Literal, printExpectation } from "./expression.ts";
 import { parseExpectation } from "./parse.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { anyText, column, compounds, expressions, number } from "../testing/arbitrary-expressions.ts";
+import { anyText, column, compounds, expressions, number } from "../../../test/arbitrary-expressions.ts";
 import { ExpectationError } from "./expectation-error.ts";
 import { type ColumnName, type Expression, type Literal, printExpectation } from "./expression.ts";
 import { parseExpectation } from "./parse.ts";

@@ -11,7 +11,8 @@ import { type LookedInside, lookInside } from "../foreign/look-inside.ts";
 import { originOfPath } from "../origin.ts";
 import { formatHash, formatReference } from "../foreign/reference.ts";
 import { newestDump } from "./newest-dump.ts";
-import { type FoundDump, openPlace } from "./place.ts";
+import { type FoundDump } from "./place.ts";
+import { openPlace } from "./open-place.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 async function originOfPlace(place: DumpsSettings["place"]): Promise<Origin> {

@@ -1,7 +1,4 @@
 import type { RunContext } from "../../sandboxes/run-context.ts";
-import { bucketPlace } from "./bucket-place.ts";
-import { directoryPlace } from "./directory-place.ts";
-import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /** A dump, as its place lists it. */
 export interface FoundDump {
@@ -31,9 +28,4 @@ export interface DumpsPlace {
   /** @throws RunError `ciphertext_unavailable`, `disk_full` */
   fetch(dump: Pick<FoundDump, "path" | "size">, context: RunContext): Promise<LocalDump>;
   close(): void;
-}
-
-/** @throws RunError `connection_reference` without a bucket's credentials. */
-export function openPlace({ place }: DumpsSettings): Promise<DumpsPlace> {
-  return place.kind === "directory" ? Promise.resolve(directoryPlace(place.path)) : bucketPlace(place.s3);
 }

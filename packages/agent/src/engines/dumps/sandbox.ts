@@ -11,7 +11,7 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { findForeignSandbox, knownDump } from "../foreign/foreign-sandbox.ts";
 import { readReference } from "../foreign/reference.ts";
 import { originalOf } from "../foreign/original.ts";
-import { openPlace } from "./place.ts";
+import { openPlace } from "./open-place.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
 /** Restores the very file that a backup refers to, from where it lies or from a copy of the object. */

@@ -23,7 +23,7 @@ import {
   inferred,
   makePlace,
   restoreTree,
-} from "./testing/round-trip.ts";
+} from "../../../test/files/round-trip.ts";
 import { treeManifest } from "./tree-manifest.ts";
 
 const LARGE = Buffer.alloc(8 << 20, "large");

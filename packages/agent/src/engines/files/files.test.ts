@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "./testing/round-trip.ts";
+import { ALL_PASSED, dumpTree, inferred, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
 
 let place: ReturnType<typeof makePlace>;
 let source: string;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { dumpTree, makePlace, restoreTree } from "./testing/round-trip.ts";
+import { dumpTree, makePlace, restoreTree } from "../../../test/files/round-trip.ts";
 
 it.each([
   ["of bytes", "size=4m", (tree: string) => writeFileSync(join(tree, "large"), Buffer.alloc(8 << 20, "x"))],

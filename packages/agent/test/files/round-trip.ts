@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CheckOutcome } from "@attestore/proof";
-import type { SourceConfigOf } from "../../../config/source-config.ts";
-import type { Restored, SourceMetadata } from "../../engine.ts";
-import { files } from "../index.ts";
+import type { SourceConfigOf } from "../../src/config/source-config.ts";
+import type { Restored, SourceMetadata } from "../../src/engines/engine.ts";
+import { files } from "../../src/engines/files/index.ts";
 
 /** Where one test's trees lie; removed at its end. */
 export function makePlace(): { readonly path: string; remove(): void } {

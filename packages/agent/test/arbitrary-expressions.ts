@@ -1,6 +1,12 @@
 import fc from "fast-check";
-import { parseDecimal } from "../decimal.ts";
-import type { ColumnName, Expression, Literal, Operand, Operator } from "../expectation/expression.ts";
+import { parseDecimal } from "../src/checks/decimal.ts";
+import type {
+  ColumnName,
+  Expression,
+  Literal,
+  Operand,
+  Operator,
+} from "../src/checks/expectation/expression.ts";
 
 const OPERATORS: readonly Operator[] = ["=", "!=", "<", "<=", ">", ">="];
 
