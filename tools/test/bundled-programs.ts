@@ -11,8 +11,8 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The agent and the verifier, each in one file as they ship: paths of CommonJS modules for `node`. */
     programs: { attestore: string; "attestore-verify": string };
-    /** The service likewise, where tests start it from outside: null for unit tests, which start it from its sources. */
-    service: string | null;
+    /** The service likewise: it ships as sources, and the tests of what ships start those. */
+    service: string;
   }
 }
 
@@ -34,7 +34,7 @@ const shared = globalThis as { [SHARED]?: Promise<Bundled> };
 export async function setup(project: TestProject): Promise<() => void> {
   const { paths, service, remove } = await (shared[SHARED] ??= bundlePrograms());
   project.provide("programs", paths);
-  project.provide("service", project.name === "unit" ? null : await service());
+  project.provide("service", await service());
   // When all tests are over.
   return remove;
 }

@@ -37,9 +37,7 @@ const CACHE = process.env["NODE_COMPILE_CACHE"] ?? checkout("node_modules/.cache
 /** Tests have all of them in a few files each; benchmarks and tools, which vitest does not run, have not. */
 function mainOf(program: Program): string {
   if (process.env["VITEST"] === undefined) return SOURCES[program];
-  return program === "attestore-server"
-    ? (inject("service") ?? SOURCES[program])
-    : inject("programs")[program];
+  return program === "attestore-server" ? inject("service") : inject("programs")[program];
 }
 
 /** Without the settings of the shell that runs the tests. */

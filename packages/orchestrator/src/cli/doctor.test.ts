@@ -15,7 +15,7 @@ import type { Finding } from "./doctor/finding.ts";
 let server: TestServer;
 let smtp: TestSmtpServer;
 beforeAll(async () => {
-  server = await TestServer.create();
+  server = await TestServer.create({ first: true });
   smtp = await startSmtpServer();
 });
 afterAll(async () => {

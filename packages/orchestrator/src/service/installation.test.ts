@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import pg from "pg";
 import { comparePair } from "../features/installation/pairing.ts";
+import { putTestCluster } from "../platform/database/test-database.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
@@ -81,6 +82,7 @@ test("an empty database beside objects: nothing is deleted, everybody is told, a
   await stop(await server.serve());
   await addObjects(KEYS);
   await rename(file("postgres"), file("postgres.old"));
+  await putTestCluster(server.data);
   const running = await server.serve();
   await swept(running);
   expect(await stored()).toHaveLength(KEYS.length);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { recordBackup } from "../../test/recorded.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
@@ -16,20 +16,19 @@ const OLD = { ATTESTORE_POSTGRES: "/usr/lib/postgresql/15" };
 /** A dozen starts of a service, one after the other; some 20 s on a machine with nothing else to do. */
 const TIMEOUT_MS = 300_000;
 const PAGE = fileURLToPath(new URL("../../../../docs/operate.md", import.meta.url));
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 let server: TestServer;
 let root: string;
 let org: string;
 let keys: string[];
 beforeAll(async () => {
-  const made = await TestServer.create();
+  const made = await TestServer.create({ first: true });
   root = dirname(made.data);
   server = new TestServer(root, made.port);
   Object.assign(server, { data: join(root, "attestore-server") });
   await mkdir(join(root, "bin"));
   await mkdir(join(root, "work"));
-  const program = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`;
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${inject("service")}' "$@"\n`;
   await writeFile(join(root, "bin", "attestore-server"), program, { mode: 0o755 });
 });
 afterAll(() => server.remove());
@@ -45,6 +44,7 @@ async function follow(name: string, postgres: Record<string, string> = OLD): Pro
     {
       cwd: join(root, "work"),
       env: {
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
         ATTESTORE_DATA: server.data,
         ...postgres,
         PATH: `${join(root, "bin")}:/usr/lib/postgresql/15/bin:${process.env["PATH"]}`,

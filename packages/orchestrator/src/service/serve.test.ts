@@ -44,6 +44,8 @@ function startBody(): object {
 }
 
 test("a first start makes everything, a stop ends everything, a second start goes on", async () => {
+  await server.remove();
+  server = await TestServer.create({ first: true });
   const first = await server.serve();
   expect([await statusOf("/healthz"), await statusOf("/readyz")]).toEqual([200, 200]);
   expect((await readdir(server.data)).sort()).toEqual([

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { Agent, request } from "node:https";
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { createServer } from "node:net";
@@ -10,10 +10,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { inject } from "vitest";
+import { putTestCluster } from "../platform/database/test-database.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
-
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
 
 export interface Answer {
   status: number;
@@ -34,7 +33,8 @@ export class TestServer {
   readonly connections = new Agent({ keepAlive: true });
   readonly #started: ChildProcess[] = [];
 
-  static async create(): Promise<TestServer> {
+  /** An empty database is there already, unless it is about what a first start makes. */
+  static async create({ first = false } = {}): Promise<TestServer> {
     const root = await mkdtemp(join(tmpdir(), "server-"));
     await chmod(root, 0o711);
     const probe = createServer().listen(0, "127.0.0.1");
@@ -42,12 +42,19 @@ export class TestServer {
     const { port } = probe.address() as AddressInfo;
     probe.close();
     await once(probe, "close");
-    return new TestServer(root, port);
+    const server = new TestServer(root, port);
+    if (!first) await server.#putCluster();
+    return server;
   }
 
   constructor(root: string, port: number) {
     this.data = join(root, "data");
     this.port = port;
+  }
+
+  async #putCluster(): Promise<void> {
+    await mkdir(this.data, { mode: 0o711 });
+    await putTestCluster(this.data);
   }
 
   get cluster(): string {
@@ -58,7 +65,7 @@ export class TestServer {
     args: string[],
     environment: NodeJS.ProcessEnv = {},
   ): { process: ChildProcess; said(text: string): Promise<void>; finished: Promise<Finished> } {
-    const child = spawn(process.execPath, [MAIN, ...args], {
+    const child = spawn(process.execPath, [inject("service"), ...args], {
       env: {
         PATH: process.env["PATH"],
         // What Node compiled of the same sources before: a third of a start.

@@ -15,7 +15,7 @@ const PAGE = new URL("../../../../docs/operate.md", import.meta.url);
 let server: TestServer;
 let postgres: OwnPostgres;
 beforeAll(async () => {
-  server = await TestServer.create();
+  server = await TestServer.create({ first: true });
   postgres = await startOwnPostgres(join(dirname(server.data), "own"));
 }, TIMEOUT_MS);
 afterAll(async () => {

@@ -6,6 +6,7 @@ import type { TSchema } from "typebox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientTypes } from "../../../../../tools/client/client-types.ts";
 import { startTestService, type TestService } from "../../../test/service.ts";
+import { validatorCompiler } from "../../platform/http/compile-validator.ts";
 import { exampleOf } from "../../platform/openapi/example.ts";
 import { apiRoutes } from "../api-routes.ts";
 import { documentOf } from "./routes.ts";
@@ -54,6 +55,16 @@ describe("the OpenAPI document", () => {
     const example = exampleOf(schema);
     expect([...Value.Errors(schema as TSchema, example)]).toEqual([]);
   });
+});
+
+test("what calls are checked with takes the examples: the service compiles each only when the first call comes", () => {
+  const compile = validatorCompiler();
+  for (const { method, path: url, body, query, params } of apiRoutes())
+    for (const schema of [body, query, params]) {
+      if (schema === undefined) continue;
+      const validate = compile({ schema, method, url });
+      expect(validate(exampleOf(schema)), `${method} ${url}`).toBe(true);
+    }
 });
 
 test("the page names every call, and loads nothing from elsewhere", async () => {
