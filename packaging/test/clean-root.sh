@@ -21,6 +21,8 @@ mount --bind "$RELEASE" release
 mount -o remount,bind,ro release
 # What this machine may have of it.
 rm -rf etc/attestore var/lib/attestore etc/systemd/system/attestore*
+# Nor is every manual page of this machine indexed anew at each installation.
+rm -f var/lib/man-db/auto-update
 set +e
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 ATTESTORE_DOWNLOADS_URL=file:///release \
   chroot . sh -euc "$1" </dev/null

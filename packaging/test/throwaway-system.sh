@@ -64,6 +64,8 @@ DefaultDependencies=no
 EOF
 # Container images have one that keeps packages from starting anything.
 rm -f usr/sbin/policy-rc.d
+# Nor is every manual page of this machine indexed anew at each installation.
+rm -f var/lib/man-db/auto-update
 hostname throwaway
 : >etc/machine-id
 
