@@ -1,8 +1,11 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProvidedContext } from "vitest";
-import type { TestProject } from "vitest/node";
+import { pathToFileURL } from "node:url";
+import type { TestProject, Vite } from "vitest/node";
+import { unprivilegedUser } from "../../packages/agent/src/processes/unprivileged-user.ts";
 import { bundleService } from "./bundled-service.ts";
 import { bundle } from "../package/bundle.ts";
 import { REPOSITORY } from "../package/release.ts";
@@ -39,6 +42,21 @@ export async function setup(project: TestProject): Promise<() => void> {
   return remove;
 }
 
+/**
+ * For tests that call the agent's functions in their own process: the children that these start are the bundle too. From sources each takes three
+ * times as long.
+ */
+export const childrenFromBundle: Vite.Plugin = {
+  name: "children-from-bundle",
+  async transform(code, id) {
+    const bundled = shared[SHARED];
+    if (bundled === undefined || !id.endsWith("/packages/agent/src/sandboxes/bounds/own-program.ts"))
+      return null;
+    const { attestore } = (await bundled).paths;
+    return code.replace("import.meta.url", JSON.stringify(pathToFileURL(attestore).href));
+  },
+};
+
 async function bundlePrograms(): Promise<Bundled> {
   const directory = mkdtempSync(join(tmpdir(), "attestore-programs-"));
   // A sandbox's user runs them too.
@@ -51,8 +69,9 @@ async function bundlePrograms(): Promise<Bundled> {
     return path;
   };
   try {
+    await write("program.cjs", "agent/src/single-executable.ts");
     const paths = {
-      attestore: await write("attestore.cjs", "agent/src/single-executable.ts"),
+      attestore: await compiledOnce(directory),
       "attestore-verify": await write("attestore-verify.cjs", "verifier/src/main.ts"),
     };
     let bundled: Promise<string> | undefined;
@@ -61,4 +80,37 @@ async function bundlePrograms(): Promise<Bundled> {
     remove();
     throw error;
   }
+}
+
+/**
+ * What starts `program.cjs` with its code compiled already, also in a sandbox, which leaves nothing of the environment and shows that directory at
+ * another path.
+ */
+async function compiledOnce(directory: string): Promise<string> {
+  const [start, program, cache] = ["attestore.cjs", "program.cjs", "compiled"].map((name) =>
+    join(directory, name),
+  ) as [string, string, string];
+  // The program's children begin here too.
+  const code = readFileSync(program, "utf8").replaceAll(
+    "pathToFileURL(__filename)",
+    `pathToFileURL(__filename.replace(/program\\.cjs$/, "attestore.cjs"))`,
+  );
+  writeFileSync(program, code);
+  writeFileSync(
+    start,
+    `require("node:module").enableCompileCache({ directory: __dirname + "/compiled", portable: true });\nrequire("./program.cjs");\n`,
+  );
+  mkdirSync(cache);
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("NODE_")));
+  // Each user has a cache of their own, which is written when the program ends. One who can't reach this checkout does without.
+  for (const user of [null, await unprivilegedUser()]) {
+    if (user !== null) chownSync(cache, user.uid, user.gid);
+    spawnSync(process.execPath, [start, "internal-sqlite"], {
+      env,
+      cwd: "/",
+      stdio: "ignore",
+      ...(user === null ? {} : { uid: user.uid, gid: user.gid }),
+    });
+  }
+  return start;
 }
