@@ -83,7 +83,7 @@ nothing_installed='
     attestore doctor | grep -F \"signed by an operator's own key \$key\"
     echo --- a program that nobody signed
     printf x >>/usr/bin/attestore
-    attestore doctor | grep 'is not the program that was signed'"
+    attestore doctor | grep 'differs from the signed program'"
   [ "$status" -eq 0 ]
   [[ "$output" == *"RW…), not RW"* ]]
 }

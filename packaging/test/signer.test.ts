@@ -110,7 +110,7 @@ describe("its upgrade", () => {
     );
     backUp();
     expect(mustShell("attestore receipts verify")).toContain("2");
-    expect(toldByDoctor("identity")).toBe("good: a process of its own opens backups, for 1 recipient");
+    expect(toldByDoctor("identity")).toBe("good: a separate process decrypts backups, for 1 recipient");
     expect(toldByDoctor("signer")).toMatch(/^good: a process of its own .*\/run\/attestore\/signer\.sock$/);
   });
 

@@ -97,7 +97,7 @@ it("reaches for each source, and compares the programs with the server", async (
   expect(found.get("source shop")?.detail).toMatch(/^PostgreSQL \d+\.\d+, dumped by pg_dump \d+\.\d+$/);
   expect(found.get("sandbox of shop")).toMatchObject({
     result: "good",
-    detail: "uri: what it has to hold, the first backup tells",
+    detail: "uri: the required version is known after the first backup",
   });
   expect(found.get("source papers")).toMatchObject({
     result: "bad",

@@ -87,11 +87,11 @@ it("says what is wrong with what it was given", async () => {
     [["init", "--root", root], {}, /which service/],
     [["init", "--root", root, "--service", "http://x"], {}, /https:/],
     [args("--ca-sha256", "00"), {}, /not both/],
-    [args("--recipient", "age1nonsense"), {}, /no age recipient/],
-    [args(), { ATTESTORE_AUTH_KEY: "hunter2" }, /^(?!.*hunter2).*no auth key/s],
+    [args("--recipient", "age1nonsense"), {}, /neither an age recipient/],
+    [args(), { ATTESTORE_AUTH_KEY: "hunter2" }, /^(?!.*hunter2).*not an auth key/s],
     [args(), { ATTESTORE_AUTH_KEY: `atk_0123456789_${"A".repeat(32)}` }, /does not take this auth key/],
     [["init", "--root", root, "--service", service.url], withKey().env, /certificate .* is not trusted/],
-    [["init", "--root", "/proc/none", "--service", service.url], withKey().env, /can't be made/],
+    [["init", "--root", "/proc/none", "--service", service.url], withKey().env, /can't be created/],
     [args("--auth-key-file", join(base, "none")), {}, /can't be read/],
   ];
   for (const [argv, env, message] of cases) {
@@ -126,7 +126,7 @@ it("keeps what somebody has written into config.yaml before", async () => {
 
 it("attaches interactively: shows code, page and key, and waits for the approval", async () => {
   const cli = startCli(args());
-  await cli.said("Waiting for somebody to approve");
+  await cli.said("Waiting for approval");
   service.approved = "approved";
   const done = await cli.finished;
   expectAttached(done);
@@ -148,7 +148,7 @@ it("says that an interactive attach was denied, and starts afresh after that", a
 
 it("stops with 130 while it waits for an approval, and takes the same attach up again", async () => {
   const cli = startCli(args());
-  await cli.said("Waiting for somebody to approve");
+  await cli.said("Waiting for approval");
   cli.process.kill("SIGINT");
   expect((await cli.finished).code).toBe(130);
   service.approved = "approved";
@@ -199,7 +199,7 @@ it("says that the service can't be reached, and that somebody else works in the 
   expect(JSON.parse(refused.stdout)).toMatchObject({ error: "refused" });
   service.interfere = () => undefined;
   const first = startCli(args());
-  await first.said("Waiting for somebody to approve");
+  await first.said("Waiting for approval");
   const second = await runCli(args("--json"), withKey());
   expect(JSON.parse(second.stdout)).toMatchObject({ error: "locked" });
   first.process.kill("SIGTERM");

@@ -141,7 +141,7 @@ it("backs up with a recipient alone, and tests once the identity is there", asyn
   const written = at("public.txt");
   expect((await cli(["keys", "export", "--output", written])).code).toBe(0);
   expect(readFileSync(written, "utf8")).toBe((await cli(["keys", "export"])).stdout);
-  expect((await cli(["keys", "export", "--output", written])).stderr).toContain(`${written} exists already`);
+  expect((await cli(["keys", "export", "--output", written])).stderr).toContain(`${written} already exists`);
   const shown = await json<Record<string, unknown>>(["keys", "export"]);
   expect(shown).toMatchObject({ recipients: [expect.stringMatching(/^age1/)], log_verifier_key: null });
 });

@@ -32,13 +32,13 @@ it("a running agent whose disk is full says so, goes on, and does what it was as
       mkdirSync(commandsDone, { recursive: true });
       spawnSync("dd", ["if=/dev/zero", `of=${join(commands, "filler")}`, "bs=1k"]);
       asked = service.command("backup", "papers", "files").id;
-      await agent.said("no room on the disk");
+      await agent.said("no space left on the disk");
       expect(service.commands.map(({ id }) => id)).toEqual([asked]);
     } finally {
       const gone = spawnSync("umount", ["--lazy", commands]);
       expect(gone.status, String(gone.stderr)).toBe(0);
     }
-    await agent.said("there is room again");
+    await agent.said("there is disk space again");
     await agent.said(`${asked}: backed up papers`);
     expect(agent.process.exitCode).toBeNull();
     expect(service.events).toEqual([]);

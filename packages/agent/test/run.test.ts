@@ -169,7 +169,7 @@ it("runs what it knows of a newer service, and says once of each command of an u
   expect(code).toBe(0);
   expect(`${stdout}${stderr}`.split(`${unheard.id}: `)).toEqual([
     expect.anything(),
-    expect.stringMatching(/^this agent does not know the kind "move_mountains"/),
+    expect.stringMatching(/^this agent does not know the command kind "move_mountains"/),
   ]);
 });
 
@@ -272,7 +272,7 @@ it("says once that a backup is refused, however often it is tried", async () => 
       ? failure(422, "statement_mismatch", "no")
       : undefined;
   const agent = await startAgent();
-  await agent.said("a backup waits in blobs/");
+  await agent.said("a backup is queued in blobs/");
   // What waits is tried again before each command is run.
   for (let round = 0; round < 2; round++) {
     const command = service.command("backup", "invoices", "sqlite");
@@ -280,7 +280,7 @@ it("says once that a backup is refused, however often it is tried", async () => 
   }
   agent.process.kill("SIGTERM");
   const { stdout, stderr } = await agent.finished;
-  expect(`${stdout}${stderr}`.split("a backup waits in blobs/")).toHaveLength(2);
+  expect(`${stdout}${stderr}`.split("a backup is queued in blobs/")).toHaveLength(2);
   expect(service.calls.filter(({ body }) => body.includes(refused)).length).toBeGreaterThan(2);
 });
 
@@ -288,7 +288,7 @@ it("keeps the last good config.yaml while it is broken, or not there", async () 
   const agent = await startAgent();
   const good = readFileSync(root.layout.config, "utf8");
   writeFileSync(root.layout.config, `${good}defaults: *nowhere\n`);
-  await agent.said("the last good one stays in force");
+  await agent.said("the last valid one stays in use");
   await agent.said("Unresolved alias");
   rmSync(root.layout.config);
   await agent.said("does not exist");
@@ -305,12 +305,12 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
   if (process.geteuid?.() === 0) execFileSync("chown", ["-R", "65534:65534", root.layout.root]);
   const agent = await startAgent();
   chmodSync(root.layout.config, 0);
-  await agent.said("the last good one stays in force");
+  await agent.said("the last valid one stays in use");
   const first = service.command("backup", "tree", "files");
   await until(() => done(first.id) && service.receipts.length === 1);
   const status = await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect(status).toMatchObject({ code: 2, stderr: expect.stringContaining("can't be read (EACCES)") });
-  expect(status.stderr).toContain("`attestore run` goes on with the configuration that it had");
+  expect(status.stderr).toContain("`attestore run` keeps using the last valid configuration");
 
   chmodSync(root.layout.ageIdentity, 0);
   const untested = service.command("restore_test", "tree", "files");
@@ -324,7 +324,7 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
   agent.process.kill("SIGTERM");
   const { code, stdout, stderr } = await agent.finished;
   expect(code).toBe(0);
-  expect(`${stdout}${stderr}`.split("the last good one stays in force")).toHaveLength(2);
+  expect(`${stdout}${stderr}`.split("the last valid one stays in use")).toHaveLength(2);
   chmodSync(root.layout.config, 0);
   const again = await runCli(["run"], { env: { ATTESTORE_HOME: root.layout.root } });
   expect((await runCli(["status"], { env: { ATTESTORE_HOME: root.layout.root } })).stderr).not.toContain(

@@ -78,7 +78,7 @@ it("tries a database, proposes checks that can fail, keeps what people wrote, an
   const given = ["source", "add", "shop", "--engine", "postgresql", "--connection", "env:SHOP_URL"];
   const undecided = await cli(given, { env });
   expect(undecided.code, undecided.stderr).toBe(2);
-  expect(undecided.stderr).toContain("say so with --yes");
+  expect(undecided.stderr).toContain("to go ahead, give --yes");
   expect(readFileSync(config(), "utf8")).toBe(before);
 
   const added = await cli([...given, "--yes"], { env });
@@ -129,8 +129,8 @@ it("takes a URL with a password from stdin, into a file of its own", async () =>
 it("asks a person on a terminal, and does not show the URL", () => {
   const shown = typeInto(
     [
-      ["What is to be backed up?", "postgresql\r"],
-      ["What shall it be called?", "shop\r"],
+      ["What do you want to back up?", "postgresql\r"],
+      ["What should it be called?", "shop\r"],
       ["URL (not shown", `${shopUrl()}\r`],
       ["Add shop?", "y\r"],
     ],
@@ -146,8 +146,8 @@ it("asks a person on a terminal, and does not show the URL", () => {
   mkdirSync(join(base, "papers"));
   const declined = typeInto(
     [
-      ["What is to be backed up?", "files\r"],
-      ["What shall it be called?", "\r"],
+      ["What do you want to back up?", "files\r"],
+      ["What should it be called?", "\r"],
       ["Path of the directory", `${join(base, "papers")}\r`],
       ["Add files?", "n\r"],
     ],
@@ -178,8 +178,8 @@ it("takes files and SQLite, refuses what makes no sense, and removes again", asy
   expect(added).toMatchObject({ checks: [{ id: "has-t", expect: "n >= 1" }], registered: false });
   for (const [args, message] of [
     [["x", "--engine", "postgres"], 'Did you mean "postgresql"?'],
-    [["X!", "--engine", "files", "--path", "/srv"], "can't be a source's name"],
-    [["x", "--engine", "files", "--path", "/srv", "--connection", "env:A"], "nothing for files"],
+    [["X!", "--engine", "files", "--path", "/srv"], "is not a valid source name"],
+    [["x", "--engine", "files", "--path", "/srv", "--connection", "env:A"], "does not apply to files"],
     [["x", "--engine", "postgresql", "--connection", "postgresql://u:p@h/d"], "must not hold a password"],
     [["x", "--engine", "files", "--path", "/none/there", "--yes"], "/none/there"],
     [["x", "--engine", "files"], "--path"],

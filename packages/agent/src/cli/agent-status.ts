@@ -133,7 +133,7 @@ const VERDICTS: Readonly<Record<NotProvenBecause, SourceVerdict>> = {
 
 /** What follows "backed up". */
 const UNTESTED: Readonly<Record<string, string>> = {
-  proof_too_old: "its last restore test that passed is more than 7 days old",
+  proof_too_old: "its last passed restore test is more than 7 days old",
   newest_not_proven: "its newest backup is not proven, and the last proven one is more than 36 hours old",
 };
 
@@ -158,7 +158,7 @@ function sourceProblems(
           what:
             test?.result === "failed"
               ? `${source}: the last restore test FAILED (${test.reason ?? "a check did not hold"})`
-              : `${source}: a restore test FAILED, and no backup as new as that one has passed since`,
+              : `${source}: a restore test FAILED, and no backup at least that new has passed since`,
           next: after(`attestore backup --source ${source} && attestore restore-test --source ${source}`),
         },
       ];
@@ -180,9 +180,9 @@ async function pinProblems(layout: Layout, { sources }: Config): Promise<Problem
   );
   return pins.map(([slug, pin]) => ({
     what:
-      `${slug}: ALARM: it is another database than the one that is pinned (${formatIdentity(pin.met?.identity ?? {})}, ` +
+      `${slug}: ALARM: this is not the pinned database (it is ${formatIdentity(pin.met?.identity ?? {})}, ` +
       `not ${formatIdentity(pin.accepted.at(-1)?.identity ?? {})})`,
-    next: `look at what ${slug} is; if it is right: attestore source confirm ${slug}`,
+    next: `check what ${slug} connects to; if it is right: attestore source confirm ${slug}`,
   }));
 }
 
@@ -190,15 +190,15 @@ async function logProblems(layout: Layout, alarm: LogAlarm | null): Promise<Prob
   const problems: Problem[] = [];
   if (alarm !== null) {
     problems.push({
-      what: `ALARM: the log contradicts what this agent saw of it (${alarm.reason}); nothing is signed`,
+      what: `ALARM: the log contradicts a head that this agent has seen (${alarm.reason}); nothing is signed`,
       next: "attestore alarm",
     });
   }
   const unproven = (await readdir(layout.alarms)).filter((name) => name.endsWith(".json"));
   if (unproven.length > 0) {
     problems.push({
-      what: `${unproven.length} answers of the service did not prove what they said`,
-      next: `read ${layout.alarms}, and ask the service's operator`,
+      what: `${unproven.length} answers of the service came without a valid proof`,
+      next: `read ${layout.alarms} and ask the service's operator`,
     });
   }
   return problems;
@@ -218,7 +218,7 @@ async function spoolProblems(
     (await listReceipts(layout, "refused")).length + (await listEvents(layout.eventsRefused)).length;
   if (refused > 0) {
     problems.push({
-      what: `${refused} receipts or events were refused by the service`,
+      what: `${refused} receipts or events were rejected by the service`,
       next: `read the .answer.json beside each in ${layout.receiptsRefused} and ${layout.eventsRefused}`,
     });
   }
@@ -227,9 +227,9 @@ async function spoolProblems(
     problems.push({
       what: `${waiting.backups} backups, ${waiting.receipts} receipts and ${waiting.events} events wait for ${storage ?? "the service"}`,
       next: alarmed
-        ? "attestore alarm: nothing is submitted before it is cleared"
+        ? "attestore alarm: nothing is submitted until the alarm is cleared"
         : running
-          ? "`attestore run` submits them; `attestore doctor` says what is in the way"
+          ? "`attestore run` submits them; `attestore doctor` shows what blocks them"
           : "attestore sync",
     });
   }

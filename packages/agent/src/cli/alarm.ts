@@ -10,7 +10,10 @@ export const alarm: Run = async (call, action = "show") => {
   if (action === "clear") {
     const because = flags.text("because");
     if (because === undefined)
-      throw new UserError("usage", "clearing an alarm needs a reason that is kept with it: --because TEXT");
+      throw new UserError(
+        "usage",
+        "clearing an alarm needs a reason, which is kept with the evidence: --because TEXT",
+      );
     const kept = await clearLogAlarm(layout, { because, forgetHead: flags.isOn("forgetHead") });
     if (flags.isOn("json")) terminal.data(JSON.stringify({ cleared: true, evidence: kept }));
     else terminal.data(`Cleared. The evidence is kept in ${kept}.`);
@@ -21,17 +24,17 @@ export const alarm: Run = async (call, action = "show") => {
   if (flags.isOn("json")) {
     terminal.data(JSON.stringify({ alarm: standing }));
   } else if (standing === null) {
-    terminal.data("No alarm: the log has extended every head that this agent has seen.");
+    terminal.data("No alarm: the log extends every head that this agent has seen.");
   } else {
     const { bad, strong } = terminal.onData;
     terminal.data(
       `${bad("ALARM")}  ${standing.reason}, ${formatAge(standing.raised_at)}: ${standing.detail}`,
     );
-    terminal.block(`\n${strong("The head that this agent kept:")}\n${standing.kept ?? "none"}`);
-    terminal.block(`${strong("The head that it was shown:")}\n${standing.offered}`);
+    terminal.block(`\n${strong("The head that this agent recorded:")}\n${standing.kept ?? "none"}`);
+    terminal.block(`${strong("The head that the service returned:")}\n${standing.offered}`);
     terminal.say(
-      "Both are signed by the log: send them to the service's operator and to your auditor.\n" +
-        "Nothing is signed here until `attestore alarm clear --because TEXT`; with --forget-head the next head is taken as the first.",
+      "The log signed both. Send them to the service's operator and to your auditor.\n" +
+        "This host signs nothing until `attestore alarm clear --because TEXT`. With --forget-head, the next head is trusted as if it were the first.",
     );
   }
   return standing === null ? 0 : 1;

@@ -72,7 +72,7 @@ export const backup: Run = async (call) => {
     );
     if (isPending) {
       terminal.say(
-        "The encrypted backup is whole and waits in blobs/. `attestore sync`, or a running `attestore run`, stores it.",
+        "The encrypted backup is complete and queued in blobs/. `attestore sync` uploads it, and so does a running `attestore run`.",
       );
     } else if (error instanceof RunError && error.code !== "interrupted") {
       await reportFailureOrSay(

@@ -29,7 +29,7 @@ export const checkTry: Run = async (call, sourceName, checkId) => {
       wait: flags.isOn("wait", true),
       say: terminal.say,
     });
-    terminal.say(`Restoring a backup of ${source.slug} on the side. Nothing of this is signed.`);
+    terminal.say(`Restoring a backup of ${source.slug} to try the checks. Nothing is signed.`);
     const { backup, outcome } = await downloadAndTest(
       backend,
       config,
@@ -99,7 +99,7 @@ function chosenChecks(
     expect: expect ?? (before !== null && "expect" in before ? before.expect : undefined),
   };
   if (entry.query === undefined || entry.expect === undefined)
-    throw new UserError("usage", "a check of your own takes both --query and --expect");
+    throw new UserError("usage", "an ad hoc check needs both --query and --expect");
   const { checks, issues } = parseChecks([entry], "check", baseDir);
   if (issues.length > 0)
     throw new UserError("usage", issues.map(({ path, message }) => `${path}: ${message}`).join("\n"));

@@ -20,7 +20,7 @@ export async function chooseRecipients(
   if (given !== undefined) {
     const wrong = given.find((each) => recipientFrom(each) === null);
     if (wrong !== undefined)
-      throw new UserError("usage", `"${wrong}" is no age recipient (age1…) and no SSH public key`);
+      throw new UserError("usage", `"${wrong}" is neither an age recipient (age1…) nor an SSH public key`);
     return { recipients: given.map(normalRecipient), identityFiles: [] };
   }
   if (before !== null && before.recipients.length > 0)

@@ -14,7 +14,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
   if (root.config?.service !== undefined && root.config?.service !== null)
     throw new UserError(
       "usage",
-      `${layout.config} names a service: remove it there, or leave out --standalone`,
+      `${layout.config} already names a service: remove it there, or leave out --standalone`,
     );
   const key = await ensureSigningKey(layout);
   const recipients = await chooseRecipients(call, layout, root.config);
@@ -36,7 +36,7 @@ export async function initStandalone(call: Call, layout: Layout): Promise<ExitCo
   terminal.data(`${good("✓")} standalone root ${layout.root}, key ${key.fingerprint}`);
   if (recipients.identityFiles.length > 0)
     terminal.say(
-      `Backups can be read with ${await identityPlace(layout)} alone. Make a way to recover without this host: attestore keys recovery-kit`,
+      `Only ${await identityPlace(layout)} can decrypt the backups. To be able to recover without this host: attestore keys recovery-kit`,
     );
   terminal.say(`Next: attestore source add, and then: attestore backup`);
   return 0;

@@ -37,7 +37,7 @@ export const init: Run = async (call) => {
   if (before !== null && before.agent !== null) {
     throw new UserError(
       "already_attached",
-      `${layout.root} is attached already, as ${before.agent.id}. Name another root with --root DIR.`,
+      `${layout.root} is already attached, as ${before.agent.id}. Name another root with --root DIR.`,
     );
   }
   if (flags.isOn("standalone")) return initStandalone(call, layout);
@@ -63,8 +63,8 @@ export const init: Run = async (call) => {
         ? await attachInteractively(attaching, ({ code, attach_url }) => {
             terminal.say(`Attach this host: open ${attach_url}`);
             terminal.say(`and enter the code  ${terminal.onTalk.strong(code)}`);
-            terminal.say(`The page shows this host's key; it must be  ${key.fingerprint}`);
-            terminal.say("Waiting for somebody to approve (15 minutes). Ctrl-C gives up.");
+            terminal.say(`The page shows this host's key. It must be  ${key.fingerprint}`);
+            terminal.say("Waiting for approval (up to 15 minutes). Ctrl-C cancels.");
           })
         : await attachWithKey(attaching, authKey);
     await replaceFile(layout.token, `${attached.api_token}\n`);
@@ -92,7 +92,7 @@ export const init: Run = async (call) => {
       terminal.data(`${good("✓")} root ${layout.root}`);
       if (recipients.identityFiles.length > 0) {
         terminal.say(
-          `Backups can be read with ${await identityPlace(layout)} alone: keep a copy of it somewhere else, offline.`,
+          `Only ${await identityPlace(layout)} can decrypt the backups: keep a copy of it offline, on another host.`,
         );
       }
       terminal.say(`Next: attestore source add, and then: attestore backup`);
@@ -109,7 +109,7 @@ async function makeRoot(layout: Layout): Promise<void> {
   } catch (error) {
     throw new UserError(
       "root_unusable",
-      `${layout.root} can't be made (${errorCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
+      `${layout.root} can't be created (${errorCode(error) ?? "unknown error"}). Name another place with --root DIR.`,
       { cause: error },
     );
   }
@@ -154,9 +154,9 @@ async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | 
       });
     }
   }
-  text ??= (await askSecret("Auth key (Enter alone: attach interactively): ", signal)) ?? "";
+  text ??= (await askSecret("Auth key (press Enter to attach interactively): ", signal)) ?? "";
   if (text.trim() === "") return null;
   if (!AUTH_KEY.test(text.trim()))
-    throw new UserError("usage", "that is no auth key; one looks like atk_…_…");
+    throw new UserError("usage", "that is not an auth key; auth keys look like atk_…_…");
   return text.trim();
 }

@@ -57,7 +57,7 @@ function outputOf({ flags, cwd }: Call): string | null {
   const text = flags.text("output");
   if (text === undefined) return null;
   const output = resolve(cwd, text);
-  if (existsSync(output)) throw new UserError("usage", `${output} exists already: choose another --output`);
+  if (existsSync(output)) throw new UserError("usage", `${output} already exists: choose another --output`);
   return output;
 }
 
@@ -65,20 +65,21 @@ function outputOf({ flags, cwd }: Call): string | null {
 async function exportIdentities(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
   const output = outputOf(call);
-  if (output === null) throw new UserError("usage", "private keys are written into a file: --output FILE");
+  if (output === null)
+    throw new UserError("usage", "private keys are only written to a file: give --output FILE");
   const identities = await readIdentities(config.identityFiles);
   if (identities.length === 0)
     throw new UserError("key_file", `${layout.config} names no identity_files: this host only encrypts`);
   if (identities.some((each) => socketOf(each) !== null))
     throw new UserError(
       "key_file",
-      `the signing process holds the identity, and gives it to nobody: copy ${SIGNER_DIRECTORY}/age*.key as root`,
+      `the signing process holds the identity and never hands it out: copy ${SIGNER_DIRECTORY}/age*.key as root`,
     );
   const ssh = identities.filter((each) => each.includes("PRIVATE KEY"));
   if (ssh.length > 0)
     throw new UserError(
       "key_file",
-      "an SSH private key is a file of its own: copy it as it is, from identity_files",
+      "an SSH private key is a separate file: copy the file that identity_files names",
     );
   await replaceFile(
     output,

@@ -44,8 +44,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   if (isInUse && !flags.isOn("yes"))
     throw new UserError(
       "usage",
-      `there is a recovery kit already, made ${before.made_at}. A new one takes its place for the backups to come; ` +
-        "keep the old one for those that are there. Say so with --yes.",
+      `there is already a recovery kit, made ${before.made_at}. A new one replaces it for future backups; ` +
+        "keep the old one for existing backups. To go ahead, give --yes.",
     );
   const output = outputOf(call);
   const split = splitOf(call);
@@ -65,8 +65,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   if (flags.isOn("json")) terminal.data(JSON.stringify({ recipient, files, shares: split }));
   else if (output !== null) for (const file of files) terminal.data(`${terminal.onData.good("✓")} ${file}`);
   terminal.say(
-    "Print it, put it away, and remove the file. Backups from now on are encrypted to it too; " +
-      "those that are there already are not.\nThen show that it can be read: attestore keys recovery-kit --test",
+    "Print it, store it safely, and remove the file. Future backups are encrypted to it too; " +
+      "existing ones are not.\nThen test it: attestore keys recovery-kit --test",
   );
   return 0;
 }
@@ -78,7 +78,7 @@ function outputOf({ flags, cwd }: Call): string | null {
     if (text === undefined && process.stdout.isTTY)
       throw new UserError(
         "usage",
-        "where to? Give --output kit.html or kit.txt, or pipe it to a printer: … | lp",
+        "--output is missing: give --output kit.html or kit.txt, or pipe it to a printer: … | lp",
       );
     if (flags.isOn("json")) throw new UserError("usage", "with --json give --output FILE");
     return null;
@@ -92,7 +92,8 @@ function splitOf({ flags }: Call): { readonly count: number; readonly threshold:
   if (count === undefined && threshold === undefined) return null;
   if (count === undefined || threshold === undefined)
     throw new UserError("usage", "--shares and --threshold go together: --shares 5 --threshold 3");
-  if (threshold > count) throw new UserError("usage", `of ${count} shares ${threshold} can't be needed`);
+  if (threshold > count)
+    throw new UserError("usage", `--threshold ${threshold} does not fit --shares ${count}`);
   return { count, threshold };
 }
 
@@ -128,7 +129,7 @@ async function writePages(
     pages.length === 1 ? output : output.replace(/(\.[^./]+)?$/, `-${at + 1}$1`),
   );
   const taken = files.find((file) => existsSync(file));
-  if (taken !== undefined) throw new UserError("usage", `${taken} exists already: choose another --output`);
+  if (taken !== undefined) throw new UserError("usage", `${taken} already exists: choose another --output`);
   for (const [at, file] of files.entries())
     await replaceFile(file, isHtml ? kitHtml(pages.slice(at, at + 1)) : (pages[at] ?? ""));
   return files;

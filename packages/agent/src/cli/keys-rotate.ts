@@ -35,7 +35,10 @@ export const keysRotate: Run = async (call, which) => {
   const opened = openRoot(call);
   requireAgent(opened.config.agent, opened.layout.config);
   if (which === "signing" && call.flags.typed("recipient") !== undefined)
-    throw new UserError("usage", "--recipient is of keys rotate encryption: a signing key is made here");
+    throw new UserError(
+      "usage",
+      "--recipient belongs to keys rotate encryption: a signing key is always made on this host",
+    );
   await makeLayout(opened.layout);
   using _ = await takeWorkLock(opened.layout, "keys rotate", {
     signal: call.signal,
@@ -56,7 +59,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   const given = flags.text("recipient");
   const wanted = given === undefined ? null : normalRecipient(given);
   if (wanted !== null && recipientFrom(wanted) === null)
-    throw new UserError("usage", `"${wanted}" is no age recipient (age1…) and no SSH public key`);
+    throw new UserError("usage", `"${wanted}" is neither an age recipient (age1…) nor an SSH public key`);
   const identities = await readIdentities(config.identityFiles);
   const own = (await Promise.all(identities.map((each) => recipientsOf(each)))).flat();
   // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself holds.
@@ -66,10 +69,10 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   if (leaving.length === 0)
     throw new UserError(
       "usage",
-      "this root holds no identity that backups are encrypted to: make the new key where the old one is, and give its public half with --recipient",
+      "this root holds no identity for the backups' recipients: make the new key on the host that has the old one, and give its public half with --recipient",
     );
   const yes = flags.isOn("yes");
-  if (!(await confirm(`Replace ${leaving.join(", ")} for the backups to come?`, { yes, signal }))) return 1;
+  if (!(await confirm(`Replace ${leaving.join(", ")} for future backups?`, { yes, signal }))) return 1;
 
   const at = new Date().toISOString();
   let recipient = wanted;
@@ -109,7 +112,7 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   else terminal.data(`${terminal.onData.good("✓")} backups are encrypted to ${after.join(", ")}`);
   if (identityFile !== null)
     terminal.say(
-      `Copy ${(await signerSocket(layout)) === null ? join(layout.root, identityFile) : `the new file in ${SIGNER_DIRECTORY}, as root,`} to wherever the old identity is kept; the old one stays for the backups that are there.`,
+      `Copy ${(await signerSocket(layout)) === null ? join(layout.root, identityFile) : `the new file in ${SIGNER_DIRECTORY}, as root,`} to wherever you keep the old identity. Keep the old one too: existing backups need it.`,
     );
   return 0;
 }
@@ -142,7 +145,7 @@ async function rotateSigning(call: Call, root: OpenRoot): Promise<ExitCode> {
   try {
     // What an earlier call could not finish goes first: keys follow one another.
     if (await announceRotation(attachment, { signal, once: false }))
-      terminal.say("The service now knows the key of an earlier rotation.");
+      terminal.say("The service now knows the key from an earlier rotation.");
     const prepared = await prepareSigningKey(layout);
     if (!(await confirmed(call, prepared))) return 1;
     // With the service away the new key would sign what nobody takes.
@@ -178,7 +181,7 @@ async function announce(
       throw error;
     }
     terminal.say(
-      `${terminal.onTalk.warn("!")} the service does not know the new key yet, and receipts wait: ${error.message}`,
+      `${terminal.onTalk.warn("!")} the service does not know the new key yet, so receipts are queued: ${error.message}`,
     );
     return false;
   }
@@ -202,9 +205,9 @@ function sayRotated(
     );
   else
     terminal.data(
-      `${terminal.onData.good("✓")} receipts are signed with ${next.fingerprint}; those before verify with ${retired}`,
+      `${terminal.onData.good("✓")} receipts are now signed with ${next.fingerprint}; earlier ones verify with ${retired}`,
     );
-  terminal.say(`Give those who verify your receipts ${layout.publicKey} and ${statement}.`);
+  terminal.say(`Give ${layout.publicKey} and ${statement} to everyone who verifies your receipts.`);
 }
 
 function requireAgent(

@@ -72,7 +72,7 @@ export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig 
     throw new UserError(
       "usage",
       names.length === 0
-        ? `${layout.config} declares no source. Declare one: attestore source add`
+        ? `${layout.config} has no source. Add one: attestore source add`
         : `which source? Name one with --source, or in \`defaults:\` of ${layout.config}: ${names.join(", ")}`,
     );
   }
@@ -88,7 +88,7 @@ export function requireSource(
   const source = config.sources.get(wanted);
   if (source !== undefined) return source;
   const near = nearestName(wanted, names);
-  const known = names.length === 0 ? "it declares none" : `it has ${names.join(", ")}`;
+  const known = names.length === 0 ? "it has no sources" : `it has ${names.join(", ")}`;
   const hint = near === null ? known : `did you mean "${near}"? (${known})`;
   throw new UserError("source_unknown", `${layout.config} has no source "${wanted}"; ${hint}`);
 }

@@ -42,7 +42,7 @@ export async function runProgram(
       if (wantsJson(flags)) terminal.data(JSON.stringify({ error: failure.code, message: failure.message }));
       terminal.say(`attestore ${command.name}: ${terminal.onTalk.bad(failure.message)}`);
       if (failure.isDefect) {
-        terminal.say("This is a defect of attestore. Please report it with what follows:");
+        terminal.say("This is a bug in attestore. Please report it with the following text:");
         terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
       }
       exitCode = failure.exitCode;
@@ -73,7 +73,7 @@ type Perform = (command: Command, given: GivenFlags, words: readonly (string | u
 
 function commander(commands: readonly Command[], perform: Perform): Commander {
   const program = new Commander("attestore")
-    .description("Makes encrypted backups, restores them for real, and signs what it found.")
+    .description("Makes encrypted backups, really restores them, and signs the results.")
     .version(agentVersion)
     .exitOverride()
     .configureOutput({
@@ -82,10 +82,10 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
     })
     // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as `attestore doctor --root DIR`.
     .enablePositionalOptions()
-    .showHelpAfterError("(--help says more)")
+    .showHelpAfterError("(for more, see --help)")
     .addHelpText(
       "after",
-      "\nEach flag can be given as [ATTESTORE_…] too, or in `defaults:` of config.yaml." +
+      "\nEach flag can also be set in the environment as [ATTESTORE_…], or in `defaults:` of config.yaml." +
         "\nExit codes: 0 proven or done, 1 ran and failed, 2 could not run, 130 interrupted.",
     );
   addFlags(program, EVERYWHERE);

@@ -23,13 +23,13 @@ export const prune: Run = async (call) => {
   if (config.standalone === null)
     throw new UserError(
       "usage",
-      "backups that a service stores are pruned by the service, by the retention that is set there for each source",
+      "the service prunes the backups that it stores, by the retention set there for each source",
     );
   const rules = rulesOf(call, root);
   if (!hasRules(rules))
     throw new UserError(
       "usage",
-      `no keep rule says what stays: give --keep-daily 7 and the like, or standalone.retention in ${layout.config}`,
+      `no keep rule is set: give one such as --keep-daily 7, or set standalone.retention in ${layout.config}`,
     );
   const dryRun = flags.isOn("dryRun");
   const store = await openStore(config.standalone.storage, config.upload);

@@ -9,7 +9,7 @@ import { findReceipts } from "./receipts/find-receipt.ts";
 export const receiptsShow: Run = async (call, wanted) => {
   const { terminal, flags } = call;
   const { layout } = openRoot(call);
-  if (wanted === undefined) throw new UserError("usage", "which receipt? Name its number, rcpt_… or bkp_…");
+  if (wanted === undefined) throw new UserError("usage", "which receipt? Give its number, rcpt_… or bkp_…");
   const shown = [];
   for (const file of await findReceipts(layout, wanted)) {
     const statement = await readStatement(file);

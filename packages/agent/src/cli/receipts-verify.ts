@@ -49,7 +49,7 @@ export const receiptsVerify: Run = async (call, wanted) => {
     const { good, bad } = terminal.onData;
     for (const { file, faults } of wrong) terminal.data(`${bad("✗")} ${file}: ${faults.join("; ")}`);
     if (wrong.length === 0)
-      terminal.data(`${good("✓")} ${verified.length} receipts: signatures, proofs and chain hold`);
+      terminal.data(`${good("✓")} ${verified.length} receipts: signatures, proofs and chain are valid`);
     terminal.say(
       `To verify without this program: ${await verifyCommand(layout, "RECEIPT", logKey !== null)}`,
     );
@@ -69,7 +69,7 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
     const envelope = await readEnvelope(file);
     const publicKey = keys.get(envelope.keyid ?? "");
     if (publicKey === undefined)
-      return [`signed with ${envelope.keyid ?? "an unnamed key"}, which was never this root's`];
+      return [`signed with ${envelope.keyid ?? "an unnamed key"}, which this root never had`];
     const receipt = file.state === "accepted" ? parseReceipt(await readFile(file.path)) : { envelope };
     const inLog = "bundle" in receipt;
     const { verdict, checks } = await verifyReceipt({
@@ -81,12 +81,12 @@ async function faultsOf(file: ReceiptFile, { keys, logKey, previous }: Known): P
       .filter(({ result }) => result === "failed")
       .map(({ title, detail }) => `${title}: ${detail}`);
     if (verdict !== "true" && faults.length === 0)
-      faults.push(`it does not verify under ${sshFingerprint(publicKey)}`);
+      faults.push(`its signature is not valid under ${sshFingerprint(publicKey)}`);
     const said = (await readStatement(file))?.predicate.previous_receipt_sha256 ?? null;
     const expected = previous.get(file.sequence - 1) ?? null;
     // The first one of a host whose older receipts were moved away names one that is not here.
     if (expected !== null && said !== expected)
-      faults.push("it does not follow the receipt or event before it");
+      faults.push("it does not chain to the receipt or event before it");
     return faults;
   } catch (error) {
     if (error instanceof ProofError || error instanceof SyntaxError) return [error.message];

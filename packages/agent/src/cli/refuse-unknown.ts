@@ -4,9 +4,9 @@ import type { Command } from "./command.ts";
 /** Flags of earlier versions, and what took their place. */
 const REMOVED: Readonly<Record<string, string>> = {
   "--config":
-    "--config is no longer there: the configuration is config.yaml in the root. Name the root with --root DIR or ATTESTORE_HOME.",
+    "--config was removed: the configuration is config.yaml in the root. Name the root with --root DIR or ATTESTORE_HOME.",
   "--state-dir":
-    "--state-dir is no longer there: configuration, keys and state lie in one directory, the root. Name it with --root DIR or ATTESTORE_HOME.",
+    "--state-dir was removed: configuration, keys and state are in one directory, the root. Name it with --root DIR or ATTESTORE_HOME.",
 };
 
 /** Why a command line makes no sense and what to do instead, where that can be said better than by listing everything. */

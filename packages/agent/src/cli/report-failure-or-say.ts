@@ -17,8 +17,6 @@ export async function reportFailureOrSay(
     await backend.reportFailure(failed, signal);
   } catch (error) {
     if (!(error instanceof Error) || errorCode(error) === null) throw error;
-    terminal.say(
-      `${terminal.onTalk.warn("!")} this failure can't be written down for the log: ${error.message}`,
-    );
+    terminal.say(`${terminal.onTalk.warn("!")} this failure can't be recorded for the log: ${error.message}`);
   }
 }

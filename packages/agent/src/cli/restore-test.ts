@@ -67,7 +67,7 @@ export const restoreTest: Run = async (call) => {
       const notCounted = tablesNotCounted(tested.checks);
       if (notCounted > 0)
         terminal.data(
-          `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. Nothing is known of them but that they are there`,
+          `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. All that is known is that they exist`,
         );
       const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
       terminal.data(
@@ -78,7 +78,7 @@ export const restoreTest: Run = async (call) => {
       if (tested.checks.length > 0) terminal.data(inWords(tested, terminal.onData));
       printReceiptStatus(terminal, submitted);
       const verify = await verifyCommand(layout, submitted.file, submitted.state === "accepted");
-      terminal.say(`Verify it without us: ${verify}`);
+      terminal.say(`To verify it without us: ${verify}`);
     }
     if (!passed) return 1;
     return submitted.isWrong ? 2 : 0;

@@ -92,7 +92,7 @@ async function writeOut(
       const checked =
         sha256 === undefined
           ? "authenticated to its end"
-          : "authenticated to its end, digest as in its receipt";
+          : "authenticated to its end, and its digest matches its receipt";
       terminal.data(`${terminal.onData.good("✓")} ${output}  ${formatBytes(sizeBytes)}, ${checked}`);
     }
     return 0;
@@ -101,7 +101,9 @@ async function writeOut(
     line.clear();
     if (flags.isOn("json"))
       terminal.data(JSON.stringify({ error: error.code, message: error.message, backup_id: id ?? null }));
-    terminal.say(`${terminal.onTalk.bad("✗")} the backup is damaged, nothing was written: ${error.message}`);
+    terminal.say(
+      `${terminal.onTalk.bad("✗")} the backup is damaged, so nothing was written: ${error.message}`,
+    );
     return 1;
   } finally {
     line.clear();
@@ -109,10 +111,10 @@ async function writeOut(
 }
 
 function requireOutput({ cwd }: Call, output: string | undefined): string {
-  if (output === undefined) throw new UserError("usage", "where to? Give --output FILE");
+  if (output === undefined) throw new UserError("usage", "--output is missing: give --output FILE");
   const path = resolve(cwd, output);
   // A link that leads nowhere is there too.
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-    throw new UserError("usage", `${path} exists already: move it away or choose another --output`);
+    throw new UserError("usage", `${path} already exists: move it away or choose another --output`);
   return path;
 }

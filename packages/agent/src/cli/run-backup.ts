@@ -41,7 +41,7 @@ export async function runBackup(
   if (config.recipients.length === 0) {
     throw new UserError(
       "config_invalid",
-      `${layout.config} has no encryption.recipients: nobody could read the backup`,
+      `${layout.config} has no encryption.recipients: nobody could decrypt the backup`,
     );
   }
   // The engines are loaded where they run: `status` has no use for them.

@@ -30,7 +30,7 @@ export const sourceAdd: Run = async (call, given) => {
 
   if (!flags.isOn("json") || canAsk()) {
     for (const line of formatDiff(edit.before, edit.after, terminal.onTalk)) terminal.say(line);
-    if (secret !== null) terminal.say(`The URL goes into ${join(layout.root, secret.file)}, mode 0600.`);
+    if (secret !== null) terminal.say(`The URL is stored in ${join(layout.root, secret.file)}, mode 0600.`);
   }
   if (!(await confirm(`Add ${name}?`, { yes: flags.isOn("yes"), signal }))) return 1;
   await make(call, root, edit, secret);
@@ -70,7 +70,7 @@ async function tryOut(
   { secret }: DescribedSource,
 ): Promise<Tried> {
   if (!flags.isOn("probe", true)) return { checks: [], tried: false };
-  terminal.say(`Trying ${source.slug} (${source.engine}): a backup is begun, and broken off.`);
+  terminal.say(`Trying ${source.slug} (${source.engine}): starting a backup and stopping it.`);
   const { probeSource } = await import("./source/probe-source.ts");
   // The URL is on no disk yet.
   const reachable =
@@ -84,11 +84,11 @@ async function tryOut(
     metadata === null ? null : `${metadata.engine} ${metadata.engine_version}`,
     typeof tables === "number" ? `${tables} tables` : null,
   ].filter((each) => each !== null);
-  terminal.say(`${good("✓")} it can be read${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
-  if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will show`);
+  terminal.say(`${good("✓")} readable${found.length === 0 ? "" : `: ${found.join(", ")}`}`);
+  if (untried !== null) terminal.say(`${warn("!")} not tried: ${untried}; the first backup will tell`);
   const checks = flags.isOn("checks", true) ? proposeChecks(source.engine, metadata) : [];
   for (const { query, expect } of checks) terminal.say(`  proposed check: ${query}  ${faint(expect)}`);
-  terminal.say(faint("  Every restore test makes the engine's own checks besides (docs/checks.md)."));
+  terminal.say(faint("  Every restore test also runs the engine's built-in checks (docs/checks.md)."));
   return { checks, tried: true };
 }
 

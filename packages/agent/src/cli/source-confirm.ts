@@ -15,12 +15,13 @@ export const sourceConfirm: Run = async (call, name) => {
   using _ = await takeWorkLock(layout, "source confirm", { signal, wait: true, say: terminal.say });
   const pin = (await readSourcePins(layout)).get(slug);
   if (pin === undefined || pin.met === null)
-    throw new UserError("usage", `${slug} is the database that is pinned: there is nothing to confirm`);
+    throw new UserError("usage", `${slug} is the pinned database: there is nothing to confirm`);
   if (!flags.isOn("json")) {
     terminal.say(`pinned: ${formatIdentity(pin.accepted.at(-1)?.identity ?? {})}`);
     terminal.say(`met:    ${formatIdentity(pin.met.identity)}  (${pin.met.in})`);
   }
-  if (!(await confirm(`Is ${slug} that database from now on?`, { yes: flags.isOn("yes"), signal }))) return 1;
+  if (!(await confirm(`Use this database as ${slug} from now on?`, { yes: flags.isOn("yes"), signal })))
+    return 1;
   const confirmed = await confirmIdentity(layout, slug);
   const identity = confirmed?.accepted.at(-1)?.identity ?? {};
   if (flags.isOn("json")) terminal.data(JSON.stringify({ source: slug, identity }));

@@ -20,12 +20,12 @@ export const sourceRemove: Run = async (call, name) => {
   });
   if (!flags.isOn("json"))
     for (const line of formatDiff(edit.before, edit.after, terminal.onTalk)) terminal.say(line);
-  if (!(await confirm(`Back ${slug} up no longer?`, { yes: flags.isOn("yes"), signal }))) return 1;
+  if (!(await confirm(`Stop backing up ${slug}?`, { yes: flags.isOn("yes"), signal }))) return 1;
   await edit.write();
   if (flags.isOn("json")) terminal.data(JSON.stringify({ removed: slug }));
   else
     terminal.data(
-      `${terminal.onData.good("✓")} ${slug} is out of ${layout.config}; its backups and receipts stay`,
+      `${terminal.onData.good("✓")} ${slug} removed from ${layout.config}; its backups and receipts stay`,
     );
   return 0;
 };

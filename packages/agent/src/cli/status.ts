@@ -33,7 +33,7 @@ function sayThatItRuns({ resolved, problem }: FoundRoot): void {
   if (!isSeenToRun(layout)) return;
   throw new UserError(
     problem.code,
-    `${problem.message}\nUntil then \`attestore run\` goes on with the configuration that it had.`,
+    `${problem.message}\nUntil then \`attestore run\` keeps using the last valid configuration.`,
   );
 }
 
@@ -58,14 +58,14 @@ function describe(found: AgentStatus, style: Style): string[] {
     lines.push(`${style.bad("!")} ${what}\n    ${style.strong(next)}`);
   for (const { what, next } of found.advice)
     lines.push(`${style.warn("·")} ${what}\n    ${style.strong(next)}`);
-  if (found.sources.length === 0) lines.push("Declare what to back up: attestore source add");
+  if (found.sources.length === 0) lines.push("Add a source to back up: attestore source add");
   return lines;
 }
 
 function describeHome(found: AgentStatus): string {
   if (found.storage !== null) return `standalone, ${found.storage}`;
   const heard =
-    found.last_heartbeat_at === null ? "not heard from yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
+    found.last_heartbeat_at === null ? "no heartbeat yet" : `heard ${formatAge(found.last_heartbeat_at)}`;
   return `${found.service ?? ""} ${heard}${found.running ? ", agent running" : ", agent not running"}`;
 }
 

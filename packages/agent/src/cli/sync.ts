@@ -48,7 +48,7 @@ export const sync: Run = async (call) => {
       terminal.data(JSON.stringify({ ...counts, accepted, refused, unproven, waiting, stopped_by: stopped }));
     } else {
       terminal.data(
-        `${delivered} backups uploaded, ${report.accepted} entries accepted, ${report.refused} refused, ` +
+        `${delivered} backups uploaded, ${report.accepted} entries accepted, ${report.refused} rejected, ` +
           `${report.waiting + waitingBackups} still waiting`,
       );
       if (stoppedBy !== null) terminal.say(`${terminal.onTalk.warn("!")} ${stoppedBy.message}`);

@@ -26,12 +26,12 @@ export async function testRecoveryKit(call: Call, { layout, config }: OpenRoot):
   if (state === null)
     throw new UserError(
       "usage",
-      "there is no recovery kit of this root: make one with `attestore keys recovery-kit`",
+      "this root has no recovery kit: make one with `attestore keys recovery-kit`",
     );
   const identity = await readKit(call);
   const recipient = await recipientOf(identity);
   if (recipient !== state.recipient)
-    return failed(call, `this is another key: it belongs to ${recipient}, the kit to ${state.recipient}`);
+    return failed(call, `wrong key: it belongs to ${recipient}, the kit to ${state.recipient}`);
   const fault = await faultOf(call, identity, config.recipients);
   if (fault !== null) return failed(call, fault);
   const tested_at = new Date().toISOString();
@@ -39,8 +39,8 @@ export async function testRecoveryKit(call: Call, { layout, config }: OpenRoot):
   if (flags.isOn("json")) terminal.data(JSON.stringify({ result: "passed", recipient, tested_at }));
   else
     terminal.data(
-      `${terminal.onData.good("✓")} the recovery kit works: backups made now can be read with it${
-        flags.text("file") === undefined ? "" : ", and so can this one"
+      `${terminal.onData.good("✓")} the recovery kit works: it decrypts backups made now${
+        flags.text("file") === undefined ? "" : ", and this one too"
       }`,
     );
   return 0;
@@ -66,7 +66,7 @@ async function faultOf(call: Call, identity: string, recipients: readonly string
     return null;
   } catch (error) {
     if (error instanceof RunError && error.code === "identity_missing")
-      return "the key is right, and a backup is not encrypted to it: made before the kit, or config.yaml no longer names it";
+      return "the key is right, but a backup is not encrypted to it: the backup is older than the kit, or config.yaml no longer names the key";
     if (error instanceof DamagedCiphertext) return error.message;
     throw error;
   }
@@ -91,7 +91,7 @@ async function readKit(call: Call): Promise<string> {
   if (typed === null)
     throw new UserError(
       "usage",
-      "nobody is here to type the key: give --identity FILE, or --share FILE,FILE,…",
+      "there is no terminal to type the key on: give --identity FILE, or --share FILE,FILE,…",
     );
   return oneKey(typed);
 }
@@ -102,9 +102,13 @@ function fromShares(texts: readonly string[]): string {
   } catch (error) {
     if (error instanceof ShareError) throw new UserError("usage", error.message, { cause: error });
     if (error instanceof UserError)
-      throw new UserError("usage", "these shares do not give a key: too few of them, or not of one kit", {
-        cause: error,
-      });
+      throw new UserError(
+        "usage",
+        "these shares do not make a key: there are too few, or they come from different kits",
+        {
+          cause: error,
+        },
+      );
     throw error;
   }
 }
@@ -116,7 +120,7 @@ function oneKey(text: string): string {
   if (identityFrom(key) !== null) return key;
   throw new UserError(
     "usage",
-    "that is no whole AGE-SECRET-KEY-1…: compare it letter by letter with the kit",
+    "that is not a complete AGE-SECRET-KEY-1…: compare it letter by letter with the kit",
   );
 }
 

@@ -21,7 +21,7 @@ export async function takeWorkLock(layout: Layout, what: string, patience: WorkP
     ? await waitForLock(layout, "work", what, {
         signal,
         onWait: (holder) =>
-          say(`Waiting for ${describeHolder(holder)}, which works in this root. Ctrl-C gives up.`),
+          say(`Waiting for ${describeHolder(holder)}, which is using this root. Ctrl-C cancels.`),
       })
     : await lockOrRefuse(layout, "work", what);
   try {

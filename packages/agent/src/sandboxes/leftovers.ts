@@ -51,6 +51,6 @@ async function collect(
 /** For people. */
 export function describeLeftover({ kind, name, problem }: Leftover): string {
   return problem === null
-    ? `removed what a killed run had left: ${kind} ${name}`
+    ? `removed leftovers of a killed run: ${kind} ${name}`
     : `the ${kind} ${name}, which may hold restored data of an earlier run, stays: ${problem}. Remove it by hand.`;
 }

@@ -162,7 +162,7 @@ test("from the command line: doctor knows which image it takes, once there is a 
 
   expect(await foundByDoctor()).toMatchObject({
     result: "good",
-    detail: "container: what it has to hold, the first backup tells",
+    detail: "container: the required version is known after the first backup",
   });
   const made = await cli("backup", "--source", "shop");
   expect(made.code, made.stderr).toBe(0);

@@ -16,12 +16,12 @@ export async function examineCertificates(
   const findings =
     shown === undefined
       ? []
-      : [examineCertificate("certificate", shown, "the service's operator has to renew it", now)];
+      : [examineCertificate("certificate", shown, "ask the service's operator to renew it", now)];
   if (pinnedPem === null) return findings;
   for (const pem of pinnedPem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) {
     const pinned = new X509Certificate(pem);
     if (pinned.fingerprint256 === shown?.fingerprint256) continue;
-    const next = "get the service's new CA in time, and put it into service.ca_file as well";
+    const next = "get the service's new CA before then, and add it to service.ca_file";
     findings.push(examineCertificate("pinned CA", pinned, next, now));
   }
   return findings;

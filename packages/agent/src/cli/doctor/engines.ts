@@ -30,26 +30,29 @@ export async function examineEngines(layout: Layout, config: Config): Promise<Fi
 /** How restores are held that run as processes of this host. */
 async function examineIsolation(layout: Layout): Promise<Finding> {
   const remedy =
-    "install the deb or rpm package, which brings the unit attestore-sandbox, or let this user make namespaces; else use sandbox: container";
+    "install the deb or rpm package, which includes the unit attestore-sandbox, or allow this user to create namespaces; otherwise use sandbox: container";
   try {
     switch (await isolationHere(layout.scratch)) {
       case "unit":
-        return good("isolation", "restores run in the unit attestore-sandbox: no network, no keys, bounded");
+        return good(
+          "isolation",
+          "restores run in the unit attestore-sandbox: no network, no keys, limited resources",
+        );
       case "namespaces":
         return good(
           "isolation",
-          "restores run in namespaces: no network, no keys, bounded in disk and processes",
+          "restores run in namespaces: no network, no keys, limited disk and processes",
         );
       case "user":
         return warn(
           "isolation",
-          "restores run as another user, who reaches the network: no namespaces can be made here",
+          "restores run as another user, with access to the network: this host does not allow namespaces",
           remedy,
         );
       case "none":
         return warn(
           "isolation",
-          "restores run as the agent's own user: what a dump runs can read keys/ and reach the network",
+          "restores run as the agent's own user: code in a dump can read keys/ and reach the network",
           remedy,
         );
     }
@@ -75,16 +78,18 @@ async function examineSandbox(
   try {
     const { runtime } = await findSandbox(source, metadata ?? {}, sources);
     const where =
-      runtime.kind === "process" ? "" : ` in a ${runtime.kind === "uri" ? "database of yours" : "container"}`;
+      runtime.kind === "process"
+        ? ""
+        : ` in a ${runtime.kind === "uri" ? "database that you provide" : "container"}`;
     return good(title, `restores into ${runtime.engine} ${runtime.engine_version}${where}`);
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
     if (metadata === null && error.code === "sandbox_lacks")
-      return good(title, `${kindOf(source.sandbox)}: what it has to hold, the first backup tells`);
+      return good(title, `${kindOf(source.sandbox)}: the required version is known after the first backup`);
     return bad(
       title,
       error.message,
-      "install what is missing, or run the tests on another host (test_agent_id)",
+      "install what is missing, or run the restore tests on another host (test_agent_id)",
     );
   }
 }

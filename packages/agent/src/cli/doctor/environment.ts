@@ -11,10 +11,10 @@ export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   const isKept = directory.uid === 0 && (directory.mode & 0o1000) !== 0 && file?.uid === 0;
   return [
     isKept
-      ? good("env", "nobody but root can change it")
+      ? good("env", "only root can change it")
       : warn(
           "env",
-          `the agent's user can replace ${layout.environment}, which systemd reads as root`,
+          `the agent's user can replace ${layout.environment}, which root's systemd reads`,
           "as root: /usr/lib/attestore/migrate",
         ),
   ];

@@ -15,7 +15,7 @@ import { examineSpool } from "./spool.ts";
 
 /** Everything that can be looked at, in the order in which it would break. What is broken keeps the rest from nothing. */
 export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
-  const findings = [good("root", `${resolved.path} (chosen by ${resolved.branch})`), await examineRelease()];
+  const findings = [good("root", `${resolved.path} (from ${resolved.branch})`), await examineRelease()];
   let config: Config | null = null;
   try {
     config = await readConfig(layout.config, layout.root);

@@ -39,8 +39,8 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
       findings.push(
         warn(
           "keys",
-          `the identity ${path} is not there${isCredential(path) ? " for this call: systemd gives it to its unit alone" : ""}`,
-          "restore tests need it; take it out of identity_files if another host runs them",
+          `the identity ${path} is missing${isCredential(path) ? " in this call: systemd gives it only to the agent's unit" : ""}`,
+          "restore tests need it; if another host runs them, remove it from identity_files",
         ),
       );
     else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
@@ -54,7 +54,7 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
       );
     }
   }
-  if (findings.length === 0) findings.push(good("keys", "there, and nobody else can read them"));
+  if (findings.length === 0) findings.push(good("keys", "present, and no other user can read them"));
   return [...findings, ...(await examineSigningKey(layout))];
 }
 
@@ -74,7 +74,7 @@ async function examineSigningKey(layout: Layout): Promise<Finding[]> {
     if (!(error instanceof UserError)) throw error;
     const next =
       signer === null
-        ? "bring the file back from a copy, or attach this host anew"
+        ? "restore the file from a copy, or attach this host again"
         : "systemctl status attestore-signer";
     return [bad("signing key", error.message, next)];
   }
@@ -95,7 +95,7 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
     return [
       warn(
         "identity",
-        `this user can read ${own.map((name) => join(layout.keys, name)).join(", ")}, and take it away`,
+        `this user can read and copy ${own.map((name) => join(layout.keys, name)).join(", ")}`,
         `as root: ${MIGRATE}`,
       ),
     ];
@@ -103,10 +103,10 @@ async function examineIdentity(layout: Layout, signer: string | null): Promise<F
   const count = (await heldRecipients(signer)).length;
   return [
     count === 0
-      ? bad("identity", "the signing process holds no identity", "bring its files back: docs/keys.md")
+      ? bad("identity", "the signing process holds no identity", "restore its files: docs/keys.md")
       : good(
           "identity",
-          `a process of its own opens backups, for ${count} recipient${count === 1 ? "" : "s"}`,
+          `a separate process decrypts backups, for ${count} recipient${count === 1 ? "" : "s"}`,
         ),
   ];
 }
@@ -117,8 +117,8 @@ async function examineSigner({ root, signingKey }: Layout, signer: string | null
   // Of a move that did not come to its end, or one that was brought back from a copy.
   if (signer !== null && isThere)
     return warn("signer", `${signingKey} is not in use, and this user can read it`, `as root: ${MIGRATE}`);
-  if (signer !== null) return good("signer", `a process of its own holds the key and signs, at ${signer}`);
-  const told = "the agent signs by itself: this user can read the key";
+  if (signer !== null) return good("signer", `a separate process holds the signing key, at ${signer}`);
+  const told = "the agent itself signs: this user can read the key";
   return root === SYSTEM_ROOT && (await modeOf(SIGNER_SOCKET)) !== null
     ? warn("signer", told, `as root: ${MIGRATE}`)
     : good("signer", told);
@@ -128,7 +128,8 @@ async function examineDisk(layout: Layout): Promise<Finding> {
   const { bavail, bsize, blocks } = await statfs(layout.root);
   const free = bavail * bsize;
   const detail = `${formatBytes(free)} free of ${formatBytes(blocks * bsize)}`;
-  const next = "a backup needs room for its ciphertext, a restore test for the restored data too";
+  const next =
+    "a backup needs space for its ciphertext; a restore test also needs space for the restored data";
   return free < LOW_BYTES ? warn("disk", detail, next) : good("disk", detail);
 }
 
@@ -139,20 +140,20 @@ async function examineScratch(layout: Layout): Promise<Finding> {
     left = await reapLeftovers(layout.scratch);
   } catch (error) {
     if (!(error instanceof EngineApiError)) throw error;
-    return warn("sandboxes", error.message, "does the container runtime work?");
+    return warn("sandboxes", error.message, "check that the container runtime works");
   }
   const stuck = left.filter(({ problem }) => problem !== null);
   if (stuck.length > 0)
-    return warn("sandboxes", stuck.map(describeLeftover).join("; "), "look at it as root (lsattr, mount)");
+    return warn("sandboxes", stuck.map(describeLeftover).join("; "), "inspect it as root (lsattr, mount)");
   if (left.length > 0) {
     const named = left.map(({ kind, name }) => `${kind} ${name}`).join(", ");
     return warn(
       "sandboxes",
-      `removed what a killed run had left: ${named}`,
-      "the journal may say what killed it",
+      `removed leftovers of a killed run: ${named}`,
+      "the system journal may show what killed it",
     );
   }
-  return good("sandboxes", isLocked(layout, "work") ? "one is in use" : "nothing left behind");
+  return good("sandboxes", isLocked(layout, "work") ? "one is in use now" : "no leftovers");
 }
 
 function isCredential(path: string): boolean {

@@ -6,9 +6,9 @@ import { bad, good, type Finding } from "./finding.ts";
 export function examineProxy(): Finding[] {
   try {
     const host = proxyHost();
-    return host === null ? [] : [good("proxy", `${host} (HTTPS_PROXY), but for what NO_PROXY names`)];
+    return host === null ? [] : [good("proxy", `${host} (HTTPS_PROXY), except for hosts in NO_PROXY`)];
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    return [bad("proxy", error.message, "correct HTTPS_PROXY, here and in the file env of the root")];
+    return [bad("proxy", error.message, "correct HTTPS_PROXY here and in the file env of the root")];
   }
 }

@@ -40,8 +40,8 @@ export async function examineInstalled(installed: Installed, releaseKey: string 
   if (sums === null || signature === null || keyFile === null)
     return warn(
       TITLE,
-      "nothing tells who signed this program: it was installed without install.sh",
-      "docs/releasing.md says how to verify it",
+      "unknown who signed this program: it was installed without install.sh",
+      "to verify it, see docs/releasing.md",
     );
   const key = keyFile.trim().split("\n").at(-1) ?? "";
   const comment = verifyMinisign(key, Buffer.from(sums), signature);
@@ -52,16 +52,16 @@ export async function examineInstalled(installed: Installed, releaseKey: string 
   if (comment === null || listed === undefined || listed !== (await sha256Of(installed.program)))
     return warn(
       TITLE,
-      `${installed.program} is not the program that was signed`,
-      "find out who replaced it, then install it anew with install.sh",
+      `${installed.program} differs from the signed program`,
+      "find out who replaced it, then reinstall it with install.sh",
     );
   if (key === releaseKey) return good(TITLE, `${comment}, signed by Attestore's release key`);
   return warn(
     TITLE,
-    `${comment}, signed by an operator's own key ${key}: whoever has that key decides what runs here`,
+    `${comment}, signed by an operator's key ${key}: whoever holds that key decides what runs here`,
     releaseKey === null
-      ? "compare the key with the one that your operator told you"
-      : "compare the key with the one that your operator told you, or install a release of Attestore's",
+      ? "compare the key with the one that your operator gave you"
+      : "compare the key with the one that your operator gave you, or install an official release",
   );
 }
 

@@ -45,14 +45,18 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     else if (error instanceof ServiceError) findings.push(bad("service", error.message, nextStep(error)));
     else if (error instanceof Error && errorCode(error) !== null)
       findings.push(
-        bad("log", `the head that it showed can't be kept: ${error.message}`, "make room on its disk"),
+        bad(
+          "log",
+          `the head that the service returned can't be recorded: ${error.message}`,
+          "free some space on its disk",
+        ),
       );
     else throw error;
   } finally {
     service.close();
   }
   if ((await readLogAlarm(layout)) !== null && !findings.some(({ title }) => title === "log"))
-    findings.push(bad("log", "an alarm stands; nothing is signed", "attestore alarm"));
+    findings.push(bad("log", "there is an alarm, so nothing is signed", "attestore alarm"));
   findings.push(await examineHeartbeat(layout));
   return findings;
 }
@@ -63,7 +67,7 @@ async function examineHeartbeat(layout: Layout): Promise<Finding> {
   const heard = last === null ? "no heartbeat yet" : `last heartbeat ${formatAge(last.at)}`;
   return running
     ? good("agent", `runs; ${heard}`)
-    : warn("agent", `does not run; ${heard}`, "attestore run (or start its systemd unit)");
+    : warn("agent", `not running; ${heard}`, "start its systemd unit, or run: attestore run");
 }
 
 function examineClock(offset_ms: number): Finding {
@@ -80,16 +84,16 @@ function nextStep(error: ServiceError): string {
   switch (error.code) {
     case "unreachable":
     case "timeout":
-      return "is the service up, and the network between? `service.url` in config.yaml says where it is looked for";
+      return "check that the service is up and the network works, and that `service.url` in config.yaml is right";
     case "untrusted":
-      return "does the message name the clock? Else: is `service.ca_file` in config.yaml the CA of the service as it is now?";
+      return "if the message names the clock, correct the clock; otherwise check that `service.ca_file` in config.yaml is the service's current CA";
     case "refused":
       return error.status === 401
-        ? "was this agent revoked? A new attach gives it a new token: attestore init --root NEW"
-        : "the message says why";
+        ? "the agent may have been revoked; to attach it again: attestore init --root NEW"
+        : "see the message";
     case "invalid_response":
     case "object_refused":
     case "outside_window":
-      return "is there a proxy in between?";
+      return "check whether a proxy is in between";
   }
 }

@@ -26,8 +26,8 @@ export async function examineSources(
       findings.push(
         bad(
           title,
-          `another database than the one that is pinned: ${formatIdentity(met.identity)}`,
-          `look at what it is; if it is right: attestore source confirm ${source.slug}`,
+          `not the pinned database: this is ${formatIdentity(met.identity)}`,
+          `check what it connects to; if it is right: attestore source confirm ${source.slug}`,
         ),
       );
     if (source.engine === "restic" && source.as_agent)
@@ -45,8 +45,12 @@ export async function examineSources(
       // A host that only tests what another one makes need not reach the source.
       findings.push(
         (await onlyTests(layout, source.slug))
-          ? warn(title, `only tested here: ${error.message}`, "nothing, if another host makes the backups")
-          : bad(title, error.message, "backups of it fail until then"),
+          ? warn(
+              title,
+              `can only be tested here: ${error.message}`,
+              "nothing to do if another host makes the backups",
+            )
+          : bad(title, error.message, "its backups fail until this is fixed"),
       );
     }
   }

@@ -20,6 +20,6 @@ export async function findReceipts(layout: Layout, wanted: string): Promise<Rece
   if (found.length > 0) return found;
   throw new UserError(
     "usage",
-    `there is no receipt ${wanted} here: name its number, rcpt_… or bkp_…, as \`attestore receipts list\` shows them`,
+    `there is no receipt ${wanted} on this host: give a number, rcpt_… or bkp_… from \`attestore receipts list\``,
   );
 }

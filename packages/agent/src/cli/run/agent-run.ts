@@ -45,7 +45,7 @@ export function agentRun(
         if (!(error instanceof UserError)) throw error;
         // Said once, not at every heartbeat.
         if (error.message !== complaint)
-          say(`config.yaml is wrong, the last good one stays in force:\n${error.message}`);
+          say(`config.yaml is invalid, so the last valid one stays in use:\n${error.message}`);
         complaint = error.message;
       }
       return last;

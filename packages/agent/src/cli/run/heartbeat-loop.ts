@@ -49,7 +49,8 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
         unknown.add(id);
       }
       if (response.commands.length > 0) run.work.ring();
-      if (troubled !== null) say(troubled === "disk" ? "there is room again" : "the service answers again");
+      if (troubled !== null)
+        say(troubled === "disk" ? "there is disk space again" : "the service answers again");
       troubled = null;
       // What waited for the service need not wait for its own turn.
       if (failures > 0) run.spool.ring();
@@ -77,5 +78,5 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
 }
 
 function unknownKind(id: string, kind: string): string {
-  return `${id}: this agent does not know the kind "${kind}": it is left alone. A newer version of attestore may run it.`;
+  return `${id}: this agent does not know the command kind "${kind}" and ignores it. A newer version of attestore may run it.`;
 }

@@ -20,5 +20,5 @@ export function passingTrouble(error: unknown, layout: Layout): PassingTrouble |
 }
 
 export function diskFull({ root }: Layout): string {
-  return `no room on the disk of ${root}: nothing is begun or written down until there is some`;
+  return `no space left on the disk of ${root}: no run is started or recorded until there is some`;
 }

@@ -16,9 +16,9 @@ export async function submitLoop(run: AgentRun): Promise<void> {
     let wait_ms = UNASKED_MS;
     try {
       const report = await submitWaiting(attachment, { signal, once: true });
-      if (report.accepted > 0) say(`${report.accepted} receipts and events accepted, their proofs verified`);
-      if (report.refused > 0) say(`${report.refused} refused by the service: see \`attestore status\``);
-      if (report.unproven > 0) say("the service's answer did not prove what it said: see `attestore status`");
+      if (report.accepted > 0) say(`${report.accepted} receipts and events accepted, proofs verified`);
+      if (report.refused > 0) say(`${report.refused} rejected by the service: see \`attestore status\``);
+      if (report.unproven > 0) say("the service's answer came without a valid proof: see `attestore status`");
       const { stoppedBy } = report;
       failures = stoppedBy === null && report.unproven === 0 ? 0 : failures + 1;
       if (failures > 0) {

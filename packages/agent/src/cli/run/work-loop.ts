@@ -46,8 +46,8 @@ export async function workLoop(run: AgentRun): Promise<void> {
     // Said once, not at every try. That the service is away, the heartbeat says.
     const what = blocked === null ? (isFull ? "full" : "") : withoutRequestId(blocked);
     if (what !== complaint) {
-      if (isOfOneBackup(blocked)) run.say(`a backup waits in blobs/: ${blocked.message}`);
-      else if (isFull) run.say(`what is asked for waits: ${diskFull(run.attachment.layout)}`);
+      if (isOfOneBackup(blocked)) run.say(`a backup is queued in blobs/: ${blocked.message}`);
+      else if (isFull) run.say(`commands are on hold: ${diskFull(run.attachment.layout)}`);
     }
     complaint = what;
     const retryAfter_s = blocked instanceof ServiceError ? blocked.retryAfter_s : null;
@@ -105,7 +105,7 @@ async function runCommand(run: AgentRun, received: JournaledCommand): Promise<bo
     // The ciphertext is whole: the command goes on when the service can be reached.
     const waits = (await listPending(layout)).some(({ command_id }) => command_id === command.id);
     if (waits && (stopped || error instanceof ServiceError)) {
-      say(`${command.id}: the ciphertext waits (${error instanceof Error ? error.message : "stopped"})`);
+      say(`${command.id}: the ciphertext is queued (${error instanceof Error ? error.message : "stopped"})`);
       return true;
     }
     const cause = stopped ? INTERRUPTED : error;
@@ -146,5 +146,5 @@ async function perform(run: AgentRun, config: Config, command: JournaledCommand[
 function declaredSource(config: Config, slug: string): SourceConfig {
   const source = config.sources.get(slug);
   if (source !== undefined) return source;
-  throw new UserError("source_unknown", `config.yaml of this agent declares no source "${slug}"`);
+  throw new UserError("source_unknown", `this agent's config.yaml has no source "${slug}"`);
 }

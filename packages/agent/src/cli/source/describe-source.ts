@@ -43,7 +43,7 @@ export async function describeSource(
     entry["password"] = await wanted(
       call,
       "passwordFrom",
-      "Where its password lies (env:NAME, file:PATH, credential:NAME):",
+      "Where its password is (env:NAME, file:PATH, credential:NAME):",
     );
   const databases = flags.text("databases");
   if (databases !== undefined)
@@ -62,7 +62,7 @@ function secretFile(name: string): string {
 const PATHS: Readonly<Partial<Record<EngineName, string>>> = {
   sqlite: "Path of the database file:",
   files: "Path of the directory:",
-  dumps: "Path of the directory that the dumps are in:",
+  dumps: "Path of the directory with the dumps:",
 };
 
 async function engineOf({ flags, signal }: Call): Promise<EngineName> {
@@ -76,7 +76,7 @@ async function engineOf({ flags, signal }: Call): Promise<EngineName> {
 }
 
 async function askEngine(signal: AbortSignal): Promise<string> {
-  return ask(`What is to be backed up? (${ENGINE_NAMES.join(", ")})`, "postgresql", signal);
+  return ask(`What do you want to back up? (${ENGINE_NAMES.join(", ")})`, "postgresql", signal);
 }
 
 async function nameOf(
@@ -86,17 +86,17 @@ async function nameOf(
   taken: readonly string[],
 ): Promise<string> {
   const proposal = taken.includes(engine) ? "" : engine;
-  const name = given ?? (canAsk() ? await ask("What shall it be called?", proposal, signal) : undefined);
+  const name = given ?? (canAsk() ? await ask("What should it be called?", proposal, signal) : undefined);
   if (name === undefined) throw new UserError("usage", "which name? attestore source add NAME …");
   if (!SLUG.test(name))
     throw new UserError(
       "usage",
-      `"${name}" can't be a source's name: up to 63 of a-z, 0-9, - and _, starting with a letter or digit`,
+      `"${name}" is not a valid source name: use up to 63 characters of a-z, 0-9, - and _, starting with a letter or digit`,
     );
   if (taken.includes(name))
     throw new UserError(
       "usage",
-      `there is a source ${name} already: choose another name, or remove it first`,
+      `there is already a source ${name}: choose another name, or remove it first`,
     );
   return name;
 }
@@ -144,9 +144,9 @@ function refuseForeign({ flags }: Call, engine: EngineName, fields: readonly str
   ];
   for (const [flag, field] of ofFields)
     if (flags.typed(flag) !== undefined && !fields.includes(field))
-      throw new UserError("usage", `--${dashed(flag)} is nothing for ${engine}`);
+      throw new UserError("usage", `--${dashed(flag)} does not apply to ${engine}`);
   if (flags.isOn("globals") && !fields.includes("globals"))
-    throw new UserError("usage", `--globals is nothing for ${engine}`);
+    throw new UserError("usage", `--globals does not apply to ${engine}`);
 }
 
 function missing(flag: FlagName, hint: string): UserError {

@@ -24,6 +24,7 @@ export async function confirm(
   { yes, signal }: { readonly yes: boolean; readonly signal: AbortSignal },
 ): Promise<boolean> {
   if (yes) return true;
-  if (!canAsk()) throw new UserError("usage", `${question} Nobody is here to ask: say so with --yes.`);
+  if (!canAsk())
+    throw new UserError("usage", `${question} There is no terminal to ask on: to go ahead, give --yes.`);
   return /^y(es)?$/i.test(await ask(`${question} (y/n)`, "n", signal));
 }
