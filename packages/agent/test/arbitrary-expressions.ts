@@ -19,7 +19,7 @@ export function column(name: string, isQuoted = false): ColumnName {
 
 export function number(text: string): Literal {
   const value = parseDecimal(text);
-  if (value === null) throw new TypeError(`${text} is no number`);
+  if (value === null) throw new TypeError(`${text} is not a number`);
   return { kind: "number", value, text };
 }
 

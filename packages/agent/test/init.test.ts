@@ -89,7 +89,7 @@ it("says what is wrong with what it was given", async () => {
     [args("--ca-sha256", "00"), {}, /not both/],
     [args("--recipient", "age1nonsense"), {}, /neither an age recipient/],
     [args(), { ATTESTORE_AUTH_KEY: "hunter2" }, /^(?!.*hunter2).*not an auth key/s],
-    [args(), { ATTESTORE_AUTH_KEY: `atk_0123456789_${"A".repeat(32)}` }, /does not take this auth key/],
+    [args(), { ATTESTORE_AUTH_KEY: `atk_0123456789_${"A".repeat(32)}` }, /rejected this auth key/],
     [["init", "--root", root, "--service", service.url], withKey().env, /certificate .* is not trusted/],
     [["init", "--root", "/proc/none", "--service", service.url], withKey().env, /can't be created/],
     [args("--auth-key-file", join(base, "none")), {}, /can't be read/],

@@ -33,7 +33,7 @@ export async function reportFailure(
 }
 
 /** What a run that was cut off left behind: `interrupted`, by a signal or by the death of the process. */
-export const INTERRUPTED = new RunError("interrupted", "the agent was stopped while it ran");
+export const INTERRUPTED = new RunError("interrupted", "the agent was stopped during the run");
 
 function describe(error: unknown): { reason: string; message: string } {
   if (error instanceof RunError || error instanceof UserError || error instanceof ServiceError)

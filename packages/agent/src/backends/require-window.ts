@@ -10,7 +10,7 @@ export function requireWindow({ windows }: UploadConfig, now = new Date()): void
   const clock = [opens.getHours(), opens.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
   throw new ServiceError(
     "outside_window",
-    `uploads run again at ${clock} (upload.windows); \`attestore sync\` uploads now`,
+    `the next upload window opens at ${clock} (upload.windows); to upload now: \`attestore sync\``,
     { retryAfter_s: Math.ceil(wait_ms / 1000) },
   );
 }

@@ -96,8 +96,8 @@ function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
   if (outcome.kind === "error")
     return `the query failed${outcome.sqlstate === undefined ? "" : ` (SQLSTATE ${outcome.sqlstate})`}`;
   const [text, second] = outcome.rows;
-  if (text === undefined) return "the query gave no row";
-  if (second !== undefined) return "the query gave more than one row";
+  if (text === undefined) return "the query returned no row";
+  if (second !== undefined) return "the query returned more than one row";
   let row: Observation;
   try {
     row = parseRow(text);
@@ -109,8 +109,8 @@ function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
   if (column === undefined || row.length > 1)
     return `the row has ${row.length} columns: select the canary alone`;
   if (column.value.kind === "null") return "the value is NULL";
-  if (column.value.kind !== "text") return "the value is no text";
-  return canary.is(column.value.value) ? null : "the value is another";
+  if (column.value.kind !== "text") return "the value is not text";
+  return canary.is(column.value.value) ? null : "the value is different";
 }
 
 /**
@@ -124,7 +124,7 @@ export function withoutCanaries(
 ): CheckOutcome {
   const texts = [JSON.stringify(outcome), ...seen.flatMap((text) => [text, plainJson(text)])];
   if (!canaries.some((canary) => texts.some((text) => canary.isIn(text)))) return outcome;
-  return { ...outcome, observed: { withheld: "what was observed holds a canary" } };
+  return { ...outcome, observed: { withheld: "the observed values contain a canary" } };
 }
 
 /** In one way of writing, whatever escapes were used; the text itself where it is no JSON. */

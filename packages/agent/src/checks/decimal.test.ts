@@ -4,7 +4,7 @@ import { compareDecimals, type Decimal, parseDecimal } from "./decimal.ts";
 
 function decimal(text: string): Decimal {
   const value = parseDecimal(text);
-  if (value === null) throw new TypeError(`${text} is no number`);
+  if (value === null) throw new TypeError(`${text} is not a number`);
   return value;
 }
 

@@ -62,10 +62,10 @@ describe("a check", () => {
 
   it.each<[string, QueryOutcome, Record<string, unknown>]>([
     ["an expectation not met", rows(`{"n":999}`), { n: 999 }],
-    ["no row", rows(), { error: "the query gave no row" }],
-    ["two rows", rows(`{"n":1000}`, `{"n":1000}`), { error: "the query gave more than one row" }],
-    ["NULL", rows(`{"n":null}`), { error: "NULL satisfies no comparison: n", n: null }],
-    ["another type", rows(`{"n":"1000"}`), { error: "n (text) does not compare with a number", n: "1000" }],
+    ["no row", rows(), { error: "the query returned no row" }],
+    ["two rows", rows(`{"n":1000}`, `{"n":1000}`), { error: "the query returned more than one row" }],
+    ["NULL", rows(`{"n":null}`), { error: "NULL never satisfies a comparison: n", n: null }],
+    ["another type", rows(`{"n":"1000"}`), { error: "n (text) can't be compared with a number", n: "1000" }],
     [
       "another column",
       rows(`{"count":1000}`),
@@ -89,7 +89,7 @@ describe("a check", () => {
       result: "failed",
       observed: {
         error:
-          "the expectation is no expression: at character 5: expected a column or a value, found the end",
+          "the expectation is not a valid expression: at character 5: expected a column or a value, found the end",
         n: 1,
       },
     });

@@ -102,8 +102,8 @@ function decide(expect: string, outcome: QueryOutcome, now: Date): Decision {
   if (outcome.kind === "error") return failed(queryErrorReason(outcome.message, outcome.sqlstate));
   if (outcome.kind === "timeout") return failed(`the query did not end within ${outcome.after_s} s`);
   const [text, second] = outcome.rows;
-  if (text === undefined) return failed("the query gave no row");
-  if (second !== undefined) return failed("the query gave more than one row");
+  if (text === undefined) return failed("the query returned no row");
+  if (second !== undefined) return failed("the query returned more than one row");
   let row: Observation = [];
   try {
     row = parseRow(text);
@@ -112,7 +112,7 @@ function decide(expect: string, outcome: QueryOutcome, now: Date): Decision {
   } catch (error) {
     if (error instanceof MalformedRow) return failed(error.message);
     if (error instanceof ExpectationError)
-      return failed(`the expectation is no expression: ${error.message}`, row);
+      return failed(`the expectation is not a valid expression: ${error.message}`, row);
     throw error;
   }
 }

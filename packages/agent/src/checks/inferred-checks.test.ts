@@ -76,7 +76,7 @@ test("a row count", () => {
 });
 
 test.each([-1, -1n, 0.5, NaN, Infinity, 2 ** 53])("%s is no count, and fails the check", (none) => {
-  const failed = { observed: { error: "the backup's metadata gives no row count" }, result: "failed" };
+  const failed = { observed: { error: "the backup's metadata has no row count" }, result: "failed" };
   expect(rowFloorCheck({ ...counted, floor: none, outcome: rows("20000") })).toMatchObject(failed);
   expect(rowCountCheck({ ...counted, rows: none, outcome: rows(String(none)) })).toMatchObject(failed);
 });
@@ -98,7 +98,7 @@ test("a digest", () => {
   expect(other.result).toBe("failed");
   const none = digestCheck({ name: "manifest", expectedSha256: "", observedSha256: "", duration_ms });
   expect(none).toMatchObject({
-    observed: { error: "the backup's metadata gives no SHA-256 of the manifest" },
+    observed: { error: "the backup's metadata has no SHA-256 of the manifest" },
     result: "failed",
   });
 });

@@ -165,7 +165,7 @@ function countCheck(
   const id = rowCheckId(table);
   const definition = { id, query, expect: `rows ${operator} ${count}${more}` };
   const isCount = count >= 0 && (typeof count === "bigint" || Number.isSafeInteger(count));
-  if (!isCount) return failCheck(definition, "the backup's metadata gives no row count", duration_ms);
+  if (!isCount) return failCheck(definition, "the backup's metadata has no row count", duration_ms);
   return evaluateCheck(definition, outcome, duration_ms);
 }
 
@@ -190,7 +190,7 @@ export function digestCheck({
     expect: `sha256 = ${quoteText(expectedSha256)}`,
   };
   if (!isSha256(expectedSha256)) {
-    return failCheck(definition, `the backup's metadata gives no SHA-256 of the ${name}`, duration_ms);
+    return failCheck(definition, `the backup's metadata has no SHA-256 of the ${name}`, duration_ms);
   }
   const row = formatRow([["sha256", observedSha256]]);
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);

@@ -22,7 +22,7 @@ export function observedRecord(row: Observation, error: string | null): Record<s
     const member: [string, unknown] = [memberName(name), recorded(value)];
     bytes += Buffer.byteLength(JSON.stringify(member));
     if (bytes > MAX_BYTES) {
-      members.push(["…", `no room for ${row.length - index} of ${row.length} columns`]);
+      members.push(["…", `no space for ${row.length - index} of ${row.length} columns`]);
       break;
     }
     members.push(member);

@@ -48,13 +48,13 @@ export function parseRow(text: string): Observation {
   for (const column of members(text)) {
     if (seen.has(column.name)) {
       const name = JSON.stringify(column.name.slice(0, 64));
-      throw new MalformedRow(`two columns are called ${name}: name them apart`);
+      throw new MalformedRow(`two columns are called ${name}: give them different names`);
     }
     seen.add(column.name);
     columns.push(column);
   }
   if (columns.length > MAX_COLUMNS) {
-    const most = `a check takes ${MAX_COLUMNS}: select only what it is about`;
+    const most = `a check takes at most ${MAX_COLUMNS}: select fewer`;
     throw new MalformedRow(`the row has ${columns.length} columns, and ${most}`);
   }
   return columns;
@@ -108,7 +108,7 @@ function valueOf(text: string): Value {
       return { kind: "json", text };
     default: {
       const value = parseDecimal(text);
-      if (value === null) throw new MalformedRow("the row holds a number beyond every range");
+      if (value === null) throw new MalformedRow("the row holds a number out of range");
       return { kind: "number", value, text };
     }
   }

@@ -21,7 +21,7 @@ describe("the verdict", () => {
     expect(verdict([check("b", "2"), check("a", "1")])).toEqual({ result: "failed", reason });
     expect(verdict([check("b", "null"), check("c", "2"), check("d", "3")])).toEqual({
       result: "failed",
-      reason: "check b failed: NULL satisfies no comparison: n (and 2 more failed)",
+      reason: "check b failed: NULL never satisfies a comparison: n (and 2 more failed)",
     });
   });
 

@@ -83,14 +83,14 @@ export const COMMANDS: readonly Command[] = [
     name: "source remove",
     summary: "stop backing up a source; its backups and receipts stay",
     flags: ["yes", "json", "root"],
-    words: [{ form: "<name>", about: "a source of config.yaml" }],
+    words: [{ form: "<name>", about: "a source in config.yaml" }],
     load: async () => (await import("./source-remove.ts")).sourceRemove,
   },
   {
     name: "source confirm",
     summary: "confirm that a source is now another database, for example after a restore",
     flags: ["yes", "json", "root"],
-    words: [{ form: "<name>", about: "a source of config.yaml" }],
+    words: [{ form: "<name>", about: "a source in config.yaml" }],
     load: async () => (await import("./source-confirm.ts")).sourceConfirm,
   },
   {

@@ -49,13 +49,13 @@ it("takes an empty file, and a block with nothing under it, for nothing said", (
 
 it("names an unknown key's line and column and the nearest right name", () => {
   expect(issuesOf("service:\n  ulr: https://x\n  url: https://x\n")).toEqual([
-    `${FILE}:2:3: service.ulr is not known here; did you mean "url"?`,
+    `${FILE}:2:3: service.ulr is not a known field; did you mean "url"?`,
   ]);
   expect(issuesOf("# hello\nsoruces: {}\n")).toEqual([
-    `${FILE}:2:1: soruces is not known here; did you mean "sources"?`,
+    `${FILE}:2:1: soruces is not a known field; did you mean "sources"?`,
   ]);
   expect(issuesOf("defaults: { flavour: vanilla }")[0]).toMatch(
-    /^\/r\/config\.yaml:1:13: defaults\.flavour is not known here; there are json, source, /,
+    /^\/r\/config\.yaml:1:13: defaults\.flavour is not a known field; there are json, source, /,
   );
 });
 
@@ -68,7 +68,7 @@ nonsense: 1
     "1:12: service.url must be https://HOST or https://HOST:PORT",
     "2:1: agent.org_id is missing",
     "2:10: agent.id must be the agent's id, agent_…",
-    "3:1: nonsense is not known here; there are service, agent, encryption, standalone, upload, test_for, limits, defaults, sources",
+    "3:1: nonsense is not a known field; there are service, agent, encryption, standalone, upload, test_for, limits, defaults, sources",
   ]);
 });
 
@@ -86,7 +86,7 @@ it("places the issues of a source", () => {
         expect: ""
 `).map((line) => line.slice(FILE.length + 1)),
   ).toEqual([
-    "8:9: sources.a.checks[1].querry not a field of a check of this kind; it takes id, query, expect",
+    "8:9: sources.a.checks[1].querry not a field of this kind of check; its fields are id, query, expect",
     "10:9: sources.a.checks[1].expect must be a non-empty text",
   ]);
 });

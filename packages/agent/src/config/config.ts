@@ -117,7 +117,7 @@ export function parseConfig(text: string, file: string, root: string): Config {
       const near = nearestName(slug, Object.keys(value.sources ?? {}));
       report(
         ["test_for", slug],
-        `is no source under sources:, which says how it is tested${suggestion(near)}`,
+        `is not a source under sources:, which says how it is tested${suggestion(near)}`,
       );
     }
     for (const [at, key] of keys.entries())
@@ -130,14 +130,14 @@ export function parseConfig(text: string, file: string, root: string): Config {
     report(["defaults", "source"], `no source is named "${chosen}"${suggestion(near)}`);
   }
   if (value.service !== undefined && value.standalone !== undefined)
-    report(["standalone"], "can't be there beside service: backups go to the one or the other");
+    report(["standalone"], "can't be combined with service: backups go to one or the other");
   for (const [at, recipient] of (value.encryption?.recipients ?? []).entries())
     if (recipientFrom(recipient) === null)
       report(
         ["encryption", "recipients", at],
         recipient.startsWith("AGE-SECRET-KEY")
-          ? "is a secret key: it belongs into a file of its own, and its age1… here"
-          : "is no age1… key, and no ssh-ed25519 or ssh-rsa public key",
+          ? "is a secret key: keep it in its own file, and put its age1… recipient here"
+          : "is neither an age1… key nor an ssh-ed25519 or ssh-rsa public key",
       );
   for (const [at, file] of (value.encryption?.identity_files ?? []).entries())
     if (file.startsWith("credential:") && !isCredentialName(file.slice("credential:".length)))
@@ -204,7 +204,7 @@ function schemaIssues(value: unknown): SchemaIssue[] {
       const known = fieldsAt(path);
       return error.params.additionalProperties.map((key) => ({
         path: [...path, key],
-        message: `is not known here${suggestion(nearestName(key, known)) || `; there are ${known.join(", ")}`}`,
+        message: `is not a known field${suggestion(nearestName(key, known)) || `; there are ${known.join(", ")}`}`,
       }));
     }
     if (error.keyword === "required") {

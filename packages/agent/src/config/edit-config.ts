@@ -36,7 +36,7 @@ export async function planConfigEdit(
     if (((await readText(layout.config)) ?? "") !== before)
       throw new UserError(
         "config_changed",
-        `${layout.config} was changed in the meantime; nothing was written. Call it again.`,
+        `${layout.config} was changed in the meantime, so nothing was written. Run the command again.`,
       );
   };
   const write = async (): Promise<void> => {

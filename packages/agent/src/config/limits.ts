@@ -32,7 +32,7 @@ export function parseLimits(
   }
   const given = value as Record<string, unknown>;
   for (const field of Object.keys(given))
-    if (!FIELDS.includes(field)) report(field, `is no limit; there are ${FIELDS.join(", ")}`);
+    if (!FIELDS.includes(field)) report(field, `is not a limit; the limits are ${FIELDS.join(", ")}`);
   const within = <Otherwise extends number | undefined>(
     field: string,
     most: number,

@@ -52,7 +52,7 @@ function parseCheck(item: Record<string, unknown>, fields: SourceFields): CheckC
   const known: readonly string[] = KINDS[kind];
   for (const field of Object.keys(item)) {
     if (!known.includes(field))
-      fields.issue(field, `not a field of a check of this kind; it takes ${known.join(", ")}`);
+      fields.issue(field, `not a field of this kind of check; its fields are ${known.join(", ")}`);
   }
   const id = text(item, "id", 63, fields);
   if (id !== null && !ID.test(id))

@@ -78,7 +78,7 @@ function parseKind(
 ): SandboxConfig {
   const { kind } = mapping;
   if (kind !== "process" && kind !== "container" && kind !== "uri") {
-    fields.issue("kind", `must be a kind of sandbox that the engine has: ${kinds.join(", ")}`);
+    fields.issue("kind", `must be a sandbox that the engine supports: ${kinds.join(", ")}`);
     return "process";
   }
   if (!kinds.includes(kind)) {
@@ -87,7 +87,8 @@ function parseKind(
   }
   const known = { process: ["kind"], container: CONTAINER_FIELDS, uri: URI_FIELDS }[kind];
   for (const field of Object.keys(mapping)) {
-    if (!known.includes(field)) fields.issue(field, `not a field of ${kind}; it takes ${known.join(", ")}`);
+    if (!known.includes(field))
+      fields.issue(field, `not a field of ${kind}; its fields are ${known.join(", ")}`);
   }
   if (kind === "process") return kind;
   if (kind === "container") return parseContainer(mapping, fields);

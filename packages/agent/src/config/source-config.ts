@@ -67,7 +67,10 @@ export function parseSourceConfig(
   const issue = (path: string, message: string): void => void issues.push({ path, message });
 
   if (!SLUG.test(slug)) {
-    issue(at, "a source's name is up to 63 of a-z, 0-9, - and _, and starts with a letter or digit");
+    issue(
+      at,
+      "a source's name has up to 63 characters of a-z, 0-9, - and _, and starts with a letter or digit",
+    );
   }
   if (!isRecord(value)) throw new SourceConfigError([...issues, { path: at, message: "must be a mapping" }]);
 
@@ -81,7 +84,7 @@ export function parseSourceConfig(
   for (const field of Object.keys(value)) {
     if (known.includes(field)) continue;
     const near = nearest(field, known);
-    issue(`${at}.${field}`, `not a field of ${engine}${near || `; it takes ${known.join(", ")}`}`);
+    issue(`${at}.${field}`, `not a field of ${engine}${near || `; its fields are ${known.join(", ")}`}`);
   }
   const kinds = settings.sandboxes ?? ["process"];
   const place = parseSandbox(value["sandbox"], `${at}.sandbox`, baseDir, { engine, kinds });
@@ -101,7 +104,7 @@ export function parseSourceConfig(
   );
   const fields = new SourceFields(value, at, baseDir);
   const rowFloors = fields.flag("row_floors", true);
-  const mayShrink = fields.texts("may_shrink", "names of tables, as the ids of checks have them") ?? [];
+  const mayShrink = fields.texts("may_shrink", "names of tables, as in the ids of checks") ?? [];
   const own = settings.parse(fields);
   issues.push(...fields.issues);
   if (issues.length > 0 || own === null) throw new SourceConfigError(issues);
@@ -132,7 +135,7 @@ function parseObjectives(value: unknown, at: string, issue: Report): number | nu
     return null;
   }
   for (const field of Object.keys(value)) {
-    if (field !== "rto_s") issue(`${at}.${field}`, "not an objective that is known here; it takes rto_s");
+    if (field !== "rto_s") issue(`${at}.${field}`, "not a known objective; the only one is rto_s");
   }
   const { rto_s } = value;
   if (typeof rto_s === "number" && Number.isSafeInteger(rto_s) && rto_s > 0) return rto_s;

@@ -93,7 +93,7 @@ export class SourceFields {
         (each) => typeof each === "string" && each !== "" && each.length <= 1024 && !/[\0\n]/.test(each),
       );
     if (isList && new Set(value).size === value.length) return value as string[];
-    return this.issue(name, `must be a list of ${what}, none of them twice`);
+    return this.issue(name, `must be a list of ${what}, without duplicates`);
   }
 
   flag(name: string, builtIn: boolean): boolean {

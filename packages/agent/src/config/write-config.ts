@@ -36,7 +36,7 @@ export async function writeRootConfig(layout: Layout, settings: RootSettings): P
 }
 
 const EXAMPLE = `
-# What to back up. The connection of a database is named here, its secret is not:
+# What to back up. This file says where a database's connection is, and holds no secret:
 #
 # sources:
 #   orders:

@@ -45,7 +45,7 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
     },
   });
   const empty = await encrypter.encrypt(new Uint8Array(0));
-  if (fileKey === null) throw new Error("age-encryption made a header without a file key");
+  if (fileKey === null) throw new Error("age-encryption returned a header without a file key");
   const EMPTY_PAYLOAD_BYTES = PAYLOAD_NONCE_BYTES + 16;
   const header = empty.subarray(0, empty.length - EMPTY_PAYLOAD_BYTES);
   const nonce = randomBytes(PAYLOAD_NONCE_BYTES);
@@ -57,7 +57,7 @@ function addRecipient(encrypter: Encrypter, text: string): void {
   if (recipient === null)
     throw new RunError(
       "recipient_invalid",
-      `"${text.slice(0, 80)}" is not an age X25519 recipient (age1…, 62 characters), nor an ssh-ed25519 or ssh-rsa public key`,
+      `"${text.slice(0, 80)}" is neither an age X25519 recipient (age1…, 62 characters) nor an ssh-ed25519 or ssh-rsa public key`,
     );
   encrypter.addRecipient(recipient);
 }
@@ -132,7 +132,7 @@ export async function fileKeyOf(header: Buffer, identities: readonly string[]): 
 function noIdentity(): RunError {
   return new RunError(
     "identity_missing",
-    "the backup is not encrypted to any identity given: name the identity file that it was made for under encryption.identity_files",
+    "none of the given identities can decrypt the backup: add the identity file it was made for to encryption.identity_files",
   );
 }
 
@@ -153,7 +153,7 @@ function addIdentity(decrypter: Decrypter, text: string): void {
   if (identity === null)
     throw new RunError(
       "identity_invalid",
-      "an identity is not a whole AGE-SECRET-KEY-1…: compare the identity files with the originals",
+      "an identity is not a complete AGE-SECRET-KEY-1…: compare the identity files with the originals",
     );
   decrypter.addIdentity(identity);
 }

@@ -53,7 +53,7 @@ export function parseIdentities(text: string, name: string): string[] {
   if (!found.every((line) => line.startsWith("AGE-SECRET-KEY-1") || socketOf(line) !== null))
     throw new UserError(
       "key_file",
-      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and is no SSH private key`,
+      `${name} has a line that is neither a comment nor an AGE-SECRET-KEY-1…, and it is not an SSH private key`,
     );
   return found;
 }

@@ -86,7 +86,7 @@ function damagedChunk(key: KeyObject, counter: number, sealed: Buffer): DamagedC
     ? new DamagedCiphertext("payload_damaged", `chunk ${counter} of the age payload does not authenticate`)
     : new DamagedCiphertext(
         "trailing_data",
-        `something follows the end of the age payload, chunk ${counter}`,
+        `there is data after the end of the age payload, chunk ${counter}`,
       );
 }
 

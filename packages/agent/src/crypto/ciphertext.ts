@@ -23,7 +23,7 @@ export async function* readCiphertext(source: CiphertextSource): AsyncGenerator<
     stream = await source.open();
     for await (const piece of stream) yield piece as Buffer;
   } catch (error) {
-    throw unavailable("the ciphertext's download broke off", error);
+    throw unavailable("the download of the ciphertext was interrupted", error);
   } finally {
     stream?.destroy();
   }
@@ -46,7 +46,7 @@ export async function* holdToDigest(
   if (actual !== sha256) {
     throw new DamagedCiphertext(
       "digest_mismatch",
-      `the ciphertext's SHA-256 is ${actual}, the backup's is ${sha256}`,
+      `the ciphertext's SHA-256 is ${actual}, but the backup's is ${sha256}`,
     );
   }
 }

@@ -56,7 +56,7 @@ function compressFrame(block: Buffer): Promise<Buffer> {
       compressor.destroy();
       const [frame, more] = parts;
       if (frame !== undefined && more === undefined) resolve(frame);
-      else reject(new Error(`zstd gave a frame of ${block.length} bytes in ${parts.length} parts`));
+      else reject(new Error(`zstd returned a frame of ${block.length} bytes in ${parts.length} parts`));
     });
   });
 }

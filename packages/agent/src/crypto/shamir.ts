@@ -45,7 +45,7 @@ export function splitSecret(
 ): Share[] {
   if (!(threshold >= 2 && threshold <= count && count <= 255))
     throw new ShareError(
-      "a secret is split into at most 255 shares, of which at least 2 and at most all are needed",
+      "a secret can be split into at most 255 shares, and the threshold must be between 2 and the number of shares",
     );
   // For each byte of the secret the other coefficients of its polynomial, the highest first.
   const coefficients = randomBytes(secret.length * (threshold - 1));
@@ -67,13 +67,13 @@ export function splitSecret(
  */
 export function combineShares(shares: readonly Share[]): Uint8Array {
   const [first] = shares;
-  if (first === undefined) throw new ShareError("no share was given");
+  if (first === undefined) throw new ShareError("no share given");
   if (new Set(shares.map(({ number }) => number)).size !== shares.length)
-    throw new ShareError("one share was given twice");
+    throw new ShareError("a share was given twice");
   if (shares.some(({ number }) => !(number >= 1 && number <= 255)))
-    throw new ShareError("a share's number is 1 to 255");
+    throw new ShareError("a share's number must be between 1 and 255");
   if (shares.some(({ bytes }) => bytes.length !== first.bytes.length))
-    throw new ShareError("the shares are not of the same length: they are not of one secret");
+    throw new ShareError("the shares differ in length, so they belong to different secrets");
   // Lagrange's weights at 0; subtraction is exclusive or.
   const weights = shares.map(({ number }) =>
     shares

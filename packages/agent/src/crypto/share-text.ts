@@ -35,13 +35,13 @@ export function parseShare(text: string): Share {
       hex.length > LINE_BYTES * 2 ||
       checkOf(Number(share), Number(line), hex) !== check.toLowerCase()
     )
-      throw new ShareError(`${where} is not what was printed: compare it digit by digit`);
+      throw new ShareError(`${where} differs from what was printed: compare it digit by digit`);
     if (number !== null && number !== Number(share))
       throw new ShareError(`lines of share ${number} and of share ${share} are mixed`);
     number = Number(share);
     rows.set(Number(line), hex);
   }
-  if (number === null) throw new ShareError('there is no share in it; its lines begin with "share"');
+  if (number === null) throw new ShareError('it contains no share; the lines of a share begin with "share"');
   const hex = Array.from({ length: rows.size }, (_, index) => {
     const row = rows.get(index + 1);
     if (row === undefined) throw new ShareError(`line ${index + 1} of share ${number} is missing`);

@@ -36,7 +36,7 @@ export function parseSshPrivateKey(pem: string): SshPrivateKey {
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw new SshKeyError("it is no private key that can be read without a passphrase");
+    throw new SshKeyError("it is not a private key that can be read without a passphrase");
   }
   return withPublic(key);
 }
@@ -55,12 +55,12 @@ function parseOpenssh(bytes: Buffer): SshPrivateKey {
   if (cipher === null || kdf === null || count !== 1 || wire === null || secret === null) throw damaged();
   if (cipher !== "none" || kdf !== "none")
     throw new SshKeyError(
-      "the OpenSSH private key is behind a passphrase, which nobody is there to type: " +
-        "use a key of its own without one (ssh-keygen -p), or an age identity",
+      "the OpenSSH private key has a passphrase, and nobody is there to type it: " +
+        "use a separate key without one (ssh-keygen -p), or an age identity",
     );
   const publicKey = parseSshWire(wire);
   if (publicKey === null)
-    throw new SshKeyError("age takes ssh-ed25519 keys and ssh-rsa keys of 2048 bits and more, no others");
+    throw new SshKeyError("age supports only ssh-ed25519 keys, and ssh-rsa keys of at least 2048 bits");
   const inner = new SshReader(secret);
   const [check, again] = [inner.uint32(), inner.uint32()];
   if (check === null || check !== again || inner.text() !== publicKey.type) throw damaged();
@@ -116,7 +116,7 @@ function withPublic(key: KeyObject): SshPrivateKey {
     );
     if (publicKey !== null) return { publicKey, key, seed: null };
   }
-  throw new SshKeyError("age takes ssh-ed25519 keys and ssh-rsa keys of 2048 bits and more, no others");
+  throw new SshKeyError("age supports only ssh-ed25519 keys, and ssh-rsa keys of at least 2048 bits");
 }
 
 function mpint(bytes: Buffer): Buffer {

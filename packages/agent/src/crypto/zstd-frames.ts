@@ -61,7 +61,7 @@ export class ZstdFrameWalker {
   /** Says that the input ended. @throws DamagedCiphertext if it ended within a frame, or without any. */
   end(): void {
     if (this.#state.at !== "frame" || this.#buffer.length > 0)
-      throw damaged("the zstd data stop within a frame");
+      throw damaged("the zstd data ends within a frame");
     if (this.#frames === 0) throw damaged("there is no zstd frame");
   }
 
@@ -90,10 +90,10 @@ export class ZstdFrameWalker {
       return true;
     }
     if (magic !== MAGIC) {
-      if (this.#frames === 0) throw damaged("the decrypted data are not zstd");
+      if (this.#frames === 0) throw damaged("the decrypted data is not zstd");
       throw new DamagedCiphertext(
         "trailing_data",
-        `something that is no zstd frame follows frame ${this.#frames}`,
+        `there is data other than a zstd frame after frame ${this.#frames}`,
       );
     }
     const descriptor = buffer.readUInt8(4);

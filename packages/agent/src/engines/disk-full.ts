@@ -3,12 +3,12 @@ import type { SandboxKind } from "../config/sandbox-config.ts";
 import type { ScratchServer } from "./scratch-server.ts";
 
 const WHOSE: Readonly<Record<SandboxKind, readonly [string, string]>> = {
-  process: ["the scratch directory's file system", "give it more room"],
+  process: ["the scratch directory's file system", "give it more space"],
   container: [
     "the container's disk",
-    "give the runtime's volumes more room, or with sandbox.storage memory raise sandbox.memory_mb",
+    "give the runtime's volumes more space or, with sandbox.storage: memory, raise sandbox.memory_mb",
   ],
-  uri: ["the disk of sandbox.database", "give its server more room"],
+  uri: ["the disk of sandbox.database", "give its server more space"],
 };
 
 /** A scratch server had no room for what was restored: that says nothing of the backup. */

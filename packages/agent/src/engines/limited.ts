@@ -31,6 +31,6 @@ export async function* atMost(
 export function beyondLimit(what: string, setting: string): RunError {
   return new RunError(
     "limit_exceeded",
-    `${what}: if that is as it should be, raise ${setting} of the source in config.yaml`,
+    `${what}: if that is expected, raise the source's ${setting} in config.yaml`,
   );
 }

@@ -16,8 +16,8 @@ export async function requirePastRuns(layout: Layout, now = new Date()): Promise
   if (last > now.toISOString())
     throw new UserError(
       "clock_ahead",
-      `this host has signed that a run ended at ${last}, which is still to come: its clock was ahead. With another key from now on, those receipts would ` +
-        "verify no longer: call this again after that. If the key is in other hands, revoke the agent and attach this host anew.",
+      `this host signed that a run ended at ${last}, which is in the future: its clock was ahead. With another key from now on, those receipts would ` +
+        "no longer verify. Run this command again after that time. If somebody else has the key, revoke the agent and attach this host again.",
     );
 }
 

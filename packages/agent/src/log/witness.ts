@@ -93,7 +93,8 @@ async function inconsistency(
     const leaf = from === null ? Number(large.size) - 1 : from - 1;
     const { consistency } = await service.logProof({ leaf, treeSize: Number(large.size), from }, { signal });
     if (from === null) return null;
-    if (consistency === null) return { refused: true, detail: `no consistency proof ${sizes} was given` };
+    if (consistency === null)
+      return { refused: true, detail: `the service returned no consistency proof ${sizes}` };
     verifyConsistency({
       from: small.size,
       to: large.size,
@@ -104,10 +105,10 @@ async function inconsistency(
     return null;
   } catch (error) {
     if (error instanceof ProofError)
-      return { refused: false, detail: `the proof ${sizes} does not hold: ${error.message}` };
+      return { refused: false, detail: `the consistency proof ${sizes} is not valid: ${error.message}` };
     // A service that says it can't prove what it signed; a network that fails proves nothing either way.
     if (error instanceof ServiceError && isPermanentRefusal(error))
-      return { refused: true, detail: `the service gives no proof ${sizes}: ${error.message}` };
+      return { refused: true, detail: `the service returned no proof ${sizes}: ${error.message}` };
     throw error;
   }
 }

@@ -10,7 +10,7 @@ const TAG = /^([1-9][0-9]{0,9})-([0-9]{1,20})-([0-9a-f]{8})-([0-9]{1,20})$/;
 
 export function ownProcessTag(): ProcessTag {
   const start = startTime(process.pid);
-  if (start === null) throw new Error("/proc/self/stat is not readable: a Linux with /proc is needed");
+  if (start === null) throw new Error("/proc/self/stat is not readable: attestore needs Linux with /proc");
   return `${process.pid}-${start}-${bootId()}-${pidNamespace()}`;
 }
 

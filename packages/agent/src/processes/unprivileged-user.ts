@@ -26,6 +26,6 @@ export async function unprivilegedUser(): Promise<User | null> {
   }
   throw new RunError(
     "sandbox_failed",
-    `root has to start the scratch server as somebody else, and none of the users ${CANDIDATES.join(", ")} exists: add one`,
+    `root must start the scratch server as another user, but none of ${CANDIDATES.join(", ")} exists: add one`,
   );
 }

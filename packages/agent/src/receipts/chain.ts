@@ -87,6 +87,6 @@ async function readEventEnvelope(layout: Layout, path: string): Promise<Envelope
     (await readJson(join(layout.events, name))) ??
     (await readJson(join(layout.eventsRefused, name)));
   if (typeof value !== "object" || value === null || !("envelope" in value))
-    throw new SyntaxError(`${path} is not a signed event's file`);
+    throw new SyntaxError(`${path} is not the file of a signed event`);
   return envelopeFromJson(value.envelope);
 }

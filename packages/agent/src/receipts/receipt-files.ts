@@ -69,7 +69,7 @@ export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
   const value = await readReceipt(file);
   if (typeof value === "object" && value !== null && "payload" in value) return envelopeFromJson(value);
   if (typeof value !== "object" || value === null || !("envelope" in value))
-    throw new Error(`${file.path} is not a receipt's file`);
+    throw new Error(`${file.path} is not the file of a receipt`);
   return envelopeFromJson(value.envelope);
 }
 

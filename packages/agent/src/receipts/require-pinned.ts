@@ -6,8 +6,8 @@ import { formatIdentity, holdToPin, readSourcePins } from "./source-pins.ts";
 /** For people: what is wrong, and the one command that says that it is not. */
 export function notPinned(slug: string): string {
   return (
-    `${slug} is another database than the one that is pinned under this name. Restore tests of it can't run until you have looked: ` +
-    `if it is right, \`attestore source confirm ${slug}\``
+    `${slug} is not the database that is pinned under this name. Its restore tests can't run until you confirm it: ` +
+    `if it is the right one, \`attestore source confirm ${slug}\``
   );
 }
 
@@ -26,7 +26,7 @@ export async function requirePinned(
   const pinned = (await readSourcePins(layout)).get(slug)?.accepted.at(-1)?.identity ?? {};
   throw new RunError(
     "identity_changed",
-    `${backup.id} is of another database (${formatIdentity(identity)}) than the one that is pinned for ${slug} ` +
-      `(${formatIdentity(pinned)}). If that is right, \`attestore source confirm ${slug}\`, and test it again.`,
+    `${backup.id} is of another database (${formatIdentity(identity)}) than the one pinned for ${slug} ` +
+      `(${formatIdentity(pinned)}). If that is right, run \`attestore source confirm ${slug}\` and test it again.`,
   );
 }

@@ -56,7 +56,7 @@ export async function holdToPin(
       occurred_at: at,
       detail: {
         reason: "identity_changed",
-        detail: `${slug} is another database than the one that is pinned on this host (${seenIn})`,
+        detail: `${slug} is not the database that is pinned on this host (${seenIn})`,
         pinned: pin.accepted.at(-1)?.identity ?? null,
         met: identity,
       },

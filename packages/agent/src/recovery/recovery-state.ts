@@ -38,14 +38,14 @@ export function recoveryGap(
     return {
       what:
         state === null
-          ? "no recovery kit: if this host is lost with its keys, so are the backups"
-          : "backups are not encrypted to the key of the recovery kit (any more)",
+          ? "no recovery kit: if this host and its keys are lost, the backups are lost too"
+          : "backups are not encrypted to the recovery kit's key, or no longer",
       next: "attestore keys recovery-kit",
     };
   }
   const next = "attestore keys recovery-kit --test";
   if (state.tested_at === null)
-    return { what: "the recovery kit was never tested: nobody knows whether it can be read", next };
+    return { what: "the recovery kit was never tested, so nobody knows whether it works", next };
   const age_days = (now - Date.parse(state.tested_at)) / 86_400_000;
   return age_days > TEST_AGAIN_DAYS
     ? { what: `the recovery kit was last tested ${Math.floor(age_days)} days ago`, next }

@@ -23,7 +23,7 @@ export async function readCanaries(checks: readonly CheckConfig[]): Promise<Map<
     if (holder === undefined) continue;
     throw new RunError(
       "canary_unusable",
-      `the canary of check ${id} stands in check ${holder.id} itself, whose text goes into receipts: make a new one, and let only its reference stand there`,
+      `the canary of check ${id} appears in check ${holder.id} itself, whose text goes into receipts: make a new canary, and put only a reference to it there`,
     );
   }
   return canaries;

@@ -146,7 +146,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     if (isDiskFull(error)) {
       throw new RunError(
         "disk_full",
-        `no room left in ${request.scratchDir} for the restore test: give it more room`,
+        `no space left in ${request.scratchDir} for the restore test: give it more space`,
         { cause: error },
       );
     }
@@ -187,9 +187,7 @@ async function* holdToSize(
     plaintext,
     most,
     () =>
-      new RestoreRefused(
-        `the backup unpacks to more than the ${most} bytes ${whose}: nothing more of it was written`,
-      ),
+      new RestoreRefused(`the backup unpacks to more than the ${most} bytes ${whose}: writing stopped there`),
   );
   if (isSigned && bytes !== signed)
     throw new RestoreRefused(`the backup unpacks to ${bytes} bytes, and its receipt says ${signed}`);
@@ -200,8 +198,8 @@ function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: Fo
   if (typeof before !== "string" || familyOf(before) === familyOf(engine)) return;
   throw new RunError(
     "sandbox_lacks",
-    `the backup was made with the engine ${before}, and the source ${slug} is one of ${engine} by now: ` +
-      `make a backup of it as it is (attestore backup --source ${slug}), and test that`,
+    `the backup was made with the engine ${before}, but the source ${slug} now uses ${engine}: ` +
+      `make a new backup (attestore backup --source ${slug}), and test that`,
   );
 }
 

@@ -49,7 +49,7 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
     if (isDiskFull(error)) {
       throw new RunError(
         "disk_full",
-        `no room left for ${output}: nothing was written, choose another place`,
+        `no space left for ${output}: nothing was written; choose another place`,
         { cause: error },
       );
     }

@@ -29,7 +29,7 @@ export async function runCommandCheck(
   if (startCommand === undefined) {
     throw new RunError(
       "sandbox_lacks",
-      `check ${check.id} is a command, which this engine has no way to run beside the restored data: use a query`,
+      `check ${check.id} is a command, which this engine cannot run on the restored data: use a query`,
     );
   }
   const started = performance.now();
@@ -56,13 +56,13 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
   if (output === null) {
     return {
       kind: "useless",
-      reason: `the command printed more than ${MAX_OUTPUT} bytes: print only what it is about`,
+      reason: `the command printed more than ${MAX_OUTPUT} bytes: print less`,
     };
   }
   if (NOT_STARTED.has(exit.code)) {
     throw new RunError(
       "tool_missing",
-      `the command of check ${id}, ${command[0]}, could not be started (exit code ${exit.code}): it has to be where the sandbox is`,
+      `the command of check ${id}, ${command[0]}, could not be started (exit code ${exit.code}): it must exist where the sandbox runs`,
     );
   }
   if (exit.code === null) {
@@ -72,7 +72,7 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
   try {
     return { kind: "printed", text: new TextDecoder("utf-8", { fatal: true }).decode(output) };
   } catch {
-    return { kind: "useless", reason: "what the command printed is not UTF-8" };
+    return { kind: "useless", reason: "the command's output is not UTF-8" };
   }
 }
 

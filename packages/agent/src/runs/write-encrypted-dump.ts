@@ -68,7 +68,7 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
     if (isDiskFull(error)) {
       throw new RunError(
         "disk_full",
-        `no room left for the backup in ${blobsDir}: nothing was kept, give it more room`,
+        `no space left for the backup in ${blobsDir}: nothing was kept; give it more space`,
         { cause: error },
       );
     }

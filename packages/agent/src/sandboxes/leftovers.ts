@@ -52,5 +52,5 @@ async function collect(
 export function describeLeftover({ kind, name, problem }: Leftover): string {
   return problem === null
     ? `removed leftovers of a killed run: ${kind} ${name}`
-    : `the ${kind} ${name}, which may hold restored data of an earlier run, stays: ${problem}. Remove it by hand.`;
+    : `the ${kind} ${name}, which may hold restored data of an earlier run, could not be removed: ${problem}. Remove it by hand.`;
 }

@@ -135,7 +135,7 @@ describe("says what is missing", () => {
     await expect(testIn({ ...CONTAINER, image: "localhost/no-such-image:{major}" })).rejects.toMatchObject({
       code: "tool_missing",
       message: expect.stringMatching(
-        /localhost\/no-such-image:15 is not on this host: fetch it \(podman pull/,
+        /localhost\/no-such-image:15 is not on this host: pull it \(podman pull/,
       ),
     });
   });
@@ -144,7 +144,7 @@ describe("says what is missing", () => {
     podman.run("tag", `${IMAGE}:15`, `${IMAGE}:16`);
     await expect(testIn(CONTAINER, { metadata: { engine_version: "16.2" } })).rejects.toMatchObject({
       code: "tool_too_old",
-      message: expect.stringMatching(/postgres:16 holds PostgreSQL 15\.[0-9]+, the backup is of 16/),
+      message: expect.stringMatching(/postgres:16 has PostgreSQL 15\.[0-9]+, but the backup is of 16/),
     });
   });
 

@@ -188,7 +188,7 @@ describe("says what is missing", () => {
         findSandbox({ ...server.source, sandbox: CONTAINER_DEFAULTS }, { engine_version }),
       ).rejects.toMatchObject({
         code: "tool_missing",
-        message: expect.stringContaining(`the image ${image} is not on this host: fetch it`),
+        message: expect.stringContaining(`the image ${image} is not on this host: pull it`),
       });
   });
 
@@ -219,7 +219,7 @@ describe("says what is missing", () => {
   test("the backup's version", async () => {
     await expect(ofVersion(null)).rejects.toMatchObject({
       code: "sandbox_lacks",
-      message: expect.stringContaining("name one under sandbox.image"),
+      message: expect.stringContaining("set one under sandbox.image"),
     });
   });
 
@@ -253,7 +253,7 @@ describe("says what is missing", () => {
     );
     await expect(findSandbox(source, { engine_version: "15.1" })).rejects.toMatchObject({
       code: "sandbox_lacks",
-      message: `the image ${MARIADB_IMAGE}:10.11 has no PostgreSQL server and a user postgres to run it (exit code 3): name one that has under sandbox.image`,
+      message: `the image ${MARIADB_IMAGE}:10.11 lacks a PostgreSQL server or the user postgres to run it (exit code 3): set an image that has both under sandbox.image`,
     });
   });
 });

@@ -139,13 +139,13 @@ describe("a canary", () => {
 
   test("that does not come back as it was fails, and nothing is said of what came", async () => {
     const cases: [id: string, query: string, error: string][] = [
-      ["another-case", "select upper(token) as t from canary", "the value is another"],
-      ["one-byte-more", "select token || ' ' as t from canary", "the value is another"],
+      ["another-case", "select upper(token) as t from canary", "the value is different"],
+      ["one-byte-more", "select token || ' ' as t from canary", "the value is different"],
       ["null", "select null::text as t", "the value is NULL"],
-      ["no-row", "select token from canary where false", "the query gave no row"],
-      ["two-rows", "select token from canary, generate_series(1, 2)", "the query gave more than one row"],
+      ["no-row", "select token from canary where false", "the query returned no row"],
+      ["two-rows", "select token from canary, generate_series(1, 2)", "the query returned more than one row"],
       ["two-columns", "select token, 1 as n from canary", "the row has 2 columns: select the canary alone"],
-      ["number", "select 1 as n", "the value is no text"],
+      ["number", "select 1 as n", "the value is not text"],
       ["mistake", "select token::int as n from canary", "the query failed (SQLSTATE 22P02)"],
     ];
     const tested = await run(
@@ -184,7 +184,7 @@ describe("a canary", () => {
       },
     ]);
     for (const id of ["leak", "deep", "hex", "printed"])
-      expect(named(tested, id).observed).toEqual({ withheld: "what was observed holds a canary" });
+      expect(named(tested, id).observed).toEqual({ withheld: "the observed values contain a canary" });
     expect(JSON.stringify(tested)).not.toMatch(/nobody knows|6e6f626f6479/i);
   });
 
@@ -208,7 +208,7 @@ describe("a canary", () => {
     process.env["TEST_CANARY"] = plain;
     await expect(run("orders", [canary("secret", `select '${plain}' as t`)])).rejects.toMatchObject({
       code: "canary_unusable",
-      message: expect.stringMatching(/stands in check secret itself/),
+      message: expect.stringMatching(/appears in check secret itself/),
     });
     process.env["TEST_CANARY"] = SECRET;
   });
@@ -264,7 +264,7 @@ describe("a command", () => {
       "the command ended with exit code 3",
     ],
     ["output without end", "yes", /printed more than 262144 bytes/],
-    ["what is not UTF-8", `printf '{"n":"\\377"}'`, "what the command printed is not UTF-8"],
+    ["what is not UTF-8", `printf '{"n":"\\377"}'`, "the command's output is not UTF-8"],
   ])("fails for %s", async (_, text, error) => {
     const path = await script("fails", `#!/bin/sh\n${text}\n`);
     const tested = await run("kv", [{ id: "n", command: path, expect: "n = 2" }]);

@@ -117,7 +117,7 @@ test("nothing that matches, a bucket that is not there, a wrong key, no key", as
 });
 
 test.each([
-  [{ path: "/dumps" }, "not in both"],
+  [{ path: "/dumps" }, "not both"],
   [{ bucket: "my-dumps" }, "must be s3://NAME"],
   [{ bucket: "s3://UPPER" }, "must be s3://NAME"],
   [{ endpoint: "http://plain" }, "must be https://HOST"],

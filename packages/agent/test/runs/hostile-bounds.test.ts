@@ -126,7 +126,7 @@ describe.each([
     expect(await restored(name, content, { limits: DISK })).toMatchObject({
       result: "failed",
       reason: expect.stringMatching(
-        /of disk, more than the backup's signed size or limits.restore_disk allows/,
+        /of disk space, more than the backup's signed size or limits.restore_disk allows/,
       ),
       runtime: held,
     });

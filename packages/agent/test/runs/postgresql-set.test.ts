@@ -207,7 +207,7 @@ describe("damage", () => {
     };
     expect(
       await failing(backup, (_, entries) => entries.filter((name) => !name.startsWith("004"))),
-    ).toContain("3 databases, the backup names 4");
+    ).toContain("3 databases, but the backup names 4");
     expect(
       await failing(backup, (_, entries) => entries.filter((name) => !name.startsWith("002"))),
     ).toContain("out of order");

@@ -20,7 +20,10 @@ export async function announceRotation(
   await repairPublicKey(layout);
   const answer = await service.rotateKey(pending.rotation, { signal, once });
   if (answer.agent_id !== agentId || answer.key_fingerprint !== pending.by_new)
-    throw new ServiceError("invalid_response", "the service took another key than it was told of");
+    throw new ServiceError(
+      "invalid_response",
+      "the service recorded a different key than the agent announced",
+    );
   await forgetOldKey(layout, pending.by_old);
   await replaceJsonFile(acceptedFile(pending), { v: 1, accepted_at: new Date().toISOString(), answer });
   return true;

@@ -45,7 +45,7 @@ export async function attachWithKey(attaching: Attaching, authKey: string): Prom
       await forgetAttach(attaching.layout);
       throw new UserError(
         "usage",
-        "the service does not take this auth key: it is wrong, expired, revoked or burned. Ask for a new one.",
+        "the service rejected this auth key: it is wrong, expired, revoked or used up. Ask for a new one.",
         { cause: error },
       );
     }
@@ -89,7 +89,7 @@ export async function attachInteractively(
     const code = error instanceof ServiceError ? error.refusal?.error : undefined;
     if (code !== "attach_denied" && code !== "attach_expired" && code !== "not_found") throw error;
     await forgetAttach(layout);
-    const why = code === "attach_denied" ? "was denied" : "ran out before anybody approved it";
+    const why = code === "attach_denied" ? "was denied" : "expired before anybody approved it";
     throw new UserError("usage", `the attach ${why}. Run \`attestore init\` again for a new code.`, {
       cause: error,
     });
@@ -128,5 +128,5 @@ function usable(attached: Attached): Attached {
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
   }
-  throw new ServiceError("invalid_response", "the service gave no usable verifier key of its log");
+  throw new ServiceError("invalid_response", "the service returned no usable verifier key for its log");
 }

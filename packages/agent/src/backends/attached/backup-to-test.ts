@@ -39,7 +39,7 @@ export async function findStoredBackup(
   const signed = own?.statement ?? (await fetchMakersStatement(attachment, wanted, signal));
   const found = saidOf(signed);
   if (found.sourceId !== sourceId)
-    throw new UserError("backup_unknown", `${id} is a backup of another source than ${slug}`);
+    throw new UserError("backup_unknown", `${id} is a backup of another source, not of ${slug}`);
   requireName(wanted, signed, own === null);
   const answer = await service.downloadUrl(id, { signal });
   if (answer.backup !== undefined) await requireSameRecord(attachment, wanted, signed, answer.backup);
@@ -71,12 +71,12 @@ function requireName(
   if (source !== null && source.slug !== slug)
     throw new RunError(
       "source_mismatch",
-      `${id} is a backup of ${JSON.stringify(source.slug.slice(0, 63))} by what its maker signed, and the service gives it for ${slug}`,
+      `${id} is a backup of ${JSON.stringify(source.slug.slice(0, 63))} according to its signed receipt, but the service lists it under ${slug}`,
     );
   if (source === null && isForeign && (trusted?.sourceId ?? null) === null)
     throw new RunError(
       "source_mismatch",
-      `the maker of ${id} did not sign the name of its source: update attestore there, or name the source's id under test_for: ${slug}: source_id`,
+      `the receipt of ${id} does not name its source: update attestore on the host that made it, or set the source's id under test_for: ${slug}: source_id`,
     );
 }
 

@@ -81,8 +81,8 @@ export async function requireSameRecord(
   if (differing.length === 0) return;
   const error = new RunError(
     "record_mismatch",
-    `the service says something else of ${wanted.id} than its maker signed (${differing.join(", ")}): nothing was downloaded. ` +
-      "Ask its operator; the receipt stands.",
+    `what the service says about ${wanted.id} contradicts its signed receipt (${differing.join(", ")}): nothing was downloaded. ` +
+      "Ask the service's operator; trust the receipt.",
   );
   await keepEvidence(attachment, wanted, error, record);
   throw error;
@@ -99,8 +99,8 @@ async function ask(
     if (!(error instanceof ServiceError) || error.refusal?.error !== "not_found") throw error;
     throw new RunError(
       "receipt_missing",
-      `this host keeps no receipt of ${id}, and the service has none of its maker: nothing says what it is. Where its agent has not ` +
-        "submitted the receipt yet, `attestore sync` there does it.",
+      `neither this host nor the service has the receipt of ${id}, so nothing proves what it is. If its agent has not ` +
+        "submitted the receipt yet, run `attestore sync` on that host.",
       { cause: error },
     );
   }
@@ -141,9 +141,9 @@ function requireOf(
   const differences = [
     predicate.backup_id !== id && `it is about ${predicate.backup_id}`,
     subject[0].name !== id && `its subject is ${subject[0].name}`,
-    predicate.org_id !== orgId && `it is of the organisation ${predicate.org_id}`,
+    predicate.org_id !== orgId && `it belongs to the organisation ${predicate.org_id}`,
     !countsAt(key, predicate.finished_at) &&
-      `it is signed with ${key.fingerprint}, which another key replaced before the backup was made`,
+      `it is signed with ${key.fingerprint}, which had been replaced before the backup was made`,
     trusted !== undefined &&
       trusted.sourceId !== null &&
       trusted.sourceId !== predicate.source_id &&
@@ -171,12 +171,12 @@ async function trustedKey(
   }
   throw new RunError(
     "maker_not_trusted",
-    `another agent made ${id}, with the signing key ${fingerprint} by its own word, and ${layout.config} ` +
+    `another agent made ${id}, according to its receipt with the signing key ${fingerprint}, and ${layout.config} ` +
       (trusted === undefined
-        ? `has no test_for: ${slug}. It is not the service that decides whose backups this host restores`
+        ? `has no test_for: ${slug}. The service must not decide whose backups this host restores`
         : `trusts other keys under test_for: ${slug}`) +
-      `. If this host is to test for that one, compare the fingerprint with what \`attestore keys export\` prints on that host, and name ` +
-      `it here under test_for: ${slug}: keys.`,
+      `. To let this host test that agent's backups, compare the fingerprint with what \`attestore keys export\` prints there, and add ` +
+      `it under test_for: ${slug}: keys.`,
   );
 }
 
@@ -188,7 +188,7 @@ async function rotationsOf({ rotations }: MakersReceipt): Promise<KeyRotation[]>
 function invalid({ id }: WantedBackup, why: string): RunError {
   return new RunError(
     "receipt_invalid",
-    `what the service gave as the maker's receipt of ${id} does not hold: ${why}. Nothing was downloaded.`,
+    `the receipt of ${id} that the service returned is not valid: ${why}. Nothing was downloaded.`,
   );
 }
 

@@ -27,7 +27,7 @@ export async function resolveSourceId(
   if (id !== undefined) return id;
   throw new UserError(
     "source_unknown",
-    `the service did not register the source "${slug}"; its dashboard says whether another agent has that name`,
+    `the service did not register the source "${slug}"; see in its dashboard whether another agent uses that name`,
   );
 }
 
@@ -54,17 +54,17 @@ export async function requireOwnSource(
   if (source === undefined) {
     throw new UserError(
       "source_unknown",
-      `the source "${slug}" was removed from the service, which takes no backups of it any more. Nothing was dumped. ` +
-        "Give it another name in config.yaml to have it backed up anew, or remove it there.",
+      `the source "${slug}" was removed from the service, which no longer accepts backups of it. Nothing was dumped. ` +
+        "To back it up again, give it another name in config.yaml; otherwise remove it there.",
     );
   }
   const owner = source.agent_id ?? attachment.agentId;
   if (owner === attachment.agentId) return;
   throw new UserError(
     "source_unknown",
-    `another agent of the organisation, ${owner}, makes the backups of the source "${slug}", and the service would take ` +
-      `none of this one, ${attachment.agentId}. Nothing was dumped. Give the source another name in config.yaml, or, if it has ` +
-      "moved to this host, give it to this agent in the dashboard.",
+    `another agent of the organisation, ${owner}, backs up the source "${slug}", so the service would accept ` +
+      `no backup from this one, ${attachment.agentId}. Nothing was dumped. Give the source another name in config.yaml, or, if it has ` +
+      "moved to this host, assign it to this agent in the dashboard.",
   );
 }
 

@@ -26,7 +26,7 @@ export async function submitAndFollow(
   const refused = join(layout.receiptsRefused, name);
   const place = { receiptId: null, logIndex: null };
   if (existsSync(refused)) {
-    const why = "the service refused it: see `attestore status`";
+    const why = "the service rejected it: see `attestore status`";
     return { ...place, state: "refused", file: refused, why, isWrong: true };
   }
   const unproven = report.unproven > 0 ? "the service's answer did not prove its inclusion" : null;

@@ -131,7 +131,10 @@ async function registerUpload(
     service.registerBackup(request, { signal, idempotencyKey: upload.idempotency_key }),
   );
   if (record.sha256 !== sha256 || record.source_id !== upload.source_id)
-    throw new ServiceError("invalid_response", "the service registered another backup than it was told");
+    throw new ServiceError(
+      "invalid_response",
+      "the service registered a different backup than the agent sent",
+    );
   const [newest] = await listAllReceipts(layout);
   const receiptsBefore = newest?.sequence ?? 0;
   await savePending(layout, {

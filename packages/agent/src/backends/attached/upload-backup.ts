@@ -137,7 +137,10 @@ async function sendParts(
         onProgress: (bytes) => onProgress?.(before + bytes, size_bytes),
       });
       if (etag === null)
-        throw new ServiceError("invalid_response", "the object store gave no ETag for a part of the upload");
+        throw new ServiceError(
+          "invalid_response",
+          "the object store returned no ETag for a part of the upload",
+        );
       sent.push({ part_number, etag });
       await saveProgress(layout, sha256, { ...begun, parts: sent });
     }

@@ -65,15 +65,15 @@ export async function requireProvenEvent(
   const { leaf, inclusion_proof: proof } = answer;
   requirePlace(answer, answer.event_id);
   const differences = [
-    leaf.org_id !== attachment.orgId && "the leaf is of another organisation",
-    leaf.actor_id !== attachment.agentId && "the leaf is of another agent",
+    leaf.org_id !== attachment.orgId && "the leaf belongs to another organisation",
+    leaf.actor_id !== attachment.agentId && "the leaf belongs to another agent",
   ].filter((difference) => typeof difference === "string");
   if (differences.length > 0) throw new UnprovenAnswer(differences.join("; "));
   try {
     requireEventLeaf(leaf, event, envelope);
     const checkpoint = await openCheckpoint(answer.checkpoint, attachment.logKey);
     if (BigInt(proof.tree_size) !== checkpoint.size)
-      throw new UnprovenAnswer("the proof is for another tree than the checkpoint");
+      throw new UnprovenAnswer("the proof is for another tree than the checkpoint's");
     verifyInclusion({
       leafIndex: BigInt(proof.log_index),
       treeSize: checkpoint.size,

@@ -41,7 +41,7 @@ export function directoryStore(directory: string): BackupStore {
         if (isDiskFull(error))
           throw new RunError(
             "disk_full",
-            `no room in ${dirname(file)} for a copy of the stored backup, ${object.sizeBytes} bytes`,
+            `not enough space in ${dirname(file)} for a copy of the stored backup (${object.sizeBytes} bytes)`,
             { cause: error },
           );
         throw new RunError(
@@ -109,7 +109,7 @@ async function refuseLink(directory: string): Promise<void> {
   if (stats === null || stats.isDirectory()) return;
   throw new RunError(
     "output_unwritable",
-    `${directory} is no directory but a link or a file, which attestore did not make: look who did, and remove it`,
+    `${directory} is not a directory but a link or file that attestore did not make: find out who made it, and remove it`,
   );
 }
 
@@ -164,8 +164,8 @@ function unavailable(directory: string, error: unknown): unknown {
   if (code === null) return error;
   return new RunError(
     isDiskFull(error) ? "disk_full" : "output_unwritable",
-    `the storage ${directory} can't be written (${code}): the encrypted backup waits in blobs/; ` +
-      "put it right and run `attestore sync`",
+    `the storage ${directory} can't be written (${code}): the encrypted backup is queued in blobs/; ` +
+      "fix the storage and run `attestore sync`",
     { cause: error },
   );
 }

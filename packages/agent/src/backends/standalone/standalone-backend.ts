@@ -17,7 +17,7 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
   if (standalone === null || agent === null)
     throw new UserError(
       "config_invalid",
-      `${layout.config} names no agent: make the root with \`attestore init --standalone\``,
+      `${layout.config} names no agent: create the root with \`attestore init --standalone\``,
     );
   const store = await openStore(standalone.storage, config.upload);
   const { id: agentId, orgId } = agent;
@@ -40,7 +40,7 @@ export async function openStandaloneBackend(layout: Layout, config: Config): Pro
           "backup_unknown",
           backupId === undefined
             ? `there is no backup of ${source.slug} yet. Make one with \`attestore backup --source ${source.slug}\`.`
-            : `${backupId} is not stored here (any more): \`attestore receipts list\` shows what was`,
+            : `${backupId} is not stored here, or no longer: \`attestore receipts list\` lists all backups`,
         );
       if (record.source !== source.slug)
         throw new UserError(

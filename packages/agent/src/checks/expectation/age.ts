@@ -12,7 +12,7 @@ export function ageOf(value: Value, now: Date): { readonly seconds: string } | {
   const at_us = momentOf(value);
   if (typeof at_us === "string") return { problem: at_us };
   const age_us = BigInt(now.getTime()) * 1000n - at_us;
-  if (age_us < -SKEW_US) return { problem: "lies in the future" };
+  if (age_us < -SKEW_US) return { problem: "is in the future" };
   return { seconds: `${age_us}e-6` };
 }
 
@@ -22,12 +22,12 @@ function momentOf(value: Value): bigint | string {
   const moment = parseTimestamp(value.value);
   if ("at_us" in moment) return moment.at_us;
   return moment.problem === "no_zone"
-    ? "has no time zone: say in the query which it is, such as `placed_at at time zone 'UTC'`"
-    : "is no time such as 2026-01-31T12:00:00Z";
+    ? "has no time zone: add one in the query, such as `placed_at at time zone 'UTC'`"
+    : "is not a time such as 2026-01-31T12:00:00Z";
 }
 
 function momentOfNumber(text: string): bigint | string {
   const seconds = Number(text);
-  if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e14) return "is no number of seconds since 1970";
+  if (!Number.isFinite(seconds) || Math.abs(seconds) > 1e14) return "is not a number of seconds since 1970";
   return BigInt(Math.round(seconds * 1e3)) * 1000n;
 }

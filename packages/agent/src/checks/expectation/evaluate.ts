@@ -40,7 +40,7 @@ export function holdTo(expression: Expression, row: Observation, now: Date): Hel
   const isUnknown = truth === null;
   return {
     holds: false,
-    reason: isUnknown ? `NULL satisfies no comparison: ${listNames([...scope.nulls])}` : null,
+    reason: isUnknown ? `NULL never satisfies a comparison: ${listNames([...scope.nulls])}` : null,
   };
 }
 
@@ -91,10 +91,10 @@ function compare(left: Operand, operator: Operator, right: Operand, scope: Scope
   if (a.kind === "boolean" && b.kind === "boolean") {
     if (operator === "=") return a.value === b.value;
     if (operator === "!=") return a.value !== b.value;
-    scope.problems.add(`${describe(left, a)} and ${describe(right, b)} have no order: use = or !=`);
+    scope.problems.add(`${describe(left, a)} and ${describe(right, b)} can't be ordered: use = or !=`);
     return null;
   }
-  scope.problems.add(`${describe(left, a)} does not compare with ${describe(right, b)}`);
+  scope.problems.add(`${describe(left, a)} can't be compared with ${describe(right, b)}`);
   return null;
 }
 
@@ -119,11 +119,11 @@ function matches(column: ColumnName, pattern: string, scope: Scope): Truth {
   const value = readComparable(column, scope);
   if (value === null) return null;
   if (value.kind !== "text") {
-    scope.problems.add(`${describe(column, value)} is no text, which a pattern needs`);
+    scope.problems.add(`${describe(column, value)} is not text, and a pattern needs text`);
     return null;
   }
   if (value.value.length > MAX_MATCHED) {
-    const size = `${value.value.length} characters, more than the ${MAX_MATCHED} that are held against a pattern`;
+    const size = `${value.value.length} characters, more than the ${MAX_MATCHED} that a pattern can match`;
     scope.problems.add(`${printName(column.name)} has ${size}`);
     return null;
   }
@@ -139,7 +139,7 @@ function truthOf(column: ColumnName, scope: Scope): Truth {
   const value = readComparable(column, scope);
   if (value === null) return null;
   if (value.kind === "boolean") return value.value;
-  scope.problems.add(`${describe(column, value)} is no boolean: compare it with something`);
+  scope.problems.add(`${describe(column, value)} is not a boolean: compare it with something`);
   return null;
 }
 
@@ -167,7 +167,7 @@ function readAge(column: ColumnName, scope: Scope): Comparable | null {
 
 function decimal(text: string): Decimal {
   const value = parseDecimal(text);
-  if (value === null) throw new TypeError(`${text} is no number`);
+  if (value === null) throw new TypeError(`${text} is not a number`);
   return value;
 }
 

@@ -18,7 +18,7 @@ export function findColumn(
   if (only === undefined) return { problem: `the row has no column ${asked}; ${present(row)}` };
   if (alike.length === 1) return only;
   const candidates = listNames(alike.map((column) => column.name));
-  return { problem: `${asked} may be ${candidates}: put the name in double quotes` };
+  return { problem: `${asked} could be ${candidates}: put the name in double quotes` };
 }
 
 function present(row: Observation): string {

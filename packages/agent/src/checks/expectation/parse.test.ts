@@ -80,13 +80,13 @@ describe("an expression", () => {
     [
       "v matches 'it''s **'",
       18,
-      "no second quantifier (each takes as much as the whole needs anyway)",
+      "no second quantifier (each already takes as much as the whole match needs)",
       "`*`",
     ],
     [
       "v matches '^8.'",
       11,
-      "no anchor: the whole text has to match (write .* for what may stand around it)",
+      "no anchor: the whole text has to match (add .* where other text may stand)",
       "`^`",
     ],
     [

@@ -72,7 +72,7 @@ class PatternParser {
     const bounds = this.#quantifier();
     if (bounds === null) return part;
     if (["*", "+", "?", "{"].includes(this.#peek() ?? ""))
-      this.#fail("no second quantifier (each takes as much as the whole needs anyway)");
+      this.#fail("no second quantifier (each already takes as much as the whole match needs)");
     return { kind: "repeat", part, ...bounds };
   }
 
@@ -118,7 +118,7 @@ class PatternParser {
         return { kind: "set", set: this.#escape() };
       case "^":
       case "$":
-        return this.#fail("no anchor: the whole text has to match (write .* for what may stand around it)");
+        return this.#fail("no anchor: the whole text has to match (add .* where other text may stand)");
       case "*":
       case "+":
       case "?":

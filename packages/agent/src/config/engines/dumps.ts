@@ -44,7 +44,7 @@ export const dumpsSettings: EngineSettings<DumpsSettings> = {
 function placeOf(fields: SourceFields): DumpsSettings["place"] | null {
   if (fields.has("bucket")) {
     if (fields.has("path"))
-      return fields.issue("path", "dumps are in a directory (path) or in a bucket, not in both");
+      return fields.issue("path", "dumps are in a directory (path) or in a bucket, not both");
     const s3 = bucketOf(fields);
     return s3 === null ? null : { kind: "bucket", s3 };
   }
@@ -53,7 +53,7 @@ function placeOf(fields: SourceFields): DumpsSettings["place"] | null {
     return fields.issue(stray, "is for dumps in a bucket: give bucket: s3://NAME/PREFIX");
   const path = fields.path(
     "path",
-    "the path of the directory that the dumps are in (or give bucket: s3://NAME/PREFIX)",
+    "the path of the directory with the dumps (or give bucket: s3://NAME/PREFIX)",
   );
   return path === null ? null : { kind: "directory", path };
 }

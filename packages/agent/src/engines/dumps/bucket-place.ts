@@ -81,7 +81,7 @@ async function listed(client: S3Client, where: string, signal: AbortSignal): Pro
     );
     if (keys === undefined || sizes === undefined || times === undefined || tags === undefined) break;
     if (new Set([keys.length, sizes.length, times.length, tags.length]).size !== 1)
-      throw new RunError("source_missing", `${where} sent a listing that cannot be understood`);
+      throw new RunError("source_missing", `${where} sent a malformed listing`);
     for (const [at, key] of keys.entries()) {
       const [size, modified_ms] = [Number(sizes[at]), Date.parse(times[at] ?? "")];
       if (!key.startsWith(below) || !Number.isSafeInteger(size) || Number.isNaN(modified_ms)) continue;
@@ -90,10 +90,7 @@ async function listed(client: S3Client, where: string, signal: AbortSignal): Pro
     [token] = xmlTexts(xml, "NextContinuationToken");
     if (token === undefined) return found;
   }
-  throw new RunError(
-    "source_missing",
-    `${where} has more than ${MAX_PAGES}000 objects: name a longer prefix`,
-  );
+  throw new RunError("source_missing", `${where} has more than ${MAX_PAGES}000 objects: use a longer prefix`);
 }
 
 function stateOf(etag: string, size: number): string {
@@ -126,7 +123,10 @@ async function orUnavailable<Result>(
 
 function notFetched(what: string, error: unknown): unknown {
   if (isDiskFull(error))
-    return new RunError("disk_full", `no room in the scratch directory for a copy of ${what}: give it more`);
+    return new RunError(
+      "disk_full",
+      `not enough space in the scratch directory for a copy of ${what}: give it more`,
+    );
   if (!(error instanceof ServiceError)) return error;
   return new RunError(
     "ciphertext_unavailable",

@@ -82,7 +82,7 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
     }
     throw new RunError(
       "source_changed",
-      `${place.where}/${found.path} was written to while it was read: raise min_age_s, or have dumps written under another name and renamed`,
+      `${place.where}/${found.path} changed while it was read: raise min_age_s, or write dumps under another name and rename them when complete`,
     );
   } finally {
     place.close();

@@ -27,7 +27,7 @@ export async function newestDump(
         ? `no file matches ${what}`
         : large.length === 0
           ? `every file that matches ${what} is smaller than ${min_bytes} bytes`
-          : `every file that matches ${what} was written to in the last ${min_age_s} s, and may not be whole`;
+          : `every file that matches ${what} was written to in the last ${min_age_s} s, and may be incomplete`;
     throw new RunError(large.length > 0 ? "source_changed" : "source_missing", why);
   }
   requireFresh(`dump, ${newest.path},`, newest.modified_ms, { max_age_s, now });

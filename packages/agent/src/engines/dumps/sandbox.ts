@@ -28,7 +28,7 @@ export async function findDumpsSandbox(
     restore: async (content, context) => {
       const reference = await readReference(content);
       if (reference.kind !== "file" || reference.sha256 !== original["sha256"])
-        throw new RestoreRefused("the backup refers to another dump than its receipt says");
+        throw new RestoreRefused("the backup refers to a different dump than its receipt");
       const place = await openPlace(source);
       const local = await place
         .fetch({ path: reference.path, size: reference.size_bytes }, context)

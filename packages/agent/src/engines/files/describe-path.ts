@@ -53,7 +53,7 @@ async function whyNot(root: string, path: string): Promise<string | null> {
       const stats = await lstat(
         Buffer.concat([Buffer.from(`${root}/`), Buffer.from(parts.slice(0, depth).join("/"), "latin1")]),
       );
-      if (depth < parts.length && !stats.isDirectory()) return "a part of the path is no directory";
+      if (depth < parts.length && !stats.isDirectory()) return "a part of the path is not a directory";
     } catch (error) {
       if (errorCode(error) === "ENOENT") return "the restored tree has no such path";
       if (errorCode(error) === "ENAMETOOLONG") return "the path is too long";

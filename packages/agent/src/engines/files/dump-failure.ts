@@ -1,7 +1,7 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 
-const ADVICE = "stop what writes there, or back up a snapshot of it";
+const ADVICE = "stop the programs that write there, or back up a snapshot";
 
 const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
 
@@ -37,7 +37,7 @@ function firstOf(lines: readonly string[]): string {
 export function namesChanged(path: string, cause?: unknown): RunError {
   return new RunError(
     "source_changed",
-    `names below ${path} were made, removed or moved while it was read, so that a file may be missing: ${ADVICE}`,
+    `files below ${path} were created, removed or moved while it was read, so a file may be missing: ${ADVICE}`,
     { cause },
   );
 }

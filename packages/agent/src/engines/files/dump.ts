@@ -90,7 +90,8 @@ async function requireDirectory(path: string): Promise<void> {
       cause: error,
     });
   }
-  if (!isDirectory) throw new RunError("source_missing", `${path} is no directory: name the one it is in`);
+  if (!isDirectory)
+    throw new RunError("source_missing", `${path} is not a directory: give the directory that contains it`);
 }
 
 async function namesOf(path: string, signal: AbortSignal): Promise<string> {
@@ -124,7 +125,10 @@ async function* archiveOf(
     reader.end();
   } catch (error) {
     if (!(error instanceof MalformedArchive)) throw error;
-    throw new RunError("dump_failed", `tar made of ${path} what no restore would take: ${error.message}`);
+    throw new RunError(
+      "dump_failed",
+      `tar made an archive of ${path} that could not be restored: ${error.message}`,
+    );
   }
   return manifest.finish();
 }

@@ -80,6 +80,6 @@ export async function extractTree(
 function full(): RunError {
   return new RunError(
     "disk_full",
-    "the scratch directory's file system filled up during the restore: give it more room",
+    "the scratch directory's file system filled up during the restore: give it more space",
   );
 }

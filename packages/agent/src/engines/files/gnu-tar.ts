@@ -14,7 +14,7 @@ export async function gnuTarVersion(signal: AbortSignal): Promise<string> {
   const [output] = await Promise.all([text(child.stdout), child.exited]);
   const [, version, major, minor] = /^tar \(GNU tar\) (([0-9]+)\.([0-9]+)(?:\.[0-9]+)?)/.exec(output) ?? [];
   if (version === undefined) {
-    throw new RunError("tool_missing", "the tar of this host is not GNU tar: install GNU tar");
+    throw new RunError("tool_missing", "this host's tar is not GNU tar: install GNU tar");
   }
   if (Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1])) {
     throw new RunError("tool_too_old", `GNU tar ${version} is too old: install 1.28 or newer`);

@@ -45,7 +45,7 @@ export class Manifest {
 function fields(entry: TreeEntry, contentSha256: string | null): string[] {
   switch (entry.kind) {
     case "file":
-      if (contentSha256 === null) throw new Error("a file without the digest of its content");
+      if (contentSha256 === null) throw new Error("a file without a digest of its content");
       return [entry.mode.toString(8), String(entry.size), contentSha256];
     case "symlink":
     case "hardlink":

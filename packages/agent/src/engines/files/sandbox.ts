@@ -41,7 +41,7 @@ async function* whatIsSafe(
       await look();
     } catch (error) {
       if (error instanceof MalformedArchive)
-        refusal = new RestoreRefused(`no tar archive of a backup: ${error.message}`);
+        refusal = new RestoreRefused(`not the tar archive of a backup: ${error.message}`);
       else if (error instanceof RunError || error instanceof RestoreRefused) refusal = error;
       else throw error;
     }
@@ -67,12 +67,12 @@ class SafeEntries implements TarSink {
     if (entry.kind === "file") this.#logicalBytes += entry.size;
     if (this.#logicalBytes > this.#limits.logicalBytes)
       throw new RestoreRefused(
-        `the tree's files hold more than the ${this.#limits.logicalBytes} bytes of limits.logical_bytes of the source, holes included`,
+        `the tree's files add up to more than the source's limits.logical_bytes, ${this.#limits.logicalBytes} bytes, holes included`,
       );
     if (entry.kind === "device") {
       throw new RunError(
         "sandbox_lacks",
-        "the backup holds a device file, which no throw-away place may make: back up a directory without one",
+        "the backup contains a device file, which a sandbox must not create: back up a directory without one",
       );
     }
   }

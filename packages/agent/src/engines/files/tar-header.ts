@@ -33,7 +33,7 @@ const ZEROS = Buffer.alloc(BLOCK);
  */
 export function parseTarHeader(block: Buffer): TarHeader {
   if (block.toString("latin1", 257, 265) !== "ustar\x0000") {
-    throw new MalformedArchive("there is something else where a ustar header has to be");
+    throw new MalformedArchive("there is other data where a ustar header must be");
   }
   if (octal(block, CHECKSUM.at, CHECKSUM.length) !== checksumOf(block)) {
     throw new MalformedArchive("the checksum of a header is wrong");

@@ -65,7 +65,7 @@ export class TarReader {
   end(): void {
     const state = this.#state;
     if (state.at !== "end" || state.zeroBlocks < 2 || this.#filled > 0) {
-      throw new MalformedArchive("the archive stops before its end");
+      throw new MalformedArchive("the archive ends too early");
     }
   }
 
@@ -104,7 +104,7 @@ export class TarReader {
       this.#state = { at: "end", zeroBlocks: state.at === "end" ? state.zeroBlocks + 1 : 1 };
       return;
     }
-    if (state.at === "end") throw new MalformedArchive("something follows the archive's end");
+    if (state.at === "end") throw new MalformedArchive("there is data after the archive's end");
     const header = parseTarHeader(block);
     if (header.type === "x") {
       if (this.#pax !== null || header.size === 0 || header.size > MAX_PAX_BYTES) {

@@ -26,7 +26,7 @@ export function toTreeEntry(header: TarHeader, pax: ReadonlyMap<string, string>)
     const size = sizeOf(pax.get("GNU.sparse.realsize")) ?? storedSize;
     return { entry: { kind: "file", path, mode, size }, storedSize, isSparse };
   }
-  if (storedSize !== 0) throw new MalformedArchive("something that is no file has content");
+  if (storedSize !== 0) throw new MalformedArchive("an entry that is not a file has content");
   const entry = ((): TreeEntry => {
     switch (header.type) {
       case "1":
@@ -41,7 +41,7 @@ export function toTreeEntry(header: TarHeader, pax: ReadonlyMap<string, string>)
       case "6":
         return { kind: "fifo", path, mode };
       default:
-        throw new MalformedArchive("an entry is of a type that no backup has");
+        throw new MalformedArchive("an entry has a type that backups never contain");
     }
   })();
   return { entry, storedSize: 0, isSparse: false };
@@ -54,7 +54,7 @@ function requireSparseFile(
 ): void {
   const is10 = pax.get("GNU.sparse.major") === "1" && pax.get("GNU.sparse.minor") === "0";
   if (header.type !== "0" || !is10 || gnu.length !== SPARSE.length || !gnu.every((k) => SPARSE.includes(k))) {
-    throw new MalformedArchive("an entry is sparse in a way that no backup is");
+    throw new MalformedArchive("an entry uses a sparse format that backups never contain");
   }
 }
 
@@ -72,6 +72,6 @@ function pathInTree(name: string, isDirectory: boolean): string {
 
 function sizeOf(digits: string | undefined): number | null {
   if (digits === undefined) return null;
-  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) throw new MalformedArchive("a size is no number");
+  if (!/^(?:0|[1-9][0-9]{0,14})$/.test(digits)) throw new MalformedArchive("a size is not a number");
   return Number(digits);
 }

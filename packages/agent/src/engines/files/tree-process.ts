@@ -51,7 +51,7 @@ export class TreeProcess {
       const end = child.exited.then((exit) => {
         throw new RunError(
           "sandbox_failed",
-          `the process that looks at the restored tree ended with ${endedWith(exit)}`,
+          `the process that inspects the restored tree ended with ${endedWith(exit)}`,
         );
       });
       // Whichever comes second is nobody's.

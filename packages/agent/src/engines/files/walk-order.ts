@@ -31,5 +31,5 @@ export class WalkOrder {
 }
 
 function outOfOrder(): MalformedArchive {
-  return new MalformedArchive("an entry is out of order, or below what is no directory");
+  return new MalformedArchive("an entry is out of order, or its parent is not a directory");
 }

@@ -32,10 +32,10 @@ export async function findForeignSandbox(
     restore: async (content, context) => {
       const found = await lookInside(content);
       if (found.format !== format)
-        throw new RestoreRefused(`the dump is ${found.format}, and was ${format} when it was registered`);
+        throw new RestoreRefused(`the dump is ${found.format} now, but was ${format} when it was registered`);
       const most = plaintextBytes ?? (context.limits ?? DEFAULT_LIMITS).bytes;
       const tooLong = (): Error =>
-        new RestoreRefused(`the dump decompresses to more than the ${most} bytes that it may`);
+        new RestoreRefused(`the dump decompresses to more than its limit of ${most} bytes`);
       const restored = await inner.restore(atMost(found.content, most, tooLong), context);
       return format === "tar" ? restored : new RestoredForeign(restored);
     },
@@ -86,6 +86,6 @@ export function knownDump(original: Readonly<Record<string, unknown>>): KnownDum
     };
   throw new RunError(
     "sandbox_lacks",
-    "the backup is a dump in a format that this agent does not know: update it",
+    "the backup is a dump in a format that this agent does not know: update the agent",
   );
 }

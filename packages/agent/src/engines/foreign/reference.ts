@@ -43,7 +43,7 @@ export async function readReference(content: AsyncIterable<Buffer>): Promise<Ref
     if (length <= MAX_BYTES) pieces.push(Buffer.from(piece));
   }
   const reference = length <= MAX_BYTES ? parseReference(Buffer.concat(pieces).toString("utf8")) : null;
-  if (reference === null) throw new RestoreRefused("the backup holds no reference to an existing one");
+  if (reference === null) throw new RestoreRefused("the backup does not refer to an existing one");
   return reference;
 }
 

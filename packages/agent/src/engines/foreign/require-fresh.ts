@@ -18,12 +18,12 @@ export function requireFresh(
   if (age_s < -SKEW_S)
     throw new RunError(
       "source_missing",
-      `the newest ${what} is of ${-age_s} s in the future, so that nobody knows how old it is: see whose clock is wrong`,
+      `the newest ${what} is dated ${-age_s} s in the future, so its age is unknown: check the clocks`,
     );
   if (age_s <= max_age_s) return;
   throw new RunError(
     "source_missing",
-    `the newest ${what} is of ${new Date(at_ms).toISOString()}, and may be ${formatMaxAge(max_age_s)} old: ` +
-      "see why there are no new ones. max_age_s of the source says how old it may be",
+    `the newest ${what} is from ${new Date(at_ms).toISOString()}, but may be at most ${formatMaxAge(max_age_s)} old: ` +
+      "find out why there are no new ones. The limit is the source's max_age_s",
   );
 }

@@ -55,11 +55,11 @@ export function sniff(head: Buffer): Sniffed | null {
 /** What else is known by its beginning, for a message that helps. */
 export function nameOfUnknown(head: Buffer): string {
   const text = head.toString("latin1");
-  if (text.startsWith("age-encryption.org/")) return "it is encrypted with age: decrypt it where it lies";
+  if (text.startsWith("age-encryption.org/")) return "it is encrypted with age: decrypt it first";
   if (text.startsWith("-- PostgreSQL database cluster dump"))
-    return "it is pg_dumpall's, of a whole server: dump each database by itself";
+    return "it is a dump of a whole server by pg_dumpall: dump each database separately";
   if (head.subarray(0, 6).equals(Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0])))
     return "it is xz: use gzip or zstd";
   if (text.startsWith("BZh")) return "it is bzip2: use gzip or zstd";
-  return head.length === 0 ? "it is empty" : "its first bytes are of no format that is known here";
+  return head.length === 0 ? "it is empty" : "its first bytes are not of a known format";
 }

@@ -30,7 +30,7 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
         if (exit.code !== 0)
           throw new RestoreRefused(`tar cannot extract all of the archive (${endedWith(exit)})`);
         // tar takes an archive that stops between two entries for one that ends there.
-        if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive stops before its end");
+        if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
       },
     },
     context,

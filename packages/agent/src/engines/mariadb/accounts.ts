@@ -110,6 +110,6 @@ function isOlder(version: string, least: readonly [number, number, number]): boo
 function tooOld(version: string): RunError {
   return new RunError(
     "tool_too_old",
-    `the ${productOf(version)} ${version} here cannot load a dump with an account that may do nothing else: install MariaDB 10.5.2, MySQL 8.0.16 or newer`,
+    `the ${productOf(version)} ${version} here cannot load a dump with a restricted account: install MariaDB 10.5.2, MySQL 8.0.16 or newer`,
   );
 }

@@ -52,7 +52,7 @@ async function resolved(reference: ConnectionReference): Promise<ConnectionOptio
       return parseConnectionUrl(text, from);
     }
     case "service":
-      throw new Error("no such connection is read from a configuration");
+      throw new Error("a configuration never contains such a connection");
   }
 }
 

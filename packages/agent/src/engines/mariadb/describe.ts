@@ -117,7 +117,7 @@ export function describeDump({
   if (schema !== schemaHash(after.lines)) {
     throw new RunError(
       "source_changed",
-      "the schema was changed while it was dumped, so that the dump may be of neither: back it up again",
+      "the schema changed during the dump, so the dump may match neither version: back it up again",
     );
   }
   const counts = before.tables.flatMap((table) => {

@@ -137,7 +137,7 @@ export async function dumpMariadb(
 export async function connect(session: MariadbSession): Promise<string> {
   const version = rowsOf(await session.run("select version()"), "asking for the version")[0]?.[0] ?? "";
   if (releaseOf(version) > 0) return version.slice(0, 100);
-  throw new RunError("connection_failed", "the source tells no version that we know");
+  throw new RunError("connection_failed", "the source reports no known version");
 }
 
 /** An older program may leave out what it does not know, and say nothing. */
@@ -146,7 +146,7 @@ export function requireNewEnough(dumper: Program, version: string): void {
   if (dumper.product === product && releaseOf(dumper.version) >= releaseOf(version)) return;
   throw new RunError(
     dumper.product === product ? "tool_too_old" : "tool_missing",
-    `the server is ${product} ${version}, the dump program here is ${dumper.product} ${dumper.version}: install ` +
+    `the server is ${product} ${version}, but the dump program here is ${dumper.product} ${dumper.version}: install ` +
       (product === "MariaDB"
         ? "mariadb-client of that version or newer"
         : "mysql-client of that version or newer"),
@@ -169,7 +169,7 @@ function historyArguments(dumper: Program, version: string, tables: readonly Lis
   throw new RunError(
     "tool_too_old",
     `${versioned.slice(0, 3).join(", ").slice(0, 200)} ${versioned.length === 1 ? "keeps" : "keep"} earlier versions of rows (SYSTEM VERSIONING), ` +
-      "which MariaDB dumps from 10.11 on only, server and mariadb-dump both: the backup would lack them. Use these, or a backup of the server's files",
+      "and only MariaDB 10.11 and newer can dump these (server and mariadb-dump): the backup would lack them. Upgrade, or back up the server's files",
   );
 }
 
@@ -196,7 +196,7 @@ async function databasesOf(
   if (missing.length === 0) return wanted.toSorted((a, b) => place(a) - place(b));
   throw new RunError(
     "source_missing",
-    `the server has no database ${missing.join(", ").slice(0, 200)}, or its user may not see it`,
+    `the server has no database ${missing.join(", ").slice(0, 200)}, or the user has no access to it`,
   );
 }
 

@@ -49,7 +49,7 @@ export function refuseRounded({ rounded }: RoundedFloats): void {
   throw new RunError(
     "dump_failed",
     `the dump program rounds FLOAT to six digits, and ${rounded.slice(0, 5).join(", ").slice(0, 300)} ` +
-      `${rounded.length > 5 ? `and ${rounded.length - 5} more columns have` : "has"} values with more. ` +
-      "Nothing was kept. Make the column DOUBLE (alter table … modify … double), which is dumped exactly",
+      `${rounded.length > 5 ? `and ${rounded.length - 5} more columns have` : "has"} values with more digits. ` +
+      "No backup was kept. Make the column DOUBLE (alter table … modify … double), which is dumped exactly",
   );
 }

@@ -61,7 +61,7 @@ export async function findContainerPlace(
   return {
     kind: "container",
     holder: `the image ${image.name}`,
-    remedy: `name one of that version or newer under sandbox.image ("${repository}:{major}" follows the backup)`,
+    remedy: `name one of that version or newer under sandbox.image ("${repository}:{major}" follows the backup's version)`,
     programs: image.programs,
     memory_mb: config.memory_mb,
     imageDigest: image.digest,

@@ -94,7 +94,7 @@ async function described(path: string): Promise<Program> {
   const output = await text(child.stdout);
   await child.exited;
   const program = programOf(path, output);
-  if (program === null) throw new RunError("tool_missing", `${path} tells no version that we know`);
+  if (program === null) throw new RunError("tool_missing", `${path} reports no known version`);
   return program;
 }
 

@@ -40,7 +40,7 @@ export function refusalOf(
   if (LACKING.has(code)) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch server could not restore what it lacks (${where}): give it what the source has, or a newer version`,
+      `the scratch server lacks a feature that the dump needs (${where}): install what the source has, or a newer version`,
     );
   }
   return new RestoreRefused(`the dump cannot be loaded (${where})`);

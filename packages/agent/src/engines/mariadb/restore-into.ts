@@ -35,7 +35,7 @@ export async function restoreInto(
     const asking = admin;
     await load(server, content, signal).catch(async (error: unknown) => {
       throw (await raisedByItself(asking, error))
-        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error, or ended its connection")
+        ? new RestoreRefused("the dump cannot be loaded: code in it raised an error or closed the connection")
         : error;
     });
     const databases = await restoredDatabases(admin);

@@ -137,7 +137,7 @@ async function runQuery(
        where table_schema = database() and table_name = '${view}' order by ordinal_position`,
     );
     if (!columns.ok) return outcomeOf(columns, timeout_s);
-    if (columns.rows.length === 0) return { kind: "error", message: "the query's columns cannot be told" };
+    if (columns.rows.length === 0) return { kind: "error", message: "the query's columns are unknown" };
     const limited = await reader.run(`set session max_statement_time = ${timeout_s}`);
     if (!limited.ok) await reader.run(`set session max_execution_time = ${timeout_s * 1000}`);
     await reader.run("start transaction read only");
@@ -166,7 +166,7 @@ function outcomeOf(statement: Statement, timeout_s: number): QueryOutcome {
   if (isFull(code)) {
     throw new RunError(
       "disk_full",
-      "the scratch directory's file system filled up during the checks: give it more room",
+      "the scratch directory's file system filled up during the checks: give it more space",
     );
   }
   if (isOfThePlace(code))

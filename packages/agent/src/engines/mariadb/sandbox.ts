@@ -16,7 +16,7 @@ export async function findMariadbSandbox(
   const { engine_version: version } = metadata;
   const product = typeof version === "string" ? productOf(version) : "MariaDB";
   if (sandbox !== "process" && sandbox.kind === "uri")
-    throw new Error("no such sandbox is read from a configuration of this engine");
+    throw new Error("a configuration of this engine never contains such a sandbox");
   const found =
     sandbox === "process"
       ? await findHostPlace(product)
@@ -37,7 +37,7 @@ function requireFit({ programs, holder, remedy }: FoundPlace, product: Product, 
   if (server.product === product && releaseOf(server.version) >= releaseOf(version)) return;
   throw new RunError(
     server.product === product ? "tool_too_old" : "tool_missing",
-    `the backup is of ${product} ${String(version).slice(0, 60)}, ${holder} has ${server.product} ${server.version}: ${remedy}`,
+    `the backup is of ${product} ${String(version).slice(0, 60)}, but ${holder} has ${server.product} ${server.version}: ${remedy}`,
   );
 }
 

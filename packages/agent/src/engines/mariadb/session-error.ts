@@ -6,7 +6,7 @@ import type { SessionEnded, Statement } from "./session.ts";
 export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
-    ? ". A server on another host has to prove who it is: write ?ssl-ca=/path/to/its-ca.pem in the connection's URL, or ssl-verify-server-cert=0 (MySQL's client: ssl-mode=…) for what else will do"
+    ? ". A server on another host must prove its identity: add ?ssl-ca=/path/to/its-ca.pem to the connection's URL, or relax this with ssl-verify-server-cert=0 (MySQL's client: ssl-mode=…)"
     : "";
   return new RunError("connection_failed", `${what}: ${line.slice(0, 400)}${hint}`);
 }

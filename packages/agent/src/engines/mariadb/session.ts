@@ -99,7 +99,8 @@ export class MariadbSession {
     const end = `${mark}\n`;
     while (!this.#output.endsWith(end)) {
       if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
-      if (this.#output.length > MAX_OUTPUT) throw new Error("a statement of ours gave more than 64 MiB");
+      if (this.#output.length > MAX_OUTPUT)
+        throw new Error("one of attestore's own statements returned more than 64 MiB");
       await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
     const rows = linesOf(this.#output.slice(0, -end.length));

@@ -46,7 +46,7 @@ function clientOf(uri: string, what: string): MongoClient {
     });
   } catch (error) {
     // What the driver says of a URI may quote it.
-    throw new RunError("connection_reference", `${what}: the driver does not take the mongodb:// URI`, {
+    throw new RunError("connection_reference", `${what}: the driver rejects the mongodb:// URI`, {
       cause: error instanceof Error ? new Error(error.name) : undefined,
     });
   }
@@ -60,7 +60,7 @@ function versionOf(info: Readonly<Record<string, unknown>>): string {
       : undefined;
   if (ferret !== undefined) return `${ferret}-FerretDB`;
   if (typeof version === "string" && /^[0-9]+\.[0-9]+\.[0-9]+/.test(version)) return version.slice(0, 60);
-  throw new RunError("connection_failed", "the server tells no version that we know");
+  throw new RunError("connection_failed", "the server reports no known version");
 }
 
 /** Errors that speak of the way to the server, or of whom it lets in; not of the data. */
@@ -77,7 +77,7 @@ function connectionFailed(what: string, error: unknown): RunError {
   const hint = isForbidden
     ? " (the user needs the roles backup, or read on the database and clusterMonitor)"
     : isAboutTls(message)
-      ? ". A server on another host has to prove who it is: write tlsCAFile=/path/to/its-ca.pem in the URI, or tls=false for what else will do"
+      ? ". A server on another host must prove its identity: add tlsCAFile=/path/to/its-ca.pem to the URI, or relax this with tls=false"
       : "";
   return new RunError("connection_failed", `${what}: ${message.slice(0, 300)}${hint}`);
 }

@@ -28,7 +28,7 @@ export async function resolveConnection(reference: ConnectionReference): Promise
       return parseUri(text, from);
     }
     case "service":
-      throw new Error("no such connection is read from a configuration");
+      throw new Error("a configuration never contains such a connection");
   }
 }
 

@@ -71,8 +71,8 @@ function lookAt(connection: Connection, slug: string, signal: AbortSignal): Prom
       throw new RunError(
         "source_missing",
         connection.database === null
-          ? "the server has no database, or its user may not see any"
-          : `the server has no database ${connection.database.slice(0, 100)}, or it is empty, or its user may not see it`,
+          ? "the server has no database, or the user has no access to any"
+          : `the server has no database ${connection.database.slice(0, 100)}, or it is empty, or the user has no access to it`,
       );
     },
   );
@@ -108,7 +108,7 @@ function describeDump(
   if (schema !== schemaHash(after.lines)) {
     throw new RunError(
       "source_changed",
-      "collections or indexes were changed while they were dumped, so that the dump may have neither: back it up again",
+      "collections or indexes changed during the dump, so it may match neither version: back it up again",
     );
   }
   const collections = before.namespaces.filter(({ isView }) => !isView).map(nameOf);
@@ -116,7 +116,7 @@ function describeDump(
   if (missing.length > 0) {
     throw new RunError(
       "dump_failed",
-      `mongodump says nothing of ${missing.slice(0, 3).join(", ").slice(0, 200)}: the user may lack the right to read it`,
+      `mongodump did not dump ${missing.slice(0, 3).join(", ").slice(0, 200)}: the user may lack the right to read it`,
     );
   }
   return {

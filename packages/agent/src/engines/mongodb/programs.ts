@@ -32,14 +32,14 @@ export async function findServer(wanted: Product | null): Promise<ServerProgram>
     const package_ = product === "MongoDB" ? "mongodb-org-server" : "ferretdb";
     throw new RunError(
       "tool_missing",
-      `a ${product} server to restore into (${name}) is not installed here: install ${package_}; its service need not run`,
+      `a ${product} server to restore into (${name}) is not installed here: install ${package_}; its service does not need to run`,
     );
   }
   const version = /version: ?v?([0-9]+\.[0-9]+\.[0-9]+)|db version v([0-9]+\.[0-9]+\.[0-9]+)/.exec(
     await outputOf(path),
   );
   const number = version?.[1] ?? version?.[2];
-  if (number === undefined) throw new RunError("tool_missing", `${path} tells no version that we know`);
+  if (number === undefined) throw new RunError("tool_missing", `${path} reports no known version`);
   return { path, product, version: product === "FerretDB" ? `${number}-FerretDB` : number };
 }
 

@@ -20,7 +20,7 @@ export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunErro
   if (/No space left on device|database or disk is full|OutOfDiskSpace/i.test(output)) {
     return new RunError(
       "disk_full",
-      "the scratch directory's file system filled up during the restore: give it more room",
+      "the scratch directory's file system filled up during the restore: give it more space",
     );
   }
   if (hasDied) return new RunError("sandbox_failed", "the scratch server died during the restore");
@@ -33,7 +33,7 @@ export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunErro
   if (name !== undefined && LACKING.has(name)) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch server could not restore what it lacks (${name}): give it what the source has, or a newer version`,
+      `the scratch server lacks a feature that the dump needs (${name}): install what the source has, or a newer version`,
     );
   }
   const [archive] = /archive|corrupt|unexpected EOF/i.exec(output) ?? [];

@@ -145,7 +145,7 @@ function outcomeOf(error: unknown, timeout_s: number): QueryOutcome {
   if (/No space left|disk is full/i.test(error.message)) {
     throw new RunError(
       "disk_full",
-      "the scratch directory's file system filled up during the checks: give it more room",
+      "the scratch directory's file system filled up during the checks: give it more space",
     );
   }
   return { kind: "error", message: error.message };

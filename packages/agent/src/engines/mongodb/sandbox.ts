@@ -12,7 +12,7 @@ export async function findMongodbSandbox(metadata: ForeignMetadata): Promise<San
   if (releaseOf(server.version) < releaseOf(version)) {
     throw new RunError(
       "tool_too_old",
-      `the backup is of ${server.product} ${String(version).slice(0, 60)}, the server here is ${server.version}: install that version or a newer one`,
+      `the backup is of ${server.product} ${String(version).slice(0, 60)}, but the server here is ${server.version}: install that version or a newer one`,
     );
   }
   const mongorestore = await findTool("mongorestore");

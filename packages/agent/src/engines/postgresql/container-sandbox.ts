@@ -40,7 +40,7 @@ export async function findContainerServer(
   if (major !== 0 && majorOf(version) !== major) {
     throw new RunError(
       "tool_too_old",
-      `the image ${name} holds PostgreSQL ${version}, the backup is of ${major}: name an image of PostgreSQL ${major} under sandbox.image ("postgres:{major}" follows the backup)`,
+      `the image ${name} has PostgreSQL ${version}, but the backup is of ${major}: set an image of PostgreSQL ${major} under sandbox.image ("postgres:{major}" follows the backup's version)`,
     );
   }
   const runtime: Runtime = {

@@ -147,7 +147,7 @@ async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): 
   if (is === name) return;
   throw new RunError(
     "connection_failed",
-    `the connection to ${what} leads to the database ${is.slice(0, 63)}: see where it goes`,
+    `the connection to ${what} leads to the database ${is.slice(0, 63)}: check the connection`,
   );
 }
 
@@ -156,7 +156,7 @@ export async function serverVersion(session: PsqlSession): Promise<string> {
   const answer = outputOf(await session.run("show server_version"), "asking for the version");
   const version = /^[0-9]+(?:\.[0-9]+)?/.exec(answer.trim())?.[0];
   if (version !== undefined) return version;
-  throw new RunError("connection_failed", "the source tells no version that we know");
+  throw new RunError("connection_failed", "the source reports no known version");
 }
 
 export function firstError(stderr: string): string {

@@ -57,6 +57,6 @@ export function toolsFor(
   if (tools !== null) return tools;
   throw new RunError(
     "tool_too_old",
-    `the server is PostgreSQL ${version}, the newest pg_dump here is ${newest.version}, which refuses it: install postgresql-client-${major}`,
+    `the server is PostgreSQL ${version}, but the newest pg_dump here is ${newest.version} and refuses it: install postgresql-client-${major}`,
   );
 }

@@ -160,7 +160,7 @@ export function needsSuperuser(line: string): RunError {
   })[0];
   return new RunError(
     "sandbox_lacks",
-    `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): a dump is loaded by a role that owns its database and may do nothing else. ` +
-      "Without it, it can be tested",
+    `the dump needs ${what ?? "more rights"} (SQLSTATE 42501): the role that loads a dump owns its database and has no other rights. ` +
+      "A dump without it can be tested",
   );
 }

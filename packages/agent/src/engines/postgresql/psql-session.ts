@@ -91,7 +91,7 @@ export class PsqlSession {
    * @throws SessionEnded
    */
   run(sql: string): Promise<Statement> {
-    if (sql.includes("\\")) throw new Error("a statement with a backslash is not given to psql");
+    if (sql.includes("\\")) throw new Error("a statement with a backslash is never passed to psql");
     return this.#send(`${sql}\n;\n`);
   }
 
@@ -133,14 +133,15 @@ export class PsqlSession {
     const end = `${mark}\n`;
     while (!this.#output.endsWith(end)) {
       if (this.#ended) throw new SessionEnded((await this.#child.exited).stderr.trim());
-      if (this.#output.length > MAX_OUTPUT) throw new Error("a statement of ours gave more than 64 MiB");
+      if (this.#output.length > MAX_OUTPUT)
+        throw new Error("one of attestore's own statements returned more than 64 MiB");
       await new Promise<void>((resolve) => (this.#arrived = resolve));
     }
     const at = this.#output.indexOf(mark);
     const output = this.#output.slice(0, at);
     const status = this.#output.slice(at + mark.length + 1, -end.length);
     const [, failed, sqlstate = "", message = ""] = /^(true|false) (\S+) ?([^]*)$/.exec(status) ?? [];
-    if (failed === undefined) throw new Error("psql gave no status");
+    if (failed === undefined) throw new Error("psql returned no status");
     return failed === "false" ? { ok: true, output } : { ok: false, sqlstate, message: message.trim() };
   }
 }

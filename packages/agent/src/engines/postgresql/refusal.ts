@@ -43,7 +43,7 @@ export function refusalOf(
   if (server.runtime.kind === "uri" && BROKEN_OFF.test(exit.stderr))
     return new RunError(
       "sandbox_failed",
-      "the server of sandbox.database broke off, or refused, the connection during the restore: its log says why",
+      "the server of sandbox.database closed or refused the connection during the restore: its log says why",
     );
   // A throw-away database of the customer's has a log that only its people can read.
   if (ofArchive === undefined && server.runtime.kind === "uri")
@@ -56,7 +56,7 @@ export function refusalOf(
   if (isLacking(sqlstate) || (sqlstate !== "P0001" && /^(?:EXTENSION|COLLATION) /.test(entry ?? ""))) {
     return new RunError(
       "sandbox_lacks",
-      `the scratch PostgreSQL could not restore what it lacks${where} (SQLSTATE ${sqlstate}): give it what the source has`,
+      `the scratch PostgreSQL lacks a feature that the dump needs${where} (SQLSTATE ${sqlstate}): install what the source has`,
     );
   }
   if (sqlstate === "42501" && server.runtime.kind !== "uri") return needsSuperuser(messageOf(exit.stderr));

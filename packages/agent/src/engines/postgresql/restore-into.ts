@@ -47,5 +47,5 @@ async function restoreTar(
 ): Promise<void> {
   const end = captureTail(content);
   await runPgRestore(server, database, end.content, signal);
-  if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive stops before its end");
+  if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
 }

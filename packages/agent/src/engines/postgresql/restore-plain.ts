@@ -71,7 +71,7 @@ export async function restorePlain(
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {
     throw new RunError(
       "sandbox_lacks",
-      `the scratch PostgreSQL could not restore what it lacks (SQLSTATE ${sqlstate ?? "?"}): give it what the source has`,
+      `the scratch PostgreSQL lacks a feature that the dump needs (SQLSTATE ${sqlstate ?? "?"}): install what the source has`,
     );
   }
   if (isOwn && first !== null && NOT_ALLOWED.test(first)) throw needsSuperuser(first);

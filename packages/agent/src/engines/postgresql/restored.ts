@@ -123,7 +123,7 @@ export class RestoredPostgresql implements Restored {
       if (!(error instanceof SessionEnded)) throw error;
       // Any role may end its own connection: by that a view would choose that there is no result.
       if (!this.#server.hasDied() && this.#server.errors.includes(ENDED_BY_ITSELF))
-        throw new RestoreRefused("a query of a check met code that ended the connection");
+        throw new RestoreRefused("a check's query ran code that closed the connection");
       throw connectionFailed("the scratch PostgreSQL broke during the checks", error);
     } finally {
       await session.close();
@@ -187,7 +187,7 @@ function notOfTheQuery(sqlstate: string): RunError {
   return new RunError(
     full ? "disk_full" : "sandbox_failed",
     full
-      ? "the scratch directory's file system filled up during the checks: give it more room"
+      ? "the scratch directory's file system filled up during the checks: give it more space"
       : `the scratch PostgreSQL failed during the checks (SQLSTATE ${sqlstate})`,
   );
 }

@@ -77,7 +77,7 @@ async function requireRestrict(server: ScratchServer, signal: AbortSignal): Prom
   if (exit.code === 0) return;
   throw new RunError(
     "tool_too_old",
-    `the psql of PostgreSQL ${server.runtime.engine_version} here (${endedWith(exit)}) cannot keep a dump from running commands: install its newest minor version`,
+    `the psql of PostgreSQL ${server.runtime.engine_version} here (${endedWith(exit)}) cannot stop a dump from running commands: install its newest minor version`,
   );
 }
 

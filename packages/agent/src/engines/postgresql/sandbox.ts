@@ -57,8 +57,7 @@ async function findUriSandbox(
   sources: readonly SourceConfig[] | undefined,
 ): Promise<Sandbox> {
   // Without them nobody could say whose database it is.
-  if (sources === undefined)
-    throw new Error("a throw-away database is not used without knowing every source");
+  if (sources === undefined) throw new Error("a throw-away database is only used when every source is known");
   requireSingleDump(metadata);
   const never = sources.flatMap((source) =>
     source.engine === "postgresql" ? [{ slug: source.slug, connection: source.connection }] : [],
@@ -84,7 +83,7 @@ async function findInstallation(major: number): Promise<Installation> {
   if (installation !== null) return installation;
   throw new RunError(
     "tool_too_old",
-    `the backup is of PostgreSQL ${major}, the newest server here is ${newest.version}: install postgresql-${major}`,
+    `the backup is of PostgreSQL ${major}, but the newest server here is ${newest.version}: install postgresql-${major}`,
   );
 }
 

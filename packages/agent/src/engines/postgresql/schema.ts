@@ -81,7 +81,7 @@ export function rowsOf(output: string): string[][] {
     .filter((line) => line !== "")
     .map((line) => {
       const row: unknown = JSON.parse(line);
-      if (!Array.isArray(row)) throw new Error("a catalogue query gave no array");
+      if (!Array.isArray(row)) throw new Error("a catalogue query returned no array");
       return row.map(String);
     });
 }

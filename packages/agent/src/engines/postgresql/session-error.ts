@@ -6,7 +6,7 @@ import type { SessionEnded, Statement } from "./psql-session.ts";
 export function connectionFailed(what: string, { stderr }: SessionEnded): RunError {
   const line = stderr.split("\n").find((each) => /error|FATAL/i.test(each)) ?? "it closed the connection";
   const hint = isAboutTls(line)
-    ? ". A server on another host has to prove who it is: write ?sslrootcert=/path/to/its-ca.pem in the connection's URL, or ?sslmode=… for what else will do"
+    ? ". A server on another host must prove its identity: add ?sslrootcert=/path/to/its-ca.pem to the connection's URL, or relax this with ?sslmode=…"
     : "";
   const said = line.replace(/^psql: error: /, "").slice(0, 400);
   return new RunError("connection_failed", `${what}: ${said}${hint}`);

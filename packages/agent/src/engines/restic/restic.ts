@@ -121,7 +121,7 @@ export class Restic {
     try {
       return JSON.parse(output);
     } catch {
-      throw new RunError("dump_failed", `restic printed no JSON when ${what}`);
+      throw new RunError("dump_failed", `restic printed no JSON while ${what}`);
     }
   }
 
@@ -129,7 +129,7 @@ export class Restic {
   failed(exit: Exit, what: string): RunError | RestoreRefused {
     const unreadable = this.#served?.unreadable() ?? null;
     if (unreadable !== null)
-      return new RunError("ciphertext_unavailable", `${unreadable.message}, when ${what}`, {
+      return new RunError("ciphertext_unavailable", `${unreadable.message}, while ${what}`, {
         cause: unreadable,
       });
     return resticFailed(exit, what, this.#served?.damaged() ?? null);
@@ -157,12 +157,15 @@ function resticFailed(exit: Exit, what: string, damaged: string | null): RunErro
   if (/no space left/i.test(exit.stderr))
     return new RunError(
       "disk_full",
-      "the scratch directory's file system filled up during the restore: give it more room",
+      "the scratch directory's file system filled up during the restore: give it more space",
     );
   const hasEnded = exit.signal === null || RETRYING.test(exit.stderr);
   if (hasEnded && !OF_THE_PLACE.test(exit.stderr) && (damaged !== null || DAMAGED.test(exit.stderr)))
     return new RestoreRefused(
-      `restic cannot give back what the snapshot holds (${what}, ${damaged ?? endedWith(exit)})`,
+      `restic cannot restore the snapshot's content (${what}, ${damaged ?? endedWith(exit)})`,
     );
-  return new RunError("ciphertext_unavailable", `restic ended with ${endedWith(exit)} when ${what}: ${last}`);
+  return new RunError(
+    "ciphertext_unavailable",
+    `restic ended with ${endedWith(exit)} while ${what}: ${last}`,
+  );
 }

@@ -35,7 +35,7 @@ export async function findResticSandbox(
         reference.snapshot_id !== original["snapshot_id"] ||
         reference.tree_id !== original["tree_id"]
       )
-        throw new RestoreRefused("the backup refers to another snapshot than its receipt says");
+        throw new RestoreRefused("the backup refers to a different snapshot than its receipt");
       const restic = await Restic.open(source, context);
       try {
         await requireSame(restic, reference);
@@ -50,9 +50,9 @@ export async function findResticSandbox(
 /** Restic itself holds what it reads against these ids. @throws RestoreRefused, RunError */
 async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
   if ((await repositoryId(restic)) !== reference.repository_id)
-    throw new RestoreRefused("the repository is not the one that the backup refers to");
+    throw new RestoreRefused("this is not the repository that the backup refers to");
   if ((await treeOf(restic, reference.snapshot_id)) !== reference.tree_id)
-    throw new RestoreRefused("the snapshot holds another tree than the backup refers to");
+    throw new RestoreRefused("the snapshot's tree is not the one that the backup refers to");
 }
 
 /**

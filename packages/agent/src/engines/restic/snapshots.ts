@@ -18,7 +18,7 @@ export async function repositoryId(restic: Restic): Promise<string> {
   const config = await restic.json(["cat", "config"], "opening the repository");
   const id = textOf(config, "id");
   if (HEX.test(id)) return id;
-  throw new RunError("dump_failed", "the repository tells no id");
+  throw new RunError("dump_failed", "the repository reports no id");
 }
 
 /** @throws RunError `source_missing` if none matches, or the newest is older than it may be. */

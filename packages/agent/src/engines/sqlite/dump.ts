@@ -31,7 +31,7 @@ export async function dumpSqlite(
     if (copied?.ok !== true) {
       const { code = -1, message = "no answer" } = copied ?? {};
       if (isFull(code))
-        throw new RunError("disk_full", `no room in ${scratchDir} for a copy of ${source.path}`);
+        throw new RunError("disk_full", `not enough space in ${scratchDir} for a copy of ${source.path}`);
       throw new RunError("dump_failed", `SQLite cannot copy ${source.path}: ${message}`);
     }
     const metadata = await describeSqlite(sqlite, copy);
@@ -73,7 +73,7 @@ async function requireFile(path: string): Promise<void> {
       { cause: error },
     );
   }
-  throw new RunError("source_missing", `${path} is no file, so no SQLite database`);
+  throw new RunError("source_missing", `${path} is not a file, so it is not a SQLite database`);
 }
 
 /**
@@ -89,7 +89,7 @@ async function requireOwnJournals(path: string, { uid }: Stats): Promise<void> {
     if (stats.isFile() && stats.nlink === 1 && isOwn) continue;
     throw new RunError(
       "dump_failed",
-      `${beside} is a link, no file, or not of the database's owner, and SQLite would write to it: look who made it`,
+      `${beside} is a link, not a file, or not owned by the database's owner, and SQLite would write to it: find out who made it`,
     );
   }
 }

@@ -164,6 +164,6 @@ function ofThePlace({ code, message }: { code: number; message: string }): RunEr
 function full(): RunError {
   return new RunError(
     "disk_full",
-    "the scratch directory's file system filled up during the restore: give it more room",
+    "the scratch directory's file system filled up during the restore: give it more space",
   );
 }

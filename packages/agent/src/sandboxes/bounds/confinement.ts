@@ -92,18 +92,18 @@ export class Confinement {
     if (this.#reached === "disk" && this.#followsFromFree)
       return new RunError(
         "disk_full",
-        `the restore took more than ${formatBytes(this.diskBytes)}, half of what was free, and was stopped: give it more room, or say limits.restore_disk`,
+        `the restore took more than ${formatBytes(this.diskBytes)}, half of the free space, and was stopped: give it more space, or set limits.restore_disk`,
       );
     if (this.#reached === "disk") return new RestoreTooLarge(this.diskBytes);
     if (this.#reached === "host")
       return new RunError(
         "disk_full",
-        "the scratch directory's file system is nearly full, and the restore was stopped: give it more room",
+        "the scratch directory's file system is nearly full, so the restore was stopped: give it more space",
       );
     if (this.#reached === "memory")
       return new RunError(
         "sandbox_failed",
-        `the restore took more than ${formatBytes(this.memoryBytes)} of memory and was stopped: give the host more, or say limits.restore_memory`,
+        `the restore took more than ${formatBytes(this.memoryBytes)} of memory and was stopped: give the host more, or set limits.restore_memory`,
       );
     return otherwise;
   }

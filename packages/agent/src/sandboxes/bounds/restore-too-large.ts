@@ -6,7 +6,7 @@ export class RestoreTooLarge extends Error {
 
   constructor(bytes: number) {
     super(
-      `the restore took more than ${formatBytes(bytes)} of disk, more than the backup's signed size or limits.restore_disk allows: it was stopped`,
+      `the restore took more than ${formatBytes(bytes)} of disk space, more than the backup's signed size or limits.restore_disk allows: it was stopped`,
     );
     this.name = "RestoreTooLarge";
   }

@@ -155,7 +155,8 @@ async function startIn(
       Cmd: [...(isFed ? DRAINING : []), command, ...args],
     });
     const { Id: id } = created as { Id?: unknown };
-    if (typeof id !== "string") throw new EngineApiError("an exec without an id was made", "invalid", null);
+    if (typeof id !== "string")
+      throw new EngineApiError("the runtime returned an exec without an id", "invalid", null);
     const streams = await api.hijack(`/exec/${id}/start`, { Detach: false, Tty: false });
     return containerChild(api, id, streams, signal);
   } catch (error) {
@@ -164,7 +165,7 @@ async function startIn(
     throw new RunError(
       "sandbox_failed",
       (await hasEnded(api, container))
-        ? "the container has ended: it reached sandbox.time_limit_s, or was stopped from outside"
+        ? "the container ended: it reached sandbox.time_limit_s or was stopped from outside"
         : `${command} could not be started in the container: ${error.message}`,
       { cause: error },
     );

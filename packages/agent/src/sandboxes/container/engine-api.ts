@@ -111,7 +111,7 @@ export class EngineApi {
       stream.destroy();
       reject(
         new EngineApiError(
-          `${path.split("?")[0]} was answered with another protocol`,
+          `${path.split("?")[0]} got an answer in another protocol`,
           "another_protocol",
           null,
         ),

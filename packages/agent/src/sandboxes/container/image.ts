@@ -25,8 +25,8 @@ export async function findImage(api: EngineApi, name: string): Promise<Image> {
     throw new RunError(
       "tool_missing",
       isMissing
-        ? `the image ${name} is not on this host: fetch it (podman pull ${name}, or docker pull), or name another under sandbox.image`
-        : `the image ${name} cannot be looked at: ${error.message}`,
+        ? `the image ${name} is not on this host: pull it (podman pull ${name}, or docker pull), or set another under sandbox.image`
+        : `the image ${name} cannot be inspected: ${error.message}`,
       { cause: error },
     );
   }

@@ -5,7 +5,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { EngineApi, EngineApiError } from "./engine-api.ts";
 
 const INSTALL =
-  "install one (apt-get install podman && systemctl enable --now podman.socket), or say where its socket is with DOCKER_HOST=unix:///path";
+  "install one (apt-get install podman && systemctl enable --now podman.socket), or set DOCKER_HOST=unix:///path to its socket";
 
 /**
  * The Docker Engine API of this host: where DOCKER_HOST says, else Docker's socket, else Podman's, the first that answers.
@@ -29,7 +29,7 @@ function candidates(environment: NodeJS.ProcessEnv): string[] {
     // The restored data would travel through whatever it is.
     throw new RunError(
       "tool_missing",
-      "DOCKER_HOST does not name a unix socket: a sandbox runs on this host only, so set it to unix:///path/of/the/socket",
+      "DOCKER_HOST is not a unix socket: a sandbox runs only on this host, so set it to unix:///path/of/the/socket",
     );
   }
   const own = environment["XDG_RUNTIME_DIR"] ?? `/run/user/${process.getuid?.() ?? 0}`;
@@ -44,7 +44,7 @@ function candidates(environment: NodeJS.ProcessEnv): string[] {
 /** Null if an engine answers there. */
 async function troubleWith(socket: string): Promise<string | null> {
   try {
-    if (!(await stat(socket)).isSocket()) return `${socket} is no socket`;
+    if (!(await stat(socket)).isSocket()) return `${socket} is not a socket`;
     await new EngineApi(socket).ping(AbortSignal.timeout(10_000));
     return null;
   } catch (error) {
@@ -52,7 +52,7 @@ async function troubleWith(socket: string): Promise<string | null> {
     if (code === "ENOENT") return `${socket} does not exist`;
     if (code === "EACCES" || code === "EPERM") {
       const group = socket.endsWith("docker.sock") ? " (is this user in the group docker?)" : "";
-      return `${socket} may not be opened by this user${group}`;
+      return `${socket} can't be opened by this user${group}`;
     }
     return `${socket} does not answer (${code ?? "timeout"})`;
   }

@@ -46,7 +46,7 @@ export async function findServerImage<Programs>(
   if (major === null && pattern.includes("{major}")) {
     throw new RunError(
       "sandbox_lacks",
-      `the backup does not say which version of ${product} it is of, so ${pattern} names no image: name one under sandbox.image`,
+      `the backup does not say its version of ${product}, so ${pattern} names no image: set one under sandbox.image`,
     );
   }
   const image = await findImage(api, pattern.replaceAll("{major}", major ?? ""));
@@ -63,7 +63,7 @@ export async function findServerImage<Programs>(
       return { name: image.name, digest: image.digest, programs, open: (aborted) => open(config, aborted) };
     throw new RunError(
       "sandbox_lacks",
-      `the image ${image.name} has no ${product} server and a user ${user} to run it (exit code ${code ?? "none"}): name one that has under sandbox.image`,
+      `the image ${image.name} lacks a ${product} server or the user ${user} to run it (exit code ${code ?? "none"}): set an image that has both under sandbox.image`,
     );
   } finally {
     await place.close();

@@ -164,7 +164,7 @@ export class RemoteChild {
 }
 
 function brokenPipe(): Error {
-  return Object.assign(new Error("the program reads no more"), { code: "EPIPE" });
+  return Object.assign(new Error("the program has stopped reading"), { code: "EPIPE" });
 }
 
 /** Whether an errno's name says that there is no such program. */

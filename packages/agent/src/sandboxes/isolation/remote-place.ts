@@ -127,6 +127,6 @@ export async function openRemotePlace(
 function lost(): RunError {
   return new RunError(
     "sandbox_failed",
-    "the sandbox ended before the restore did: it reached its limit of time or memory, or was stopped from outside",
+    "the sandbox ended before the restore: it reached its time or memory limit, or was stopped from outside",
   );
 }

@@ -59,5 +59,5 @@ function unitUser(): { uid: number; gid: number } {
     const [name, , uid, gid] = line.split(":");
     if (name === UNIT_USER && Number(uid) > 0) return { uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error(`there is no user ${UNIT_USER}: the package makes it`);
+  throw new Error(`there is no user ${UNIT_USER}: the deb and rpm packages create it`);
 }

@@ -26,7 +26,7 @@ export async function connectSandboxUnit(): Promise<SandboxStream> {
   } catch (error) {
     throw new RunError(
       "sandbox_failed",
-      `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${errorCode(error) ?? "unknown error"}): look at systemctl status attestore-sandbox.socket`,
+      `the sandbox unit does not answer at ${SANDBOX_SOCKET} (${errorCode(error) ?? "unknown error"}): see systemctl status attestore-sandbox.socket`,
       { cause: error },
     );
   }

@@ -27,7 +27,7 @@ export async function writeInPlace(
   throw FULL.test(exit.stderr) || exit.signal === "SIGXFSZ"
     ? new RunError(
         "disk_full",
-        "the scratch directory's file system filled up during the restore: give it more room",
+        "the scratch directory's file system filled up during the restore: give it more space",
       )
     : new RunError("sandbox_failed", `the restored file could not be written (${endedWith(exit)})`);
 }

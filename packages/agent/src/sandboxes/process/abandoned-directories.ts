@@ -112,7 +112,7 @@ async function inDirectory(
   } catch (error) {
     if (error instanceof RunError) return error.message;
     if (errorCode(error) === "ENOENT") return null;
-    if (errorCode(error) !== null) return `it cannot be looked at (${errorCode(error)})`;
+    if (errorCode(error) !== null) return `it cannot be read (${errorCode(error)})`;
     throw error;
   }
   try {

@@ -40,7 +40,7 @@ export async function makeOwnParent(place: string, user: User | null): Promise<s
     }
     return path;
   }
-  throw new RunError("sandbox_failed", `no directory of our own could be made in ${place}`);
+  throw new RunError("sandbox_failed", `no private directory could be created in ${place}`);
 }
 
 /** Those of ours: a link, or a directory that somebody else may write to, is none. */
@@ -66,10 +66,10 @@ export async function openPrivate(path: string): Promise<FileHandle> {
   const { uid, mode } = await directory.stat();
   if (uid === ownUid() && (mode & 0o022) === 0) return directory;
   await directory.close();
-  const whose = uid === ownUid() ? "can be written to by others" : `belongs to another user (uid ${uid})`;
+  const whose = uid === ownUid() ? "is writable by others" : `belongs to another user (uid ${uid})`;
   throw new RunError(
     "sandbox_failed",
-    `the scratch directory ${path} ${whose}: it has to be this user's own, and nobody else's to write to`,
+    `the scratch directory ${path} ${whose}: only this user may own it and write to it`,
   );
 }
 
@@ -84,6 +84,6 @@ async function requireSticky(place: string): Promise<void> {
   if (!isOthers && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)) return;
   throw new RunError(
     "sandbox_failed",
-    `${place} is no place to work in: others can rename what is in it (it needs the sticky bit, and to be root's)`,
+    `${place} is not safe to work in: others can rename its content (it must have the sticky bit and belong to root)`,
   );
 }

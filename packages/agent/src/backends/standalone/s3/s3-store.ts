@@ -55,7 +55,7 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
       if (size !== object.sizeBytes)
         throw new ServiceError(
           "invalid_response",
-          `${client.url("").host} took ${object.key} and now holds ${size ?? "nothing"} instead of ${object.sizeBytes} bytes`,
+          `${client.url("").host} accepted ${object.key} but now has ${size ?? "nothing"} instead of ${object.sizeBytes} bytes`,
         );
     },
     get: async (object, file, { signal, onProgress }) => {

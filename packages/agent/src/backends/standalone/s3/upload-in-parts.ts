@@ -55,7 +55,7 @@ export async function uploadInParts(
   });
   // S3 may fail after it has sent its 200.
   if (xmlText(answer.body.toString("utf8"), "Code") !== null)
-    throw new ServiceError("object_refused", `${client.url("").host} could not put the parts together`, {
+    throw new ServiceError("object_refused", `${client.url("").host} could not assemble the parts`, {
       status: 500,
     });
 }
@@ -71,7 +71,7 @@ async function create(client: S3Client, key: string, signal: AbortSignal): Promi
   const { body } = await client.ask({ method: "POST", url, expected: [200], signal });
   const uploadId = xmlText(body.toString("utf8"), "UploadId");
   if (uploadId !== null) return uploadId;
-  throw new ServiceError("invalid_response", `${url.host} started an upload without naming it`);
+  throw new ServiceError("invalid_response", `${url.host} started an upload without returning its id`);
 }
 
 async function uploadUnderWay(client: S3Client, key: string, signal: AbortSignal): Promise<string | null> {
@@ -139,5 +139,5 @@ async function sendPart(
     maxBytesPerSecond,
   });
   if (etag !== null) return etag;
-  throw new ServiceError("invalid_response", `${url.host} gave no ETag for a part of the upload`);
+  throw new ServiceError("invalid_response", `${url.host} returned no ETag for a part of the upload`);
 }

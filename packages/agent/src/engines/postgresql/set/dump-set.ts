@@ -81,7 +81,7 @@ async function databasesOf({
   if (missing.length > 0) {
     throw new RunError(
       "source_missing",
-      `the server of ${source.slug} has no database ${missing.join(", ").slice(0, 200)}, or it takes no connections`,
+      `the server of ${source.slug} has no database ${missing.join(", ").slice(0, 200)}, or the database accepts no connections`,
     );
   }
   if (wanted.length > MAX_DATABASES)
@@ -122,8 +122,7 @@ async function* inFiles(
     const path = join(scratch.path, "dump");
     await dump.toDirectory(path, source.jobs);
     for (const file of (await readdir(path)).toSorted()) {
-      if (!isDumpFile(file))
-        throw new RunError("dump_failed", `pg_dump made a file that we do not know: ${file}`);
+      if (!isDumpFile(file)) throw new RunError("dump_failed", `pg_dump wrote an unexpected file: ${file}`);
       yield* fileEntry(`${directory}/${file}`, join(path, file));
     }
   } finally {

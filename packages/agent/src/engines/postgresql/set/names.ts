@@ -42,8 +42,8 @@ export function parseEntryName(name: string): SetEntry {
     /^(([0-9]{3})-[A-Za-z0-9_]{0,40})\/([a-z0-9_.]{1,30})$/.exec(name) ?? [];
   const database = Number(number) - 1;
   const part = /^dump\.([0-9]{6})$/.exec(last)?.[1];
-  if (directory === "" || database < 0) throw new MalformedSet("an entry has a name that no set has");
+  if (directory === "" || database < 0) throw new MalformedSet("an entry has an unexpected name");
   if (part !== undefined) return { kind: "part", directory, database, part: Number(part) };
   if (isDumpFile(last)) return { kind: "file", directory, database, file: last };
-  throw new MalformedSet("an entry has a name that no set has");
+  throw new MalformedSet("an entry has an unexpected name");
 }

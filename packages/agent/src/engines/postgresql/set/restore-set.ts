@@ -37,7 +37,7 @@ export async function restoreSet(
     const reading = new SetReader(content);
     const globals = await reading.globals();
     if ((globals !== null) !== (typeof metadata["globals"] === "object" && metadata["globals"] !== null))
-      throw new RestoreRefused("the globals of the server are not as the backup says");
+      throw new RestoreRefused("the server's globals differ from the backup's metadata");
     if (globals !== null) await restoreGlobals(server, globals, signal);
     let restored = 0;
     for (; (await reading.peek()) !== null; restored++) {
@@ -48,7 +48,9 @@ export async function restoreSet(
       await restoreOne(server, reading, restored, signal);
     }
     if (restored < expected.length || restored === 0)
-      throw new RestoreRefused(`the archive has ${restored} databases, the backup names ${expected.length}`);
+      throw new RestoreRefused(
+        `the archive has ${restored} databases, but the backup names ${expected.length}`,
+      );
     const databases = new Map(
       expected.map(({ name }, index) => [
         name,
@@ -61,7 +63,7 @@ export async function restoreSet(
   } catch (error) {
     const refusal =
       error instanceof MalformedSet
-        ? new RestoreRefused(`no archive of a backup of several databases: ${error.message}`)
+        ? new RestoreRefused(`not the archive of a backup of several databases: ${error.message}`)
         : error;
     // Whether what was refused was whole is for its end to say.
     if (refusal instanceof RestoreRefused) for await (const _ of content);
@@ -87,12 +89,12 @@ async function restoreOne(
   if (server.files === null) {
     throw new RunError(
       "sandbox_failed",
-      "a dump of several jobs has to lie on a disk beside the server, and here is none: test it with sandbox: process",
+      "a dump made with several jobs must be on a disk next to the server, and this sandbox has none: test it with sandbox: process",
     );
   }
   const name = `dump-${database + 1}`;
   for (let next = await reading.peek(); next?.entry.database === database; next = await reading.peek()) {
-    if (next.entry.kind !== "file") throw new MalformedSet("a database is in parts and in files");
+    if (next.entry.kind !== "file") throw new MalformedSet("a database is stored both in parts and in files");
     await server.files.write(join(name, next.entry.file), next.content, signal);
     reading.take();
   }

@@ -77,7 +77,7 @@ export async function* tarEntries(content: AsyncIterable<Buffer>): AsyncGenerato
     await bytes.exactly((BLOCK - (size % BLOCK)) % BLOCK);
   }
   if (!isZero(await bytes.exactly(BLOCK))) throw new MalformedSet("the archive does not end as it should");
-  if (await bytes.hasMore()) throw new MalformedSet("something follows the archive's end");
+  if (await bytes.hasMore()) throw new MalformedSet("there is data after the archive's end");
 }
 
 function isZero(block: Buffer): boolean {
@@ -93,8 +93,9 @@ function parseHeader(header: Buffer): { name: string; size: number } {
       ? Number(header.readBigUInt64BE(128))
       : Number.parseInt(header.toString("latin1", 124, 135), 8);
   if (!Number.isSafeInteger(size) || size < 0 || name === "")
-    throw new MalformedSet("an entry has no header of a set's");
-  if (!tarHeader(name, size).equals(header)) throw new MalformedSet("an entry has no header of a set's");
+    throw new MalformedSet("an entry's header is not one that a set has");
+  if (!tarHeader(name, size).equals(header))
+    throw new MalformedSet("an entry's header is not one that a set has");
   return { name, size };
 }
 
@@ -111,7 +112,7 @@ class Pieces {
   async upTo(length: number): Promise<Buffer> {
     while (this.#rest.length === 0) {
       const next = await this.#pieces.next();
-      if (next.done === true) throw new MalformedSet("the archive stops before its end");
+      if (next.done === true) throw new MalformedSet("the archive ends too early");
       this.#rest = next.value;
     }
     const piece = this.#rest.subarray(0, length);

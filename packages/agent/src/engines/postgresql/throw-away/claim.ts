@@ -44,7 +44,7 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
   // Under the lock, and more than once: two tests that saw one another would both give up, and of those that began at
   // once all but the one with the lock are about to leave.
   for (let looks = 1; (await ask(CONNECTED)) === "t"; looks++) {
-    if (looks === LOOKS) throw refused(name, "is in use: somebody else is connected to it");
+    if (looks === LOOKS) throw refused(name, "is in use: another client is connected to it");
     await sleep(LOOK_EVERY_MS);
   }
   const comment = await ask(
@@ -55,7 +55,7 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
     if (!comment.startsWith(MARK)) {
       throw refused(
         name,
-        `is not empty (${contents.slice(0, 200)}). If all that is in it may go: comment on database ${name} is '${MARK}'`,
+        `is not empty (${contents.slice(0, 200)}). If everything in it may be deleted: comment on database ${name} is '${MARK}'`,
       );
     }
     await emptied(session, name);
@@ -82,7 +82,7 @@ async function emptied(session: PsqlSession, name: string): Promise<void> {
   if (left === "") return;
   throw new RunError(
     "sandbox_failed",
-    `the throw-away database ${name} could not be emptied, ${left.slice(0, 200)} are left: drop and create it anew`,
+    `the throw-away database ${name} could not be emptied, ${left.slice(0, 200)} are left: drop and recreate it`,
   );
 }
 

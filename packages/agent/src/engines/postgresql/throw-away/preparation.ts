@@ -5,7 +5,7 @@ import type { Statement } from "../psql-session.ts";
 export function preparation(statement: Statement): string {
   if (statement.ok) return statement.output;
   const { sqlstate } = statement;
-  const hint = sqlstate === "42501" ? ": its role has to own the database and what is in it" : "";
+  const hint = sqlstate === "42501" ? ": its role must own the database and everything in it" : "";
   throw new RunError(
     "sandbox_failed",
     `the throw-away database could not be used (SQLSTATE ${sqlstate})${hint}`,

@@ -19,7 +19,7 @@ export async function requireSameKind(
   const encoding = preparation(await session.run("show server_encoding")).trim();
   const { encoding: needed } = metadata;
   if (typeof needed === "string" && needed !== encoding)
-    throw lacks(`its encoding is ${encoding}, the backup's ${needed.slice(0, 32)}`);
+    throw lacks(`its encoding is ${encoding}, but the backup's is ${needed.slice(0, 32)}`);
   const roles = rowsOf(preparation(await session.run("select json_build_array(rolname) from pg_roles")));
   const there = new Set(roles.map(([name]) => name));
   const missing = textsOf(metadata["named_roles"], 63).filter((name) => !there.has(name));

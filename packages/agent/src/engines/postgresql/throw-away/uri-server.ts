@@ -62,7 +62,7 @@ export async function findUriServer(
     throw new RunError(
       "tool_too_old",
       has < major
-        ? `the backup is of PostgreSQL ${major}, the server of sandbox.database is ${version}: restore into one that is no older`
+        ? `the backup is of PostgreSQL ${major}, but the server of sandbox.database is ${version}: use a server of at least that version`
         : `the server of sandbox.database is PostgreSQL ${version}: install postgresql-client-${Math.max(has, major)}`,
     );
   }
@@ -95,7 +95,7 @@ async function refuseSources(
 ): Promise<void> {
   const { identity } = target;
   if (identity === null)
-    throw new RunError("sandbox_failed", "the server of sandbox.database does not say which it is");
+    throw new RunError("sandbox_failed", "the server of sandbox.database does not report its identity");
   for (const { slug, connection } of sources) {
     const environment = await resolveConnection(connection).catch(() => null);
     if (environment === null) continue;
@@ -110,7 +110,7 @@ async function refuseSources(
     ) {
       throw new RunError(
         "sandbox_failed",
-        `sandbox.database is the database of the source ${slug}: a restore test would overwrite it. Name another one, made for this`,
+        `sandbox.database is the database of the source ${slug}: a restore test would overwrite it. Use a separate one, made for this`,
       );
     }
   }
@@ -156,7 +156,7 @@ async function claim(
     await holder.close();
     if (signal.aborted) throw new RunError("interrupted", "interrupted");
     throw error instanceof SessionEnded
-      ? connectionFailed("the throw-away database broke off", error)
+      ? connectionFailed("the throw-away database closed the connection", error)
       : error;
   }
 }
@@ -171,7 +171,7 @@ async function requireHeld(holder: PsqlSession): Promise<void> {
   if (answer?.ok === true) return;
   throw new RunError(
     "sandbox_failed",
-    "the connection that held the throw-away database was lost during the test: whatever came out is not to be relied on, and the next test empties it",
+    "the connection that reserved the throw-away database was lost during the test, so its result can't be trusted. The next test empties the database",
   );
 }
 
