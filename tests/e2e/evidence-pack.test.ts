@@ -371,7 +371,7 @@ describe("changed by somebody who has only the file", () => {
       const outcome = await verifyChanged(new Map(good).set(path, changed));
       expect(outcome.verdict, path).toBe("false");
       const detail = outcome.checks.find(({ id }) => id === "manifest")?.detail ?? "";
-      if (!path.startsWith("manifest")) expect(detail, path).toContain(`${path} is not the file`);
+      if (!path.startsWith("manifest")) expect(detail, path).toContain(`${path} differs from the file`);
       else expect(idsOf(outcome, "failed"), path).toContainEqual(expect.stringMatching(/^manifest/));
     }
   });
@@ -540,7 +540,7 @@ describe("what decides about a run", () => {
     const withdrawn = { status: "withdrawn" } as const;
     expect(await faultIn(withdrawn, [], "2026-11-20T04:59:59.999Z")).toMatch(/^1 scheduled/);
     expect(await faultIn(withdrawn, [], "2026-11-20T05:00:00.001Z")).toBe(
-      "1 runs are past their deadline and nobody decided about them",
+      "1 runs are past their deadline without a decision",
     );
   });
 
@@ -651,9 +651,9 @@ test("a receipt that follows on one which the log does not have is a gap, an age
     return `${result}: ${detail}`;
   };
   expect(detailOf([chain("a", null, "a"), chain("b", "a", "b")])).toBe("held: of 1 agents");
-  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts follow/);
+  expect(detailOf([chain("b", "a", "b"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts refer/);
   expect(detailOf([chain("b", "a", "b")], ["a"])).toBe("held: of 1 agents");
-  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts follow/);
+  expect(detailOf([chain("a", null, "a"), chain("c", "b", "c")])).toMatch(/^not_checked: 1 receipts refer/);
 });
 
 test.each([
@@ -777,7 +777,7 @@ describe("attestore-verify", () => {
     expect(run(file("good.zip"), "--key", agentPub).status).toBe(2);
     const unknown = run(file("good.zip"), "--log-key", vkey, "--expect-passed");
     expect([unknown.status, unknown.stdout.slice(0, 11)]).toEqual([2, "CANNOT TELL"]);
-    expect(unknown.stdout).toContain("the operator's word only: not given, signed 6");
+    expect(unknown.stdout).toContain("not given: known only from the operator, signed 6");
     await save(file("cut.zip"), readFileSync(file("good.zip")).subarray(0, -1));
     const cut = run(file("cut.zip"), "--log-key", vkey, "--key", agentPub);
     expect([cut.status, cut.stdout.slice(0, 5)]).toEqual([1, "FALSE"]);
@@ -913,12 +913,12 @@ describe("packs of the same time, given together", () => {
     expect(verdictOf({ leaves })).toEqual([
       "false",
       expect.stringMatching(
-        new RegExp(`${receipt} of .* stands in .*good.zip and is missing in .*again-later.zip$`),
+        new RegExp(`${receipt} of .* is in .*good.zip but missing from .*again-later.zip$`),
       ),
     ]);
     expect(verdictOf({ runs: compared.runs.slice(1) })).toEqual([
       "false",
-      expect.stringMatching(/^restore_test of src_\w+ at .* stands in .*good.zip and is missing in /),
+      expect.stringMatching(/^restore_test of src_\w+ at .* is in .*good.zip but missing from /),
     ]);
     // Nothing in one pack alone says that somebody had more time.
     const runs = compared.runs.map((run, n) =>
@@ -986,7 +986,7 @@ describe("what a later version wrote", () => {
     });
     expect(deeper.verdict).toBe("true");
     expect(deeper.checks.find(({ id }) => id === "summary")?.detail).toMatch(
-      /not known here and not counted: .*later/,
+      /unknown to this verifier and not counted: .*later/,
     );
   });
 
@@ -1299,12 +1299,10 @@ describe("events that an agent signed", () => {
       signed: 0,
       unsigned: [{ agent_id: agent.id, count: 1, ids: [id] }],
     });
-    expect(lineOf(outcome, "events")?.detail).toContain(
-      "1 of them that an agent is said to have reported are not signed",
-    );
+    expect(lineOf(outcome, "events")?.detail).toContain("1 of them, attributed to an agent, are not signed");
     const words = packsText(answerOfPacks([outcome], false), (_style, text) => text);
     expect(words).toContain(
-      `unsigned   1 events in the name of ${agent.id}, which the operator could have made up: ${id}`,
+      `unsigned   1 events attributed to ${agent.id}, which the operator could have invented: ${id}`,
     );
   });
 

@@ -45,7 +45,7 @@ const FROM: Record<BasisKey["from"], (where: string) => string> = {
   list: (where) => `given by you (--keys ${where})`,
   signed_list: (where) => `in the owner's signed list (--keys ${where})`,
   rotation: (where) => `by a rotation from ${where}`,
-  operator: () => "the operator's word only: not given",
+  operator: () => "not given: known only from the operator",
 };
 
 export function clockOf(witnesses: Basis["witnesses"]): BasisClock {
@@ -68,7 +68,7 @@ export function basisText({
   const log =
     log_key.verifier_key === null
       ? "none"
-      : `${visible(log_key.verifier_key)}: ${log_key.from === "given" ? "given by you" : "the operator's word only: not given"}`;
+      : `${visible(log_key.verifier_key)}: ${log_key.from === "given" ? "given by you" : "not given: known only from the operator"}`;
   const seen = witnesses.map(({ name, at }) => `${visible(name)} at ${at}`).join(", ");
   return [
     "  rests on:",
@@ -89,7 +89,7 @@ function eventsText({ signed, service, unsigned }: BasisEvents): string[] {
     ...unsigned.map(({ agent_id, count, ids }) => {
       const named = ids.slice(0, MAX_NAMED).map(visible).join(", ");
       const more = count > MAX_NAMED ? `, and ${count - MAX_NAMED} more` : "";
-      return `    unsigned   ${count} events in the name of ${visible(agent_id)}, which the operator could have made up: ${named}${more}`;
+      return `    unsigned   ${count} events attributed to ${visible(agent_id)}, which the operator could have invented: ${named}${more}`;
     }),
   ];
 }

@@ -9,7 +9,10 @@ export async function readSmallFile(path: string, limit: number): Promise<Uint8A
   for await (const part of open(path)) {
     size += part.length;
     if (size > limit)
-      throw new CannotTell("file_unreadable", `${path} has more than ${limit} bytes: not what it should be`);
+      throw new CannotTell(
+        "file_unreadable",
+        `${path} has more than ${limit} bytes, so it is not the expected kind of file`,
+      );
     parts.push(part);
   }
   return Buffer.concat(parts);

@@ -1,50 +1,51 @@
-export const HELP = `attestore-verify: is a receipt true, and is it in the log?
+export const HELP = `attestore-verify: checks that a receipt is true and in the log
 
 Usage: attestore-verify RECEIPT... --key FILE [options]
        attestore-verify PACK.zip... --log-key VKEY --key FILE... [--expect-passed] [--json]
 
 RECEIPT is a file with a receipt's bundle (the receipt and its proof) or its bare DSSE envelope,
-or - for standard input; with --prove also a receipt's id (rcpt_...). Without --prove nothing is
-sent anywhere. PACK.zip is an evidence pack of an organisation: all that is in it is checked, and
-that nothing is left out of it. Several packs of an organisation are checked as one chain, too.
+or - for standard input. With --prove it can also be a receipt's id (rcpt_...). Without --prove
+nothing is sent over the network. PACK.zip is an evidence pack of an organisation: everything in it
+is checked, and also that nothing was left out. Several packs of one organisation are also checked
+as one chain.
 
-Each answer says what it rests on: whose keys, whose clock, which witnesses.
+Each answer says what it is based on: whose keys, whose clock, which witnesses.
 
   --key FILE         an agent's public key: PEM, an OpenSSH line, or base64; may be given several
-                     times. Without the key that signed it no receipt is true, and no pack without
-                     each key that signed in it: keys that come with them are only claims
-  --keys FILE        a file of agents' keys: one a line (an OpenSSH line or base64; then, if known,
-                     the agent's id and since=YYYY-MM-DD), # begins a comment
+                     times. A receipt is true only if you give the key that signed it, and a pack
+                     only if you give every key that signed in it: included keys are only claims
+  --keys FILE        a file of agents' keys, one per line (an OpenSSH line or base64; then, if known,
+                     the agent's id and since=YYYY-MM-DD); # begins a comment
   --owner-key FILE   --keys counts only if this key signed it: ssh-keygen -Y sign -n attestore-keys
-                     -f OWNER LIST makes LIST.sig, which lies beside it
-  --rotation FILE    a change of the agent's signing key, from keys/rotations/ of its host; may be
-                     given several times. Receipts then count under each key that they lead to
-                     from --key, by runs that ended before the key was replaced
-  --log-key VKEY     the log's verifier key (name+hash+base64), or a file that holds it
-  --witness-key VKEY a witness's verifier key, or a file that holds it; may be given several
-                     times. Each of them has to have cosigned the bundle's or pack's checkpoint
-  --witnesses N      that N of them have is enough
+                     -f OWNER LIST makes LIST.sig, which must be next to LIST
+  --rotation FILE    a rotation of the agent's signing key, from keys/rotations/ on its host; may be
+                     given several times. Starting from --key, each key that the rotations lead to
+                     is trusted for runs that ended before it was replaced
+  --log-key VKEY     the log's verifier key (name+hash+base64), or a file that contains it
+  --witness-key VKEY a witness's verifier key, or a file that contains it; may be given several
+                     times. Each of them must have cosigned the bundle's or pack's checkpoint
+  --witnesses N      require only N of them
   --ciphertext FILE  the backup's encrypted file; its SHA-256 is compared with the receipt
-  --require-log      no "true" without the log's proof (the default for a bundle)
-  --no-require-log   ask about signature and statement only
-  --expect-passed    require too that every restore test among the receipts passed, and that
-                     there is one; of a pack, that none failed or was missed
-  --prove URL        ask this service: for an id, its bundle; for a bundle, whether the log still
-                     holds it and has only grown since. Its answers are verified here. The token
-                     is taken from the environment variable ATTESTORE_TOKEN
-  --ca FILE          PEM of the certificate authority to trust for --prove
+  --require-log      "true" requires the log's proof (the default for a bundle)
+  --no-require-log   check signature and statement only
+  --expect-passed    also require at least one restore test, and that every one passed; for a
+                     pack, that none failed or was missed
+  --prove URL        ask this service: for an id, for its bundle; for a bundle, whether the log still
+                     contains it and has only grown since. The answers are verified here. The
+                     token comes from the environment variable ATTESTORE_TOKEN
+  --ca FILE          PEM file of the certificate authority to trust for --prove
   --json             one JSON object on standard output
   -h, --help
   --version
 
 Exit codes:
   0  every receipt, or pack, is true
-  1  one is false, or --expect-passed is not met
+  1  at least one is false, or --expect-passed is not met
   2  cannot tell: something was missing or unreadable, and nothing was found false
-With several receipts the worst decides.
+With several receipts, the worst result decides.
 
-A true receipt may say that a restore test FAILED. That is printed, and exits 0: the receipt is
-true. With --expect-passed it exits 1.
+A true receipt can say that a restore test FAILED. This is printed, and the exit code is 0, because
+the receipt is true. With --expect-passed the exit code is 1.
 
 Examples:
   attestore-verify rcpt.json --key agent.pub --log-key log.vkey

@@ -23,7 +23,7 @@ export function parseKeyList(path: string, bytes: Uint8Array, source: KeySource)
     if (first === "org") {
       const [id, ...more] = words;
       if (list.orgId !== null || !isTypeId(id, "org") || more.length > 0)
-        return refuse("one line `org org_…` names the organisation");
+        return refuse("only one line `org org_…` may name the organisation");
       list.orgId = id;
       continue;
     }
@@ -35,7 +35,7 @@ export function parseKeyList(path: string, bytes: Uint8Array, source: KeySource)
     }
     if (list.keys.length > MAX_KEYS) return refuse(`more than ${MAX_KEYS} keys`);
   }
-  if (list.keys.length === 0) throw new CannotTell("key_unreadable", `${path} has no key in it`);
+  if (list.keys.length === 0) throw new CannotTell("key_unreadable", `${path} contains no key`);
   return list;
 }
 

@@ -67,20 +67,20 @@ export function parseOptions(args: string[]): Options {
     version: values.version ?? false,
   };
   if (options.help || options.version) return options;
-  if (positionals.length === 0) throw usage("no receipt was named");
+  if (positionals.length === 0) throw usage("no receipt given");
   const { keys, rotations, witnessKeys, witnesses } = options;
   if (keys.includes("")) throw usage("--key is empty");
   if (rotations.includes("")) throw usage("--rotation is empty");
   if (rotations.length > 0 && keys.length === 0 && options.keyList === undefined)
-    throw usage("--rotation leads from a key that you trust to another: it needs --key or --keys");
+    throw usage("--rotation starts from a key that you trust: it needs --key or --keys");
   if (options.ownerKey !== undefined && options.keyList === undefined)
     throw usage("--owner-key is the key that signed a list of keys: it needs --keys");
   if (options.ownerKey !== undefined && options.keyList === "-")
-    throw usage("the signature of a list lies beside it: --keys takes a file with --owner-key");
+    throw usage("with --owner-key, --keys must be a file, with its signature next to it");
   if (witnessKeys.includes("")) throw usage("--witness-key is empty");
   if (witnesses !== undefined && witnesses > witnessKeys.length)
     throw usage(
-      `--witnesses ${witnesses} needs as many --witness-key, of which there are ${witnessKeys.length}`,
+      `--witnesses ${witnesses} needs that many --witness-key, but only ${witnessKeys.length} were given`,
     );
   const files = [
     ...positionals,
@@ -94,7 +94,7 @@ export function parseOptions(args: string[]): Options {
     ...options.witnessKeys,
   ];
   if (files.filter((name) => name === "-").length > 1) throw usage("standard input can be read only once");
-  if (options.ca !== undefined && options.prove === undefined) throw usage("--ca is for --prove");
+  if (options.ca !== undefined && options.prove === undefined) throw usage("--ca is only used with --prove");
   return options;
 }
 
@@ -132,10 +132,10 @@ const NOT_OF_PACKS = {
 /** Throws for options that say nothing about packs: one that silently did nothing would be believed. */
 export function requireOptionsOfPacks(options: Options): void {
   if (options.rotations.length > 0)
-    throw usage("--rotation is for receipts: an evidence pack has its agents' rotations in its log");
+    throw usage("--rotation applies to receipts only: an evidence pack has its agents' rotations in its log");
   for (const [name, option] of Object.entries(NOT_OF_PACKS))
     if (options[name as keyof typeof NOT_OF_PACKS] !== undefined)
-      throw usage(`${option} is for receipts, not for evidence packs`);
+      throw usage(`${option} applies to receipts, not to evidence packs`);
 }
 
 function serviceUrl(text: string | undefined): URL | undefined {

@@ -21,9 +21,9 @@ import type { CheckedLine } from "./outcome.ts";
 import { get, type Service } from "./service.ts";
 
 const TITLES = {
-  current_checkpoint: "present checkpoint signed by the log",
-  current_inclusion: "receipt in the log as it is now",
-  consistency: "log only grown since the bundle's checkpoint",
+  current_checkpoint: "current checkpoint signed by the log",
+  current_inclusion: "receipt in the current log",
+  consistency: "log has only grown since the bundle's checkpoint",
 } as const;
 type Id = keyof typeof TITLES;
 
@@ -38,7 +38,7 @@ export async function proveCurrent(
   const size = await headSize(service);
   if (BigInt(size) < then.size)
     return [
-      failed("consistency", `the service shows a log of ${size} leaves, the bundle's had ${then.size}`),
+      failed("consistency", `the service shows a log of ${size} leaves, but the bundle's had ${then.size}`),
     ];
   const query = `leaf=${toHex(leaf)}&tree_size=${size}&from=${then.size}`;
   const answer = await get(service, `/v1/log/proof?${query}`);
@@ -56,7 +56,7 @@ export async function proveCurrent(
     held("current_checkpoint", `signed by ${logKey.name} at ${now.size} leaves`),
     check("current_inclusion", `leaf ${inclusion.log_index} of ${now.size}`, () => {
       if (inclusion.log_index !== bundle.inclusion_proof.log_index)
-        throw new ProofError("inclusion_invalid", `it is now said to be leaf ${inclusion.log_index}`);
+        throw new ProofError("inclusion_invalid", `the service now calls it leaf ${inclusion.log_index}`);
       verifyInclusion({
         leafIndex: BigInt(inclusion.log_index),
         treeSize: now.size,

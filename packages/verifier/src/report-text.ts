@@ -64,6 +64,6 @@ function closing({ verdict, expectPassed, outcomes }: Answer, paint: Paint): str
   if (expectPassed === "not_met")
     lines.push(paint("red", "NOT PASSED  a true receipt says that a restore test FAILED"));
   if (expectPassed === "cannot_tell")
-    lines.push(paint("yellow", "CANNOT TELL  no true receipt here is of a restore test"));
+    lines.push(paint("yellow", "CANNOT TELL  no true receipt given is for a restore test"));
   return lines;
 }

@@ -47,7 +47,7 @@ export function agentLine({ pinned }: ChosenKey, { predicate }: Statement): Chec
     detail:
       agentId === predicate.agent_id
         ? agentId
-        : `the receipt is of ${predicate.agent_id}, the key is ${agentId}'s by ${source.where}`,
+        : `the receipt is from ${predicate.agent_id}, but the key is ${agentId}'s according to ${source.where}`,
     hint: null,
   };
 }
@@ -71,11 +71,14 @@ export function rotationLine(
       led.has(sshFingerprint(before)) && (orgId !== predicate.org_id || agentId !== predicate.agent_id),
   );
   if (stranger !== undefined)
-    return line("failed", `the receipt is of ${predicate.agent_id}, a rotation of ${stranger.agentId}`);
+    return line(
+      "failed",
+      `the receipt is from ${predicate.agent_id}, but a rotation is from ${stranger.agentId}`,
+    );
   if (countsAt({ replacedAt }, predicate.finished_at))
     return line("held", replacedAt === null ? fingerprint : `${fingerprint}, replaced at ${replacedAt}`);
   return line(
     "failed",
-    `${fingerprint} was replaced at ${replacedAt}, and the run ended at ${predicate.finished_at}`,
+    `${fingerprint} was replaced at ${replacedAt}, but the run ended at ${predicate.finished_at}`,
   );
 }

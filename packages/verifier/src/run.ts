@@ -27,15 +27,14 @@ export async function run(args: string[]): Promise<0 | 1 | 2> {
     print(options.json ? reportJson(answer) : reportText(answer, paint));
     return exitCode(answer);
   } catch (error) {
-    const message =
-      error instanceof CannotTell ? error.message : `defect in attestore-verify: ${String(error)}`;
+    const message = error instanceof CannotTell ? error.message : `bug in attestore-verify: ${String(error)}`;
     process.stderr.write(`attestore-verify: ${visible(message)}\n`);
     return 2;
   }
 }
 
 async function runPacks(options: Options, packs: readonly boolean[]): Promise<0 | 1 | 2> {
-  if (packs.includes(false)) throw usage("evidence packs and receipts are asked about one at a time");
+  if (packs.includes(false)) throw usage("give either evidence packs or receipts, not both");
   requireOptionsOfPacks(options);
   const pinned = await readPinnedKeys(options);
   const evidence: PackEvidence = {
@@ -81,7 +80,7 @@ async function serviceOf({ prove, ca }: Options): Promise<Service | undefined> {
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new CannotTell(
       "usage",
-      "--prove needs a token of the service in the environment variable ATTESTORE_TOKEN",
+      "--prove needs a token for the service in the environment variable ATTESTORE_TOKEN",
     );
   return {
     url: prove,

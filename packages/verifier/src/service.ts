@@ -31,7 +31,7 @@ function fetchBytes(
 ): Promise<{ status: number; body: Uint8Array }> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      reject(new CannotTell("network", `${target.host} could not be asked: ${error.message}`));
+      reject(new CannotTell("network", `${target.host} could not be reached: ${error.message}`));
     };
     const outgoing = request(
       target,
@@ -61,7 +61,7 @@ function fetchBytes(
     // For Node this is no response: nothing else would be heard of it.
     outgoing.on("upgrade", (_answer, socket) => {
       socket.destroy();
-      fail(new Error("it answered with another protocol"));
+      fail(new Error("it answered in another protocol"));
     });
     outgoing.end();
   });

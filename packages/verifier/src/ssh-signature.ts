@@ -30,13 +30,13 @@ export async function requireSshSignature(
   owner: PublicKey,
 ): Promise<void> {
   try {
-    if (owner.algorithm !== "ed25519") refuse("an owner's key has to be an Ed25519 key");
+    if (owner.algorithm !== "ed25519") refuse("an owner's key must be an Ed25519 key");
     const blob = fromBase64(
-      (ARMOR.exec(armored.trim())?.[1] ?? refuse("no SSH signature")).replace(/[\r\n]/g, ""),
+      (ARMOR.exec(armored.trim())?.[1] ?? refuse("not an SSH signature")).replace(/[\r\n]/g, ""),
     );
     const reader = new Reader(blob);
     if (!equalBytes(reader.take(MAGIC.length), MAGIC) || reader.number() !== 1)
-      refuse("it is no SSH signature of version 1");
+      refuse("it is not an SSH signature of version 1");
     const key = reader.string();
     const namespace = text(reader.string());
     const reserved = reader.string();
@@ -46,20 +46,19 @@ export async function requireSshSignature(
     reader.end();
     signature.end();
     if (!equalBytes(parsePublicKeyFile(`ssh-ed25519 ${toBase64(key)}`).bytes, owner.bytes))
-      refuse("it is by another key than the owner's that you gave");
+      refuse("it was made with another key than the owner key that you gave");
     if (namespace !== KEY_LIST_NAMESPACE)
       refuse(
         `it was made for "${namespace.slice(0, 60)}": sign with ssh-keygen -Y sign -n ${KEY_LIST_NAMESPACE}`,
       );
-    if (algorithm !== "ssh-ed25519" || !HASHES.includes(hashName))
-      refuse("its algorithms are not known here");
+    if (algorithm !== "ssh-ed25519" || !HASHES.includes(hashName)) refuse("its algorithms are not supported");
     const digest = hash(hashName, message, "buffer");
     const signed = concatBytes(
       MAGIC,
       ...[utf8(namespace), reserved, utf8(hashName), new Uint8Array(digest)].map(sshString),
     );
     if (!(await verifySignature(owner, signed, bytes)))
-      refuse("the signature does not hold: the list is not what the owner signed");
+      refuse("the signature is not valid: the list is not what the owner signed");
   } catch (error) {
     if (error instanceof ProofError) throw new CannotTell("key_unreadable", `${path}: ${error.message}`);
     throw error;
@@ -90,7 +89,7 @@ class Reader {
   }
 
   end(): void {
-    if (this.#at !== this.#bytes.length) refuse("something is behind it");
+    if (this.#at !== this.#bytes.length) refuse("there is data after it");
   }
 }
 

@@ -49,7 +49,7 @@ export async function readPinnedKeys({
   if (ownerKey !== undefined && list.orgId === null)
     throw new CannotTell(
       "key_unreadable",
-      `${keyList}: a signed list names its organisation: a line \`org org_…\``,
+      `${keyList}: a signed list must name its organisation in a line \`org org_…\``,
     );
   return { orgId: list.orgId, keys: [...single, ...list.keys] };
 }

@@ -108,7 +108,7 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
 
   if (verdict !== "true" || logKey === undefined)
     return addLines(outcome, [
-      notProven("the log's key is needed, and the bundle's own proof has to hold first"),
+      notProven("this needs the log's key, and the bundle's own proof must be valid first"),
     ]);
   try {
     return addLines(outcome, await proveCurrent(service, receipt.bundle, logKey));
@@ -121,8 +121,8 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
 /** A list of one organisation's keys says nothing of another's receipts. */
 function orgLine({ orgId }: KeyList, { predicate }: Statement): CheckedLine | null {
   if (orgId === null || orgId === predicate.org_id) return null;
-  const detail = `the list of keys is of ${orgId}, the receipt of ${predicate.org_id}`;
-  return { id: "org", title: "organisation that the keys are of", result: "not_checked", detail, hint: null };
+  const detail = `the list of keys belongs to ${orgId}, but the receipt to ${predicate.org_id}`;
+  return { id: "org", title: "organisation of the keys", result: "not_checked", detail, hint: null };
 }
 
 async function basisOf(
@@ -172,10 +172,7 @@ function ignoreMalformed(error: unknown): { seen: [] } {
 /** A true receipt is not an answer to a question about another. */
 function requireAskedFor(name: string, receipt: Receipt, byId: boolean): void {
   if (byId && (!("bundle" in receipt) || receipt.bundle.leaf.id !== name))
-    throw new CannotTell(
-      "service_refused",
-      `the service answered with something other than the bundle of ${name}`,
-    );
+    throw new CannotTell("service_refused", `the service's answer is not the bundle of ${name}`);
 }
 
 function addLines(outcome: Outcome, more: CheckedLine[]): Outcome {
@@ -197,7 +194,7 @@ function hint(id: CheckId, receipt: Receipt, evidence: Evidence): string | null 
   if (id === "ciphertext" && evidence.ciphertextSha256 === undefined) return "--ciphertext FILE";
   if (NEEDS_KEY.includes(id) && evidence.pinned.keys.length === 0) return "--key FILE";
   if ((id === "inclusion" || id === "cosignatures") && "envelope" in receipt)
-    return "name its bundle, or its id with --prove URL";
+    return "give its bundle, or its id with --prove URL";
   if (NEEDS_LOG_KEY.includes(id) && evidence.logKey === undefined) return "--log-key VKEY";
   return null;
 }

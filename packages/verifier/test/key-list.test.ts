@@ -84,15 +84,20 @@ describe("a list that the organisation's owner signed with OpenSSH", () => {
         return list;
       },
       "owner.pub",
-      "the signature does not hold",
+      "the signature is not valid",
     ],
-    ["by another key", () => signList("stranger.keys"), "owner-other.pub", "by another key than the owner's"],
+    [
+      "by another key",
+      () => signList("stranger.keys"),
+      "owner-other.pub",
+      "with another key than the owner key",
+    ],
     ["for another purpose", () => signList("purpose.keys", text, "git"), "owner.pub", 'made for "git"'],
     [
       "of no organisation",
       () => signList("nobody.keys", own),
       "owner.pub",
-      "a signed list names its organisation",
+      "a signed list must name its organisation",
     ],
     [
       "cut short",

@@ -161,7 +161,7 @@ describe("a service that cannot be trusted or reached", () => {
 
   it.each([
     [
-      "with another protocol",
+      "in another protocol",
       "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n",
     ],
     ["that more is to come, and nothing more", "HTTP/1.1 103 Early Hints\r\n\r\n"],

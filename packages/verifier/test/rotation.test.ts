@@ -74,5 +74,5 @@ it("says nothing of an evidence pack", async () => {
   const pack = files.write("pack.zip", Uint8Array.of(0x50, 0x4b, 3, 4));
   const { code, stderr } = await attestoreVerify([pack, "--key", firstKey, "--rotation", inTime]);
   expect(code).toBe(2);
-  expect(stderr).toContain("--rotation is for receipts");
+  expect(stderr).toContain("--rotation applies to receipts");
 });

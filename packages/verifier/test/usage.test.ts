@@ -36,13 +36,13 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
   const secret =
     "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIFRoaXNJc0FTZWNyZXQ=\n-----END PRIVATE KEY-----\n";
   const cases: [string, string[], string][] = [
-    ["no receipt", [], "no receipt was named"],
+    ["no receipt", [], "no receipt given"],
     ["an unknown option", [passed, "--trust-me"], "--trust-me"],
     ["an option without its value", [passed, "--key"], "--key"],
     ["two lists of keys", [passed, "--keys", key, "--keys", key], "--keys was given 2 times"],
     ["an owner and no list", [passed, "--owner-key", key], "it needs --keys"],
     ["a PEM file as a list of keys", [passed, "--keys", key], "agent.pub, line 1: "],
-    ["a list without a key", [passed, "--keys", files.write("none.keys", "# none\n\n")], "has no key in it"],
+    ["a list without a key", [passed, "--keys", files.write("none.keys", "# none\n\n")], "contains no key"],
     [
       "a list with a date that is none",
       [passed, "--keys", files.write("date.keys", `${sshLine} since=2026-02-30\n`)],
@@ -75,11 +75,11 @@ describe("what cannot be told exits 2, on standard error, without a verdict", ()
     ["a log key file that is not there", [passed, "--key", key, "--log-key", "nowhere"], "no such file"],
     ["a ciphertext that is not there", [passed, "--key", key, "--ciphertext", "nowhere"], "no such file"],
     ["a log's key as a witness's", [passed, "--witness-key", vkey], "a log's key"],
-    ["more witnesses than keys", [passed, "--witnesses", "1"], "of which there are 0"],
+    ["more witnesses than keys", [passed, "--witnesses", "1"], "but only 0 were given"],
     ["a number of witnesses that is none", [passed, "--witnesses", "some"], "whole number"],
     ["a service without TLS", [passed, "--prove", "http://localhost"], "https://"],
     ["a service and no token", [passed, "--prove", "https://localhost"], "ATTESTORE_TOKEN"],
-    ["a CA and no service", [passed, "--ca", key], "--ca is for --prove"],
+    ["a CA and no service", [passed, "--ca", key], "--ca is only used with --prove"],
   ];
   it.each(cases)("%s", async (_what, args, message) => {
     const { code, stdout, stderr } = await attestoreVerify(args);

@@ -83,7 +83,7 @@ describe("a true receipt", () => {
   it("as a bare envelope is true by its signature, and says that the log was not checked", async () => {
     const { code, stdout } = await attestoreVerify([envelope, "--key", key]);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/not checked {2}inclusion .*\(name its bundle, or its id with --prove URL\)/);
+    expect(stdout).toMatch(/not checked {2}inclusion .*\(give its bundle, or its id with --prove URL\)/);
     expect((await attestoreVerify([envelope, "--key", key, "--require-log"])).code).toBe(2);
   });
 });

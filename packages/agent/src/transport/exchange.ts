@@ -83,7 +83,7 @@ function send(call: Exchange, signal: AbortSignal): Promise<Answer> {
 export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) => void): void {
   outgoing.on("upgrade", (_answer, socket) => {
     socket.destroy();
-    reject(new Error("it answered with another protocol"));
+    reject(new Error("it answered in another protocol"));
   });
 }
 

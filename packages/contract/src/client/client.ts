@@ -86,7 +86,7 @@ export class CallFailed extends Error {
   readonly status: number;
 
   constructor(status: number) {
-    super(`The answer, with status ${status}, is not one of an Attestore service.`);
+    super(`The answer, with status ${status}, is not from an Attestore service.`);
     this.name = "CallFailed";
     this.status = status;
   }

@@ -63,7 +63,7 @@ export const SourceOverview = Type.Object(
     days: Type.String({
       pattern: "^[fmpb-]{30}$|^[fmpb-]{90}$",
       description:
-        "A letter a day, from first_day to today, with the worst of it: f failed, m missed, p proven, b backed up only, - nothing.",
+        "One letter per day, from first_day to today, for that day's worst result: f failed, m missed, p proven, b backed up only, - nothing.",
       examples: ["-----------------------bbbpbpf"],
     }),
     /** Of the last days that have one, oldest first: the size of the newest backup in bytes. */

@@ -55,7 +55,7 @@ export type Objectives = Static<typeof Objectives>;
 
 const proven = Type.Boolean({
   description:
-    "Its newest backup, or one not older than its RPO (36 hours unless set), has passed a restore test in the last 7 days, and no failure stands.",
+    "Its newest backup, or one no older than its RPO (36 hours unless set), passed a restore test in the last 7 days, and no later failure is open.",
 });
 const not_proven_because = OrNull(
   Type.Enum(["never_backed_up", "restore_test_failed", "never_proven", "proof_too_old", "newest_not_proven"]),

@@ -215,7 +215,7 @@ describe("of a service", () => {
       const answer = await doctor({ ...withMail(), ATTESTORE_LISTEN: `127.0.0.1:${port}` });
       expect(answer.exitCode).toBe(1);
       expect(of(answer, "service")).toMatchObject([
-        { level: "failed", message: `127.0.0.1:${port}: it answered with another protocol.` },
+        { level: "failed", message: `127.0.0.1:${port}: it answered in another protocol.` },
       ]);
     } finally {
       other.closeAllConnections();

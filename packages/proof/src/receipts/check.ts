@@ -31,7 +31,7 @@ const TITLES: Record<CheckId, string> = {
   log_key: "log in the bundle, against the one given",
   checkpoint: "checkpoint signed by the log",
   inclusion: "receipt in the log",
-  cosignatures: "witnesses who saw the checkpoint",
+  cosignatures: "checkpoint cosigned by witnesses",
 };
 
 export const held = (id: CheckId, detail: string): ReceiptCheck => ({

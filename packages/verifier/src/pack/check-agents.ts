@@ -37,12 +37,12 @@ export async function checkAgents(
     if (leaf.kind === "agent_attached") times.attachedAt.set(id, inclusion_proof.log_index);
     // Once: a second one would put another key in the place of the first.
     if (leaf.kind === "agent_attached" && agents.get(id)?.attached_event_id !== leaf.id)
-      findings.fail("agents", `${id} was attached by ${leaf.id}, and agents.json does not say so`);
+      findings.fail("agents", `${id} was attached by ${leaf.id}, but agents.json does not say so`);
     if (leaf.kind === "agent_revoked") times.revokedAt.set(id, inclusion_proof.log_index);
     if (leaf.kind === "agent_revoked" && agents.get(id)?.revoked_event_id !== leaf.id)
-      findings.fail("agents", `${id} was revoked by ${leaf.id}, and agents.json does not say so`);
+      findings.fail("agents", `${id} was revoked by ${leaf.id}, but agents.json does not say so`);
     if (leaf.kind === "agent_key_rotated" && !namesRotation(agents.get(id), leaf.id))
-      findings.fail("agents", `${leaf.id} gave ${id} another key, and agents.json does not say so`);
+      findings.fail("agents", `${leaf.id} gave ${id} another key, but agents.json does not say so`);
   }
   let unbound = 0;
   for (const agent of agents.values()) {
@@ -52,14 +52,14 @@ export async function checkAgents(
     if (agent.revoked_event_id !== null)
       requireTold(findings, agent, "revoked", events.get(agent.revoked_event_id));
     else if (agent.valid_until !== null)
-      findings.fail("agents", `${agent.id} is said to be revoked, and no event of the log tells of it`);
+      findings.fail("agents", `${agent.id} is listed as revoked, but the log has no event for it`);
     await requireRotations(files, findings, { agent, events, inUseFrom: times.inUseFrom });
   }
   if (unbound > 0)
     findings.leaveOpen(
       "agents",
-      `of ${unbound} agents the log does not tell whose key it is`,
-      "--key FILE of each",
+      `for ${unbound} agents the log does not say whose key it is`,
+      "--key FILE for each",
     );
   const count = [...agents.values()].flatMap(({ keys }) => keys).length;
   findings.hold("agents", `${count} keys, each bound to its agent by an entry of the log`);
@@ -83,7 +83,7 @@ function requireTold(
   if (!isTold)
     findings.fail(
       "agents",
-      `the log does not tell that ${agent.id} was ${what} at ${moment} with ${fingerprint}`,
+      `the log does not show that ${agent.id} was ${what} at ${moment} with ${fingerprint}`,
     );
 }
 
@@ -110,9 +110,9 @@ async function requireRotations(
     const next = agent.keys[n + 1] ?? agent.inUse;
     const why =
       valid_from !== since
-        ? `it is said to count from ${valid_from}, and the time before ended at ${since}`
+        ? `it is listed as valid from ${valid_from}, but the time before it ended at ${since}`
         : await rotationProblem(agent, bundle, { key_fingerprint, valid_until, next: next.fingerprint });
-    const what = `the log does not tell how ${agent.id} replaced ${key_fingerprint}`;
+    const what = `the log does not show how ${agent.id} replaced ${key_fingerprint}`;
     if (typeof why === "string") findings.fail("agents", `${what}: ${why}`);
     else if (why !== null) files.refuse(findings, "agents", what, why);
     if (bundle !== undefined) inUseFrom.set(next.fingerprint, bundle.inclusion_proof.log_index);
@@ -125,7 +125,7 @@ async function rotationProblem(
   bundle: EventBundle | undefined,
   claimed: { key_fingerprint: string; valid_until: string; next: string },
 ): Promise<string | ProofError | null> {
-  if (bundle?.leaf.kind !== "agent_key_rotated") return "its event is not here";
+  if (bundle?.leaf.kind !== "agent_key_rotated") return "its event is missing";
   const { by_old, by_new } = bundle.event.detail;
   try {
     const { orgId, agentId, rotatedAt, before, after } = await verifyKeyRotation(
@@ -137,7 +137,7 @@ async function rotationProblem(
       rotatedAt === claimed.valid_until &&
       sshFingerprint(before) === claimed.key_fingerprint &&
       sshFingerprint(after) === claimed.next;
-    return isOfIt ? null : "what the keys signed says otherwise";
+    return isOfIt ? null : "what the keys signed contradicts it";
   } catch (error) {
     if (error instanceof ProofError) return error;
     throw error;

@@ -25,12 +25,12 @@ export async function readPredecessors(files: PackFiles, log: PackLog): Promise<
     if (id === undefined) continue;
     const body = await files.parsed("chains", path, MAX_PREDECESSOR, (bytes) => {
       const { leaf, inclusion_proof, checkpoint, log: named } = parsePredecessor(bytes);
-      if (leaf.id !== id) refuse(`it is of ${leaf.id}`);
+      if (leaf.id !== id) refuse(`it belongs to ${leaf.id}`);
       if (checkpoint !== log.checkpoint || inclusion_proof.tree_size !== log.size)
         refuse("its checkpoint is not the pack's");
       if (named.verifier_key !== formatVerifierKey(log.key) || named.origin !== log.key.name)
         refuse("it names another log");
-      if (!log.key.name.endsWith(`/${leaf.org_id}`)) refuse(`it is of ${leaf.org_id}`);
+      if (!log.key.name.endsWith(`/${leaf.org_id}`)) refuse(`it belongs to ${leaf.org_id}`);
       verifyInclusion({
         leafIndex: BigInt(inclusion_proof.log_index),
         treeSize: BigInt(log.size),
@@ -82,7 +82,7 @@ export function checkChains(
     const { id, logIndex, keyFingerprint, isEarlier, agentId: agent_id, previousSha256: previous } = link;
     const from = inUseFrom.get(keyFingerprint) ?? attachedAt.get(agent_id) ?? -1;
     if (logIndex < from || logIndex > (revokedAt.get(agent_id) ?? Infinity))
-      findings.fail("agents", `${id} is of ${agent_id} at a time when its key did not count`);
+      findings.fail("agents", `${id} was signed by ${agent_id} while its key was not valid`);
     if (isEarlier) continue;
     const isFirst = !seen.has(agent_id);
     seen.add(agent_id);
@@ -94,8 +94,8 @@ export function checkChains(
   if (first !== undefined)
     findings.leaveOpen(
       "chains",
-      `${gaps.length} ${what} follow on one that is not in the log, the first is ${first.id} of ${first.agentId}: ask the host for its receipts/ and events/`,
+      `${gaps.length} ${what} refer to a predecessor that is not in the log; the first is ${first.id} of ${first.agentId}: ask the host for its receipts/ and events/`,
     );
-  const restarted = `; ${restarts} receipts or events begin a chain anew, as after a host was set up again`;
+  const restarted = `; ${restarts} receipts or events start a new chain, as happens after a host is set up again`;
   findings.hold("chains", `of ${seen.size} agents${restarts > 0 ? restarted : ""}`);
 }

@@ -62,7 +62,7 @@ export async function checkEntries(
   requireOthersOutside(files, findings, range, found);
   findings.hold("receipts", `${named.receipts} receipts`);
   findings.hold("events", `${named.events} events${checkUnsigned(findings, found)}`);
-  findings.hold("complete", `${range.leaves.size} entries, each with what its leaf covers`);
+  findings.hold("complete", `${range.leaves.size} entries, each with the content that its leaf covers`);
   return found;
 }
 
@@ -83,10 +83,7 @@ function requireComplete(
   const present = new Set(ids);
   for (const { index, leaf } of leaves.values())
     if (!present.has(leaf.id))
-      findings.fail(
-        "complete",
-        `leaf ${index} (${leaf.kind}, ${leaf.id}) of ${leaf.recorded_at} is left out`,
-      );
+      findings.fail("complete", `leaf ${index} (${leaf.kind}, ${leaf.id}) of ${leaf.recorded_at} is missing`);
 }
 
 /** What is not of the period says so, and nothing of the period lies outside the range. */
@@ -105,9 +102,9 @@ function requireOthersOutside(
   ];
   for (const { id, recordedAt } of others)
     if (!leaves.has(id) && recordedAt >= manifest.period.from && recordedAt < range.bodies_until)
-      findings.fail("complete", `${id} was recorded in the period and lies outside the range of leaves`);
+      findings.fail("complete", `${id} was recorded in the period but is outside the range of leaves`);
   // Of these only each source's last backup counts, for the data that could be had when the period began.
   for (const { id, recordedAt, statement } of receipts.filter(({ isEarlier }) => isEarlier))
     if (recordedAt >= manifest.period.from || statement.predicateType !== PREDICATE_BACKUP)
-      findings.fail("complete", `${id} is no backup from before the period, and not of the period`);
+      findings.fail("complete", `${id} is neither from the period nor a backup from before it`);
 }

@@ -51,7 +51,7 @@ export async function checkEvent(
     requirePlace(bundle, id, place, log);
     if (bundle.log.verifier_key !== formatVerifierKey(log.key) || bundle.log.origin !== log.key.name)
       refuse("it names another log");
-    if (!log.key.name.endsWith(`/${bundle.leaf.org_id}`)) refuse(`it is of ${bundle.leaf.org_id}`);
+    if (!log.key.name.endsWith(`/${bundle.leaf.org_id}`)) refuse(`it belongs to ${bundle.leaf.org_id}`);
     verifyInclusion({
       leafIndex: BigInt(bundle.inclusion_proof.log_index),
       treeSize: BigInt(log.size),
@@ -71,7 +71,7 @@ async function signedBy(
 ): Promise<SignedEvent | null> {
   if (json === undefined) return null;
   const agent = agents.get(leaf.actor_id);
-  if (agent === undefined) refuse(`the pack has no key of ${leaf.actor_id}, who signed it`);
+  if (agent === undefined) refuse(`the pack has no key of its signer ${leaf.actor_id}`);
   const envelope = envelopeFromJson(json);
   const key = signingKey(agent, json);
   await verifyEnvelope(envelope, key.publicKey);

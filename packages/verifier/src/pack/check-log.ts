@@ -109,7 +109,7 @@ function witnesses(agents: ReadonlyMap<string, KnownAgent>): NoteVerifier[] {
 
 function parseKey(bytes: Buffer, algorithm: NoteVerifier["algorithm"]): NoteVerifier {
   const key = parseVerifierKey(fromUtf8(bytes).replace(/\n$/, ""));
-  if (key.algorithm !== algorithm) throw new ProofError("malformed_key", `it is no key for ${algorithm}`);
+  if (key.algorithm !== algorithm) throw new ProofError("malformed_key", `it is not a key for ${algorithm}`);
   return key;
 }
 
@@ -119,18 +119,21 @@ function checkKey(findings: Findings, claimed: NoteVerifier | null, given: NoteV
   if (given === undefined)
     findings.leaveOpen(
       "log_key",
-      `the pack brings ${text}, which is only a claim; all else was checked with it`,
+      `the pack contains ${text}, which is only a claim; everything else was checked with it`,
       "--log-key VKEY, from a host that has an agent",
     );
   else if (text === formatVerifierKey(given)) findings.hold("log_key", text);
-  else findings.fail("log_key", `the pack brings ${text}, you said ${formatVerifierKey(given)}`);
+  else findings.fail("log_key", `the pack contains ${text}, but you gave ${formatVerifierKey(given)}`);
 }
 
 async function checkManifestNote(files: PackFiles, findings: Findings, key: NoteVerifier): Promise<void> {
   await files.parsed("manifest_signature", PACK_FILES.manifestNote, MAX_SMALL, async (bytes) => {
     const { text } = await openNote(bytes, [key]);
     if (text !== manifestNoteText(files.manifest.log.origin, files.manifestSha256))
-      throw new ProofError("malformed_evidence", "the log signed another manifest than the one in the pack");
+      throw new ProofError(
+        "malformed_evidence",
+        "the log signed a different manifest than the one in the pack",
+      );
     findings.hold("manifest_signature", `by ${key.name}, over SHA-256 ${files.manifestSha256}`);
   });
 }
@@ -142,7 +145,7 @@ function requireOfManifest(
   rootHash: Uint8Array,
 ): void {
   if (origin !== log.origin || size !== log.tree_size || toHex(rootHash) !== log.root_hash)
-    throw new ProofError("malformed_checkpoint", "it is not the checkpoint that the manifest names");
+    throw new ProofError("malformed_checkpoint", "it differs from the checkpoint in the manifest");
   if (!origin.endsWith(`/${org_id}`))
     throw new ProofError("malformed_checkpoint", `${origin} is not the log of ${org_id}`);
 }

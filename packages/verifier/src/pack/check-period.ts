@@ -27,27 +27,24 @@ export async function checkPeriod(
   const { period, exported_at } = files.manifest;
   const { start, end, from_index, to_index, bodies_until } = range;
   try {
-    if (period.from >= period.to || period.to > exported_at) refuse("the period is empty, or was not over");
+    if (period.from >= period.to || period.to > exported_at)
+      refuse("the period is empty, or was not over at the export");
     if (bodies_until < period.to || bodies_until > exported_at)
-      refuse("what was recorded in the period is not all in the pack with its body");
-    if (start === null && from_index !== 0) refuse("no checkpoint shows what the log was before the period");
-    if (end === null && to_index !== log.size)
-      refuse("no checkpoint shows what the log was after the period");
+      refuse("the pack lacks the body of something recorded in the period");
+    if (start === null && from_index !== 0) refuse("no checkpoint shows the log before the period");
+    if (end === null && to_index !== log.size) refuse("no checkpoint shows the log after the period");
     const before = start === null ? null : await openTimed(log, start);
     const after = end === null ? null : await openTimed(log, end);
     if (start !== null && start.tree_size < from_index)
       refuse("the range begins after the checkpoint before it");
     if (end !== null && end.tree_size > to_index) refuse("the range ends before the checkpoint after it");
     if (before !== null && before * 1000 > Date.parse(period.from))
-      refuse("the checkpoint before the period is of a later time");
+      refuse("the checkpoint before the period has a later time");
     // Cosignatures are to the second.
     if (after !== null && (after + 1) * 1000 <= Date.parse(bodies_until))
-      refuse("the checkpoint after the period is of an earlier time");
+      refuse("the checkpoint after the period has an earlier time");
     if (oddTimes > 0)
-      findings.leaveOpen(
-        "period",
-        `${oddTimes} leaves of the range say that they were recorded at quite another time`,
-      );
+      findings.leaveOpen("period", `${oddTimes} leaves of the range have a recording time far outside it`);
     findings.hold(
       "period",
       `${describe(before, "the log's first leaf")} to ${describe(after, "the checkpoint of the export")}`,
@@ -63,7 +60,7 @@ async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: Timed
   const opened = await openCheckpoint(timed.checkpoint, key, timeKeys);
   const time = opened.cosignatures[0]?.timestamp_s;
   if (time === undefined) return refuse(`the checkpoint of ${opened.size} leaves has no time`);
-  if (Number(opened.size) !== timed.tree_size) refuse("a checkpoint is of another size than the range says");
+  if (Number(opened.size) !== timed.tree_size) refuse("a checkpoint's size differs from the range's");
   if (opened.size === 0n) {
     if (!equalBytes(opened.rootHash, EMPTY_ROOT)) refuse("a checkpoint of no leaves has a root");
     return time;

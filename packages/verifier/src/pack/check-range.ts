@@ -82,7 +82,7 @@ export async function checkRange(
     requireRoot(tree, range, log);
     findings.hold(
       "range",
-      `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", with which the log begins"}`,
+      `leaves ${range.from_index} to ${range.to_index - 1} give root ${toHex(tree.root())}${range.to_index === log.size ? "" : ", the beginning of the log"}`,
     );
     await checkPeriod(files, findings, log, range, oddTimes.count);
     return { range, leaves, otherBodies, roots };
@@ -105,12 +105,12 @@ function knownLeaf(bytes: Uint8Array, index: number, files: PackFiles, findings:
 
 function requireBounds({ from_index, to_index, bodies_until }: LogRange, { size }: PackLog): void {
   if (from_index % TILE_WIDTH !== 0 || from_index > to_index || to_index > size)
-    refuse(`leaves ${from_index} to ${to_index} are no range of a log of ${size}`);
-  if (bodies_until === "") refuse("it does not say until when bodies are in the pack");
+    refuse(`leaves ${from_index} to ${to_index} are not a range of a log of ${size}`);
+  if (bodies_until === "") refuse("it does not say up to when the pack has bodies");
 }
 
 function requireOfOrg({ index, leaf }: RangeLeaf, { org_id }: Manifest): void {
-  if (leaf.org_id !== org_id) refuse(`leaf ${index} is of ${leaf.org_id}`);
+  if (leaf.org_id !== org_id) refuse(`leaf ${index} belongs to ${leaf.org_id}`);
 }
 
 export function isRecordedWithin(leaf: Leaf, { bodies_until }: LogRange, { period }: Manifest): boolean {
@@ -118,7 +118,7 @@ export function isRecordedWithin(leaf: Leaf, { bodies_until }: LogRange, { perio
 }
 
 function add(leaves: Map<string, RangeLeaf>, placed: RangeLeaf): void {
-  if (leaves.has(placed.leaf.id)) refuse(`${placed.leaf.id} is two leaves`);
+  if (leaves.has(placed.leaf.id)) refuse(`${placed.leaf.id} appears in two leaves`);
   leaves.set(placed.leaf.id, placed);
 }
 
@@ -126,13 +126,13 @@ function add(leaves: Map<string, RangeLeaf>, placed: RangeLeaf): void {
 function requireExpectedTiles(files: PackFiles, { from_index, to_index }: LogRange): void {
   const expected = Math.ceil((to_index - from_index) / TILE_WIDTH);
   const found = files.paths().filter((path) => path.startsWith("log/tile/")).length;
-  if (found !== expected) refuse(`the pack has ${found} tiles, and the range is ${expected}`);
+  if (found !== expected) refuse(`the pack has ${found} tiles, but the range needs ${expected}`);
 }
 
 function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size, rootHash }: PackLog): void {
   if (to_index === size) {
     if (!equalBytes(tree.root(), rootHash))
-      refuse(`the leaves give root ${toHex(tree.root())}, the checkpoint has ${toHex(rootHash)}`);
+      refuse(`the leaves give root ${toHex(tree.root())}, but the checkpoint has ${toHex(rootHash)}`);
     return;
   }
   // A tree of no leaves is the beginning of every other.

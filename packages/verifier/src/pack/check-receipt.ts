@@ -41,7 +41,7 @@ export async function checkReceipt(
   if (bundle === null) return null;
   const agent = agents.get(bundle.leaf.actor_id);
   if (agent === undefined) {
-    findings.fail("receipts", `${path}: the pack has no key of ${bundle.leaf.actor_id}, who signed it`);
+    findings.fail("receipts", `${path}: the pack has no key of its signer ${bundle.leaf.actor_id}`);
     return null;
   }
   const key = signingKey(agent, bundle.envelope);
@@ -53,7 +53,7 @@ export async function checkReceipt(
   });
   if (verdict === "cannot_tell") {
     const open = checks.find((check) => check.id === "statement" && check.result === "not_checked");
-    findings.leaveOpen("receipts", `${path}: ${open?.detail ?? "not everything could be checked"}`);
+    findings.leaveOpen("receipts", `${path}: ${open?.detail ?? "some of it could not be checked"}`);
     return "unread";
   }
   if (verdict !== "true" || statement === undefined) {

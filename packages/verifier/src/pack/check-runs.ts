@@ -50,7 +50,7 @@ export async function checkRuns(
   }
   requireTold(findings, runs, entries, files.manifest);
   if (undecided > 0)
-    findings.leaveOpen("runs", `${undecided} runs are past their deadline and nobody decided about them`);
+    findings.leaveOpen("runs", `${undecided} runs are past their deadline without a decision`);
   findings.hold("runs", `${runs.length} scheduled runs${timeGiven(runs)}`);
   return runs;
 }
@@ -89,7 +89,7 @@ async function readRuns(files: PackFiles, findings: Findings): Promise<Scheduled
   for (const [n, run] of runs.entries()) {
     const before = runs[n - 1];
     if (before !== undefined && sortKey(before) >= sortKey(run))
-      findings.fail("runs", `${nameOf(run)} is not in its place, or in it twice`);
+      findings.fail("runs", `${nameOf(run)} is out of order or listed twice`);
   }
   return runs;
 }
@@ -153,23 +153,23 @@ interface Known {
 function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known): string | null {
   const { kind, scheduled_at, deadline_at, status, receipt_id, event_id } = run;
   const { period } = known.manifest;
-  if (scheduled_at < period.from || scheduled_at >= period.to) return "is not of the period";
+  if (scheduled_at < period.from || scheduled_at >= period.to) return "is outside the period";
   const given_ms = Date.parse(deadline_at) - Date.parse(scheduled_at);
-  if (given_ms < 0) return "was over before it began";
-  if (given_ms > MAX_GIVEN_MS) return `is said to have had until ${deadline_at}, which no setting allows`;
+  if (given_ms < 0) return "has a deadline before its start";
+  if (given_ms > MAX_GIVEN_MS) return `has the deadline ${deadline_at}, which no setting allows`;
   if (deadline_at >= known.bodiesUntil && known.bodiesUntil < known.manifest.exported_at)
-    return "may have been decided by what the pack does not have";
+    return "may have been decided by something that is not in the pack";
   const expected = receipt === null ? null : statusOf(receipt);
   if (expected !== null)
     return status === expected && receipt_id === receipt?.id && event_id === null
       ? null
-      : `is said to be ${status}, and ${receipt?.id} says ${expected}`;
+      : `is listed as ${status}, but ${receipt?.id} says ${expected}`;
   if (receipt_id !== null)
-    return `is said to be decided by ${receipt_id}, which is not the first receipt that counts for it`;
-  if (status === "passed" || status === "failed") return `is said to have ${status}, and no receipt says so`;
-  if (status === "done" && kind === "restore_test") return "is said to be done, and no receipt says so";
+    return `is listed as decided by ${receipt_id}, which is not the first receipt that counts for it`;
+  if (status === "passed" || status === "failed") return `is listed as ${status}, but no receipt says so`;
+  if (status === "done" && kind === "restore_test") return "is listed as done, but no receipt says so";
   if (status === "withdrawn" && !known.removed.has(run.source_id))
-    return "is said to be withdrawn, and the log does not tell that its source was removed";
+    return "is listed as withdrawn, but the log does not show that its source was removed";
   if (event_id === null) return null;
   const event = known.events.get(event_id);
   const isTold =
@@ -178,7 +178,7 @@ function wrongIn(run: ScheduledRun, receipt: CheckedReceipt | null, known: Known
     event.event.source_id === run.source_id &&
     event.event.detail["scheduled_at"] === scheduled_at &&
     event.event.detail["deadline_at"] === deadline_at;
-  return isTold ? null : `names ${event_id}, which does not tell that it was missed`;
+  return isTold ? null : `names ${event_id}, which does not report it as missed`;
 }
 
 function statusOf({ statement }: CheckedReceipt): ScheduledRun["status"] {
@@ -204,7 +204,7 @@ function requireTold(
     if (!byKey.has(`${scheduled_at} ${source_id} ${kind}`)) {
       findings.fail(
         "runs",
-        `${leaf.id} tells of a missed ${kind} of ${source_id} at ${scheduled_at}, which is left out`,
+        `${leaf.id} reports a missed ${kind} of ${source_id} at ${scheduled_at}, which the list leaves out`,
       );
       continue;
     }
@@ -219,7 +219,7 @@ function requireTold(
     if (listed < count)
       findings.fail(
         "runs",
-        `${leaf.id} tells of ${count} missed runs of ${source_id}, and ${listed} are listed`,
+        `${leaf.id} reports ${count} missed runs of ${source_id}, but ${listed} are listed`,
       );
   }
 }

@@ -50,7 +50,7 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
       for (const kind of ["backup", "restore_test"] as const)
         for (const time of timesOf(inForce, kind, from, to)) {
           expected += 1;
-          if (expected > MAX_TIMES) throw new NotUnderstood("more times than can be made again");
+          if (expected > MAX_TIMES) throw new NotUnderstood("more scheduled times than can be recomputed");
           if (!listed.has(`${source.id} ${kind} ${time}`))
             findings.fail(
               "schedules",
@@ -65,9 +65,9 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
   if (unknown.length > 0)
     findings.leaveAside(
       "schedules",
-      `${expected} times made again; of ${unknown.length} sources the schedules of that time are not known here: ${unknown.slice(0, 10).join(", ")}`,
+      `${expected} scheduled times recomputed; the schedules of ${unknown.length} sources at that time are unknown: ${unknown.slice(0, 10).join(", ")}`,
     );
-  findings.hold("schedules", `${expected} times made again from the schedules, each is among the runs`);
+  findings.hold("schedules", `${expected} times recomputed from the schedules, and each is among the runs`);
 }
 
 /** From when the log tells of it; `isWhole` if no schedule was in force before that, as far as the log tells. */
@@ -102,7 +102,7 @@ function requireLastChange(findings: Findings, source: SourcePolicy, { entries }
     if (canonicalJson(after[name] ?? null) !== canonicalJson(source[name]))
       findings.fail(
         "schedules",
-        `policy.json has another ${name} of ${source.slug} than ${last.leaf.id} tells of`,
+        `the ${name} of ${source.slug} in policy.json differs from the one in ${last.leaf.id}`,
       );
 }
 

@@ -29,20 +29,20 @@ export function checkSources(
   ]);
   for (const id of mentioned)
     if (!named.has(id))
-      findings.fail("schedules", `policy.json leaves out ${id}, of which there is something in the pack`);
+      findings.fail("schedules", `policy.json leaves out ${id}, but the pack has entries for it`);
 
   const first = firstRecorded({ receipts, events });
   for (const { id, slug, created_at } of policy.sources)
     if ((first.get(id) ?? Infinity) < Date.parse(created_at) - CLOCKS_MS)
       findings.leaveOpen(
         "summary",
-        `${slug} is said to be of ${created_at}, since when its recovery point counts, and the log tells of it before`,
+        `${slug} is listed as created at ${created_at}, from when its recovery point counts, but the log has it earlier`,
       );
 
   const removed = removedSources(policy, events, bodiesUntil);
   for (const { id, slug, removed_at } of policy.sources)
     if (removed_at !== null && removed_at < bodiesUntil && !removed.has(id))
-      findings.fail("schedules", `the log does not tell that ${slug} was removed at ${removed_at}`);
+      findings.fail("schedules", `the log does not show that ${slug} was removed at ${removed_at}`);
 }
 
 /** When the log first tells of each source, as far as the pack goes; milliseconds since 1970. */

@@ -73,7 +73,7 @@ async function compareSummary(files: PackFiles, findings: Findings, counted: Evi
     const besides =
       added.length === 0
         ? ""
-        : `; not known here and not counted: ${added.map(({ text }) => text).join("; ")}`;
+        : `; unknown to this verifier and not counted: ${added.map(({ text }) => text).join("; ")}`;
     findings.hold("summary", `every number in it${besides}`);
   });
 }
@@ -83,11 +83,11 @@ async function comparePage(files: PackFiles, findings: Findings, counted: Eviden
   await files.parsed("page", PACK_FILES.index, MAX_SUMMARY, (bytes) => {
     if (fromUtf8(bytes) === indexPage(counted, generator)) findings.hold("page", "word for word");
     else if (isOfThisVersion(files))
-      throw new ProofError("malformed_evidence", "it is not the page that the counted numbers give");
+      throw new ProofError("malformed_evidence", "it differs from the page that the counted numbers produce");
     else
       findings.leaveOpen(
         "page",
-        `${generator} made it, and this verifier knows the page of ${GENERATOR}: rely on summary.json`,
+        `it was made by ${generator}, but this verifier knows the page of ${GENERATOR}: use summary.json`,
       );
   });
 }
@@ -123,7 +123,7 @@ function differencesOf(
     );
   }
   const [left, right] = [textOf(said), textOf(counted)];
-  return left === right ? [] : [{ text: `${path} is ${left}, counted ${right}`, isAdded }];
+  return left === right ? [] : [{ text: `${path} is ${left}, but the count is ${right}`, isAdded }];
 }
 
 function isContainer(value: Json | undefined): value is Json[] | { [name: string]: Json } {

@@ -25,7 +25,7 @@ const MAX_NAMED = 10;
 export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
   const line = (result: CheckedLine["result"], detail: string): CheckedLine => ({
     id: "overlaps",
-    title: "what lies in two packs is the same in both",
+    title: "entries in two packs are the same in both",
     result,
     detail,
     hint: null,
@@ -48,12 +48,10 @@ export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
       differences.slice(0, MAX_NAMED).join("; ") + (more > 0 ? `; and ${more} more` : ""),
     );
   }
-  if (unread.length > 0) return line("not_checked", `not all could be read of ${unread.join(", ")}`);
+  if (unread.length > 0) return line("not_checked", `some of these could not be read: ${unread.join(", ")}`);
   return line(
     "held",
-    compared === 0
-      ? "no two periods have time in common"
-      : `${compared} pairs of packs, entry by entry and run by run`,
+    compared === 0 ? "no two periods overlap" : `${compared} pairs of packs, entry by entry and run by run`,
   );
 }
 
@@ -71,10 +69,10 @@ function entriesOf(a: NamedPack, b: NamedPack, from: string): string[] {
       const twin = other.compared?.leaves.get(id);
       if (twin === undefined)
         found.push(
-          `${leaf.kind} ${id} of ${leaf.recorded_at} stands in ${one.pack} and is missing in ${other.pack}`,
+          `${leaf.kind} ${id} of ${leaf.recorded_at} is in ${one.pack} but missing from ${other.pack}`,
         );
       else if (one === a && (twin.index !== index || twin.leaf.body_sha256 !== leaf.body_sha256))
-        found.push(`${id} is another entry in ${a.pack} than in ${b.pack}`);
+        found.push(`${id} differs between ${a.pack} and ${b.pack}`);
     }
   return found;
 }
@@ -93,12 +91,12 @@ function runsOf(a: NamedPack, b: NamedPack, from: string): string[] {
   const found: string[] = [];
   for (const [key, run] of inA) {
     const twin = inB.get(key);
-    if (twin === undefined) found.push(`${key} stands in ${a.pack} and is missing in ${b.pack}`);
+    if (twin === undefined) found.push(`${key} is in ${a.pack} but missing from ${b.pack}`);
     else if (!isSameRun(run, twin))
       found.push(`${key} is ${run.status} in ${a.pack} and ${twin.status} in ${b.pack}`);
   }
   for (const key of inB.keys())
-    if (!inA.has(key)) found.push(`${key} stands in ${b.pack} and is missing in ${a.pack}`);
+    if (!inA.has(key)) found.push(`${key} is in ${b.pack} but missing from ${a.pack}`);
   return found;
 }
 

@@ -22,11 +22,11 @@ export function requirePlace(
   place: RangeLeaf | undefined,
   log: PackLog,
 ): void {
-  if (leaf.id !== id) refuse(`it is of ${leaf.id}`);
+  if (leaf.id !== id) refuse(`it belongs to ${leaf.id}`);
   if (checkpoint !== log.checkpoint) refuse("its checkpoint is not the pack's");
   if (inclusion_proof.tree_size !== log.size) refuse("its proof is for another tree than the checkpoint's");
   if (place !== undefined && place.index !== inclusion_proof.log_index)
-    refuse(`it says leaf ${inclusion_proof.log_index}, and is leaf ${place.index}`);
+    refuse(`it says leaf ${inclusion_proof.log_index}, but is leaf ${place.index}`);
 }
 
 export function refuse(why: string): never {

@@ -1,24 +1,24 @@
 import type { CheckedLine, Verdict } from "../outcome.ts";
 
 const TITLES = {
-  zip: "archive of plain files, and nothing else",
-  manifest: "every file as the manifest says",
-  log_key: "log's key in the pack, against the one given",
+  zip: "archive contains plain files only",
+  manifest: "every file matches the manifest",
+  log_key: "the pack's log key is the one given",
   manifest_signature: "manifest signed by the log's key",
   checkpoint: "checkpoint signed by the log",
-  witnesses: "witnesses who saw the checkpoint",
-  range: "every leaf of the range, up to the checkpoint",
-  period: "range around the whole period",
+  witnesses: "checkpoint cosigned by witnesses",
+  range: "every leaf of the range is in the checkpoint's tree",
+  period: "range covers the whole period",
   receipts: "receipts signed by their agents and in the log",
   events: "events in the log",
-  complete: "all that was recorded in the period",
-  agents: "agents' keys as the log tells of them",
-  agent_keys: "keys that signed here, against those given",
-  chains: "agents' chains of receipts without a gap",
-  runs: "scheduled runs as receipts and events decide them",
-  schedules: "policy as the log tells of it, no scheduled time left out",
-  summary: "numbers of the summary counted again",
-  page: "index.html says what the summary says",
+  complete: "everything recorded in the period is there",
+  agents: "agents' keys match the log",
+  agent_keys: "keys that signed are the ones given",
+  chains: "agents' chains of receipts have no gap",
+  runs: "scheduled runs match the receipts and events",
+  schedules: "policy matches the log, and no scheduled time is left out",
+  summary: "summary's numbers match a new count",
+  page: "index.html matches the summary",
 } as const;
 
 export type PackCheckId = keyof typeof TITLES;
@@ -90,6 +90,6 @@ export class Findings {
     if (aside !== undefined) return { result: "not_checked", detail: aside, hint: null };
     const held = this.#held.get(id);
     if (held !== undefined) return { result: "held", detail: held, hint: null };
-    return { result: "not_checked", detail: "what it is checked with could not be read", hint: null };
+    return { result: "not_checked", detail: "a file needed for this check could not be read", hint: null };
   }
 }

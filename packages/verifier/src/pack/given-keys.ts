@@ -68,7 +68,7 @@ export class GivenKeys {
     { periodTo, isWitnessed }: { periodTo: string; isWitnessed: boolean },
   ): void {
     const open = basis.filter(({ from }) => from === "operator");
-    const hint = "--key FILE of each, or --keys FILE, from the hosts or the organisation's owner";
+    const hint = "--key FILE for each, or --keys FILE, from the hosts or the organisation's owner";
     const total = basis.reduce((sum, { receipts }) => sum + receipts, 0);
     if (open.length > 0) {
       const signed = open.reduce((sum, { receipts }) => sum + receipts, 0);
@@ -82,7 +82,7 @@ export class GivenKeys {
     } else if (basis.length === 0 && !isWitnessed)
       findings.leaveOpen(
         "agent_keys",
-        "no receipt is in the pack, so all of it is the operator's word; nobody whose key you gave cosigned its checkpoint",
+        "the pack has no receipt, so it rests only on the operator: none of the keys that you gave cosigned its checkpoint",
         "--witness-key VKEY, or --key FILE of an agent that cosigned",
       );
     this.#requireKnown(findings, periodTo);
@@ -103,7 +103,7 @@ export class GivenKeys {
       findings.leaveOpen(
         "events",
         `${others.length + 1} events are signed with keys that you did not give, which the operator could have made: the first is ${first.id}, by ${first.keyFingerprint} of ${first.agentId}`,
-        "--key FILE of each, or --keys FILE, from the hosts or the organisation's owner",
+        "--key FILE for each, or --keys FILE, from the hosts or the organisation's owner",
       );
   }
 
@@ -116,7 +116,7 @@ export class GivenKeys {
       if (owner !== undefined && agentId !== null && owner !== agentId)
         findings.fail(
           "agent_keys",
-          `${fingerprint} is of ${agentId} by ${source.where}, here it is of ${owner}`,
+          `${fingerprint} belongs to ${agentId} according to ${source.where}, but here it belongs to ${owner}`,
         );
       if (owner !== undefined || (since !== null && since >= periodTo)) continue;
       if (source.kind === "file")
@@ -125,7 +125,7 @@ export class GivenKeys {
         findings.leaveOpen(
           "agent_keys",
           `no agent in the pack has the key ${fingerprint} of ${source.where}: an agent may have been left out`,
-          "since=DATE behind a key that is younger than the pack",
+          "add since=DATE after a key that is newer than the pack",
         );
     }
   }

@@ -71,7 +71,7 @@ export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
 
 /** Each checkpoint is the beginning of the next larger one's tree, as the leaves of the other pack show. */
 function oneLog(packs: readonly Joined[]): CheckedLine {
-  const line = lineOf("one_log", "checkpoints of one log, which only grew");
+  const line = lineOf("one_log", "checkpoints are of one log that only grew");
   for (const a of packs)
     for (const b of packs)
       for (const [size, root] of a.roots) {
@@ -88,7 +88,7 @@ function oneLog(packs: readonly Joined[]): CheckedLine {
     if (smaller !== undefined && !larger.roots.has(smaller.manifest.log.tree_size))
       return line(
         "not_checked",
-        `${larger.pack} does not reach back or forward to the ${smaller.manifest.log.tree_size} leaves of ${smaller.pack}'s checkpoint: take both anew, one after the other`,
+        `${larger.pack} does not connect to the ${smaller.manifest.log.tree_size} leaves of ${smaller.pack}'s checkpoint: export both again, one after the other`,
       );
   }
   const sizes = bySize.map(({ manifest }) => manifest.log.tree_size);
@@ -96,7 +96,7 @@ function oneLog(packs: readonly Joined[]): CheckedLine {
 }
 
 function periods(ordered: readonly Joined[]): CheckedLine {
-  const line = lineOf("periods", "periods without a gap");
+  const line = lineOf("periods", "periods have no gap");
   const [gaps, overlaps]: [string[], string[]] = [[], []];
   let until = ordered[0]?.manifest.period.from ?? "";
   const from = until;

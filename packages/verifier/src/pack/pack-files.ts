@@ -70,7 +70,7 @@ export class PackFiles {
       entry !== undefined &&
       (entry.size_bytes !== bytes.length || entry.sha256 !== hash("sha256", bytes, "hex"))
     )
-      this.#findings.fail("manifest", `${path} is not the file that the manifest tells of`);
+      this.#findings.fail("manifest", `${path} differs from the file in the manifest`);
     return bytes;
   }
 
@@ -108,19 +108,19 @@ export class PackFiles {
     for (const path of this.#entries.keys())
       if (!this.#read.has(path) && this.#zip.has(path))
         await this.parsed("manifest", path, MAX_OTHER, () => null);
-    this.#findings.hold("manifest", `${this.#entries.size} files with the SHA-256 that it has of each`);
+    this.#findings.hold("manifest", `${this.#entries.size} files match their SHA-256`);
   }
 
   #compareNames(): void {
     const besides: string[] = [PACK_FILES.manifest, PACK_FILES.manifestNote];
     if (this.#entries.size !== this.manifest.files.length)
-      this.#findings.fail("manifest", "it tells of a file twice");
+      this.#findings.fail("manifest", "it lists a file twice");
     for (const path of this.#entries.keys())
       if (besides.includes(path) || !this.#zip.has(path))
-        this.#findings.fail("manifest", `${path} is in the manifest and not in the pack`);
+        this.#findings.fail("manifest", `${path} is in the manifest but not in the pack`);
     for (const path of this.#zip.paths())
       if (!besides.includes(path) && !this.#entries.has(path))
-        this.#findings.fail("manifest", `${path} is in the pack and not in the manifest`);
+        this.#findings.fail("manifest", `${path} is in the pack but not in the manifest`);
   }
 }
 

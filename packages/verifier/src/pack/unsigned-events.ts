@@ -52,9 +52,9 @@ export function checkUnsigned(findings: Findings, { events, signedEvents }: Chec
   if (first !== undefined)
     findings.leaveOpen(
       "events",
-      `${others.length + 1} events are in the names of agents that signed events before, and not signed: the service may have made them up. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
+      `${others.length + 1} events are attributed to agents that signed earlier events, but are not signed: the service may have invented them. The first is ${first.leaf.id} of ${first.leaf.actor_id}: ask the host for its events/`,
     );
   return unsigned.length === 0
     ? ""
-    : `; ${unsigned.length} of them that an agent is said to have reported are not signed: they are the service's word, which the basis names`;
+    : `; ${unsigned.length} of them, attributed to an agent, are not signed: they rest only on the service, as the basis says`;
 }

@@ -107,7 +107,7 @@ export async function verifyPack(path: string, evidence: PackEvidence): Promise<
     return { ...outcome, verdict: findings.verdict(), checks: findings.lines() };
   }
   try {
-    const besides = zip.passedOver > 0 ? `; passed over: ${zip.passedOver} that macOS put beside them` : "";
+    const besides = zip.passedOver > 0 ? `; ignored: ${zip.passedOver} files that macOS added` : "";
     findings.hold("zip", `${zip.paths().length} files${besides}`);
     const files = await PackFiles.open(zip, findings);
     const {
@@ -150,7 +150,7 @@ async function checkAll(
   if (!isOfOrg)
     findings.leaveOpen(
       "agent_keys",
-      `the list of keys is of ${keysOfOrg}, the pack of ${files.manifest.org_id}`,
+      `the list of keys belongs to ${keysOfOrg}, but the pack to ${files.manifest.org_id}`,
     );
   const givenKeys = new GivenKeys(agents, isOfOrg ? keys : []);
   const policy = await files.parsed("summary", PACK_FILES.policy, MAX_POLICY, parsePolicy);
@@ -212,7 +212,7 @@ async function leaveRest(
   found: Pick<PackOutcome, "basis" | "roots">,
 ): Promise<Checked> {
   for (const id of ["complete", "chains", "runs", "schedules", "summary", "page"] as const)
-    findings.leaveOpen(id, "something in the pack is of a version that is not known here");
+    findings.leaveOpen(id, "something in the pack has a version that this verifier does not know");
   await files.compareRest();
   return { summary: null, compared: null, ...found };
 }
@@ -231,7 +231,10 @@ async function count(
   },
 ): Promise<{ summary: EvidenceSummary; runs: ScheduledRun[] } | null> {
   if (policy.org.id !== files.manifest.org_id)
-    findings.fail("summary", `the policy is of ${policy.org.id}, the pack of ${files.manifest.org_id}`);
+    findings.fail(
+      "summary",
+      `the policy belongs to ${policy.org.id}, but the pack to ${files.manifest.org_id}`,
+    );
   const runs = await checkRuns(files, findings, entries, policy, range.range.bodies_until);
   if (files.isOfLaterVersion) {
     await leaveRest(files, findings, { basis: null, roots: null });

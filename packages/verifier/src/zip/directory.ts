@@ -41,18 +41,18 @@ export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace):
     at = next;
     entries.push(entry);
   }
-  if (at !== bytes.length) fail("its directory holds more than its files");
+  if (at !== bytes.length) fail("its directory lists more than its files");
   setEnds(entries, start);
   return treeOf(entries);
 }
 
 function setEnds(entries: readonly ZipEntry[], start: number): void {
   const ordered = entries.toSorted((a, b) => a.offset - b.offset);
-  if ((ordered[0]?.offset ?? start) !== 0) fail("there is something in front of its first file");
+  if ((ordered[0]?.offset ?? start) !== 0) fail("there is data before its first file");
   for (const [n, entry] of ordered.entries()) {
     entry.end = ordered[n + 1]?.offset ?? start;
     if (entry.offset + LOCAL + entry.nameLength + entry.compressed > entry.end)
-      fail(`${entry.name} reaches into what lies behind it`);
+      fail(`${entry.name} overlaps what follows it`);
   }
 }
 
@@ -70,7 +70,7 @@ function treeOf(entries: readonly ZipEntry[]): ZipTree {
     const isFolder = name.endsWith("/");
     const path = isFolder && name === top ? "" : packPath(isFolder ? name.slice(0, -1) : name, top);
     const folded = path.toLowerCase();
-    if (files.has(folded) || named.has(folded)) fail(`${path} is in it twice`);
+    if (files.has(folded) || named.has(folded)) fail(`it contains ${path} twice`);
     if (isFolder) {
       named.add(folded);
       folders.add(folded);
@@ -82,7 +82,7 @@ function treeOf(entries: readonly ZipEntry[]): ZipTree {
     for (let cut = folded.indexOf("/"); cut !== -1; cut = folded.indexOf("/", cut + 1))
       folders.add(folded.slice(0, cut));
   }
-  for (const folder of folders) if (files.has(folder)) fail(`${folder} is a file and a folder`);
+  for (const folder of folders) if (files.has(folder)) fail(`${folder} is both a file and a folder`);
   found.sort(([a], [b]) => (a < b ? -1 : 1));
   tree.files = new Map(found);
   return tree;

@@ -22,18 +22,18 @@ const LARGEST_32 = 0xffff_ffff;
  */
 export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
   const at = tail.length - 22;
-  if (at < 0 || tail.readUInt32LE(at) !== 0x06054b50) fail("it does not end as a ZIP without a comment does");
+  if (at < 0 || tail.readUInt32LE(at) !== 0x06054b50) fail("it does not end like a ZIP without a comment");
   const [disk, directoryDisk, here, count = 0] = [4, 6, 8, 10].map((offset) =>
     tail.readUInt16LE(at + offset),
   );
   const [size, start] = [tail.readUInt32LE(at + 12), tail.readUInt32LE(at + 16)];
   if (disk !== 0 || directoryDisk !== 0 || here !== count || tail.readUInt16LE(at + 20) !== 0)
-    fail("its end record is not that of a ZIP in one piece");
+    fail("its end record is not that of a single-part ZIP");
   const short = { start, size, count };
   const is64 = at >= 20 && tail.readUInt32LE(at - 20) === 0x07064b50;
   const place = is64 ? parseEnd64(tail, at, fileSize, short) : short;
   const end = fileSize - (is64 ? MAX_END : 22);
-  if (place.start + place.size !== end) fail("its directory does not lie right in front of its end");
+  if (place.start + place.size !== end) fail("its directory is not right before its end");
   if (place.count > MAX_ENTRIES || place.size > MAX_DIRECTORY) fail(`it has more than ${MAX_ENTRIES} files`);
   return place;
 }
@@ -42,7 +42,7 @@ function parseEnd64(tail: Buffer, at: number, fileSize: number, short: Directory
   const locator = at - 20;
   const record = locator - 56;
   if (record < 0 || tail.readUInt32LE(record) !== 0x06064b50)
-    return fail("its ZIP64 records are not where they have to be");
+    return fail("its ZIP64 records are in the wrong place");
   const isOne =
     tail.readUInt32LE(locator + 4) === 0 &&
     tail.readUInt32LE(locator + 16) === 1 &&

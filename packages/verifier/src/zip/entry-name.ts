@@ -32,7 +32,8 @@ export function topOf(names: readonly string[]): string {
   )
     return "";
   const name = top.slice(0, -1);
-  if (!TOP.test(name) || name === "..") fail(`${JSON.stringify(name.slice(0, 100))} is no name of a folder`);
+  if (!TOP.test(name) || name === "..")
+    fail(`${JSON.stringify(name.slice(0, 100))} is not the name of a folder`);
   return top;
 }
 

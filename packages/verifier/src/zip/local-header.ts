@@ -16,7 +16,7 @@ export const MAX_AROUND = LOCAL + 0xffff + 24;
  */
 export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
   const { name, nameLength, compressed, size } = entry;
-  const differs = (): never => fail(`${name} says otherwise around its bytes than in the directory`);
+  const differs = (): never => fail(`${name} has a header that contradicts the directory`);
   if (whole.length < LOCAL + nameLength || whole.readUInt32LE(0) !== 0x04034b50) return differs();
   const extraAt = LOCAL + nameLength;
   const from = extraAt + whole.readUInt16LE(28);

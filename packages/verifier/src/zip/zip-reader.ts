@@ -37,7 +37,7 @@ export class ZipReader {
       const tree = parseDirectory(await readAt(file, place.start, place.size), place);
       if (sizeOf(tree.files.values()) > MAX_TOTAL) throw new ZipError("it would unpack to more than 64 GiB");
       if (sizeOf(tree.passedOver) > MAX_PASSED_OVER_TOTAL)
-        throw new ZipError("more of it is of macOS than of a pack");
+        throw new ZipError("it has more files of macOS than of a pack");
       const reader = new ZipReader(file, tree);
       // Nobody asks for these: that nothing hides around them is seen here.
       for (const entry of [...tree.folders, ...tree.passedOver])
@@ -61,7 +61,7 @@ export class ZipReader {
   /** A file's bytes. Throws ZipError, also for one that is not there or larger than `limit`. */
   async read(path: string, limit: number): Promise<Buffer> {
     const entry = this.#files.get(path);
-    if (entry === undefined) throw new ZipError(`${path} is not in it`);
+    if (entry === undefined) throw new ZipError(`it does not contain ${path}`);
     return this.#bytesOf(entry, limit);
   }
 
@@ -69,13 +69,14 @@ export class ZipReader {
     const { name, size, compressed, offset, end, nameLength } = entry;
     if (size > limit) throw new ZipError(`${name} has more than ${limit} bytes`);
     // What is deflated takes hardly more room than what it unpacks to.
-    if (compressed > size + 1024 + size / 1000) throw new ZipError(`${name} is larger packed than unpacked`);
+    if (compressed > size + 1024 + size / 1000)
+      throw new ZipError(`${name} is larger compressed than uncompressed`);
     if (end - offset > MAX_AROUND + nameLength + compressed)
-      throw new ZipError(`there is something behind ${name} that is of no file`);
+      throw new ZipError(`there is data after ${name} that belongs to no file`);
     const packed = packedBytes(await readAt(this.#file, offset, end - offset), entry);
     const bytes = entry.method === 0 ? packed : await inflated(packed, entry);
     if (bytes.length !== size || crc32(bytes) !== entry.crc)
-      throw new ZipError(`${name} is damaged: its size or CRC is not the one in the directory`);
+      throw new ZipError(`${name} is damaged: its size or CRC differs from the directory's`);
     return bytes;
   }
 
@@ -106,7 +107,7 @@ function inflate(packed: Buffer, maxOutputLength: number): Promise<{ buffer: Buf
 async function inflated(packed: Buffer, { name, size }: ZipEntry): Promise<Buffer> {
   try {
     const { buffer, used } = await inflate(packed, Math.max(1, size));
-    if (used !== packed.length) throw new ZipError(`${name} has something behind its compressed bytes`);
+    if (used !== packed.length) throw new ZipError(`${name} has data after its compressed bytes`);
     return buffer;
   } catch (error) {
     if (error instanceof ZipError) throw error;

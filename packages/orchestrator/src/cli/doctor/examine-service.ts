@@ -59,7 +59,7 @@ function ask(to: {
     // For Node this is no response: nothing else would be heard of it.
     asked.on("upgrade", (_answer, socket) => {
       socket.destroy();
-      reject(new Error("it answered with another protocol"));
+      reject(new Error("it answered in another protocol"));
     });
     asked.end();
   });

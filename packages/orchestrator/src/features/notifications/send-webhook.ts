@@ -70,7 +70,7 @@ function exchange(url: URL, options: RequestOptions, body: string): Promise<Atte
     // For Node this is no response: nothing else would be heard of it, and all that waits to be sent would wait for it.
     outgoing.on("upgrade", (_answer, socket) => {
       socket.destroy();
-      reject(new Error("it answered with another protocol"));
+      reject(new Error("it answered in another protocol"));
     });
     outgoing.end(body);
   });
