@@ -290,7 +290,7 @@ retire_former() {
 
 attach() {
   if grep -qs '^agent:' /var/lib/attestore/config.yaml; then
-    say "this host is attached already"
+    say "this host is already attached"
     return 0
   fi
   if [ -z "$service" ]; then

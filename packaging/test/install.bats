@@ -80,7 +80,7 @@ nothing_installed='
     sh /release/install.sh --release-key \"\$key\"
     export ATTESTORE_HOME=/tmp/root
     attestore init --standalone >/dev/null
-    attestore doctor | grep -F \"signed by an operator's own key \$key\"
+    attestore doctor | grep -F \"signed by an operator's key \$key\"
     echo --- a program that nobody signed
     printf x >>/usr/bin/attestore
     attestore doctor | grep 'differs from the signed program'"
@@ -105,7 +105,7 @@ nothing_installed='
     attestore init --standalone >/dev/null
     attestore doctor | grep \"attestore $version, signed by Attestore's release key\"
     rm -r /usr/lib/attestore/release
-    attestore doctor | grep 'nothing tells who signed this program'"
+    attestore doctor | grep 'unknown who signed this program'"
   [ "$status" -eq 0 ]
 }
 

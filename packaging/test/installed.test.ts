@@ -233,7 +233,7 @@ describe("a fresh host", () => {
   it("is left alone by a second run of the one-liner", () => {
     const [pid, before] = [property("MainPID"), identity()];
     const { stderr } = succeeded(shell(oneLiner));
-    expect(stderr).toContain("is attached already");
+    expect(stderr).toContain("is already attached");
     expect(property("MainPID")).toBe(pid);
     expect(identity()).toBe(before);
   });

@@ -55,7 +55,7 @@ describe("an agent that reads its keys itself", () => {
   it("loses them to whoever gets hold of its user, and doctor says what to do", () => {
     expect(asUser("attestore", `cat ${STATE}/keys/age.key`).stdout).toContain("AGE-SECRET-KEY-1");
     expect(asUser("attestore", `cat ${STATE}/keys/agent.key`).stdout).toContain("PRIVATE KEY");
-    expect(toldByDoctor("signer")).toMatch(/^warn: the agent signs by itself/);
+    expect(toldByDoctor("signer")).toMatch(/^warn: the agent itself signs/);
     backUp();
   });
 });

@@ -110,7 +110,7 @@ it("keeps a backup that the bucket can't take, and says what is wrong with crede
   const wrong = { AWS_SECRET_ACCESS_KEY: "not-the-secret" };
   const failed = await cli(["backup"], wrong);
   expect(failed.code).toBe(2);
-  expect(failed.stderr).toContain("waits in blobs/");
+  expect(failed.stderr).toContain("queued in blobs/");
   expect(failed.stderr + failed.stdout).not.toContain("not-the-secret");
   expect((await cli(["doctor"], wrong)).code).toBe(1);
   const before = await stored();

@@ -145,7 +145,7 @@ it("backs up no source of another agent, or one that was removed: it leaves noth
     const refused = await json(["backup", "--source", "invoices"], 2);
     expect(refused).toMatchObject({
       error: "source_unknown",
-      message: expect.stringMatching(/Nothing was dumped\. Give .* another name in config\.yaml/),
+      message: expect.stringMatching(/Nothing was dumped\. .*another name in config\.yaml/),
     });
     expect(String(refused["message"])).toContain(service.removed.size === 0 ? other : "was removed");
     expect(readdirSync(root.layout.blobs)).toEqual([]);
@@ -219,7 +219,7 @@ it("keeps a backup that the service can't take yet, and sync delivers it", async
   const { port } = new URL(root.config.service?.url ?? "");
   const failed = await cli(["backup", "--source", "invoices"]);
   expect(failed.code).toBe(2);
-  expect(failed.stderr).toContain("waits in blobs/");
+  expect(failed.stderr).toContain("queued in blobs/");
   const status = await json<Status>(["status"], 1);
   expect(status.waiting.backups).toBe(1);
   expect(await json(["sync"], 2)).toMatchObject({ backups_waiting: 1, stopped_by: { error: "unreachable" } });
@@ -417,7 +417,7 @@ it("finds what is wrong with an installation", async () => {
   expect((await cli(["doctor"])).stdout).toContain("can't be reached");
   writeFileSync(root.layout.config, "sevrice: {}\n");
   const broken = await cli(["doctor"]);
-  expect(broken.stdout).toContain('config.yaml:1:1: sevrice is not known here; did you mean "service"?');
+  expect(broken.stdout).toContain('config.yaml:1:1: sevrice is not a known field; did you mean "service"?');
 });
 
 it("refuses at once with --no-wait, and waits without, while another run works in the root", async () => {

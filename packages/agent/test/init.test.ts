@@ -183,7 +183,7 @@ it.each(["agent.key", "agent.pub", "age.key", "attach.pending.json", "token", "l
     watcher.close();
     if (!existsSync(at("config.yaml"))) expectAttached(await runCli(args(), withKey()));
     const again = await runCli(args(), withKey());
-    expect(again.stderr).toContain("attached already");
+    expect(again.stderr).toContain("already attached");
     const keys = service.calls.map(({ idempotencyKey, body }) => `${idempotencyKey} ${body}`);
     expect(new Set(keys).size).toBe(1);
   },

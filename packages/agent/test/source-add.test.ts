@@ -83,7 +83,7 @@ it("tries a database, proposes checks that can fail, keeps what people wrote, an
 
   const added = await cli([...given, "--yes"], { env });
   expect(added.code, added.stderr).toBe(0);
-  expect(added.stderr).toContain("it can be read: postgresql");
+  expect(added.stderr).toContain("readable: postgresql");
   expect(added.stderr).toContain("+   shop:");
   expect(added.stderr).not.toContain("secret-word");
   const after = readFileSync(config(), "utf8");

@@ -170,7 +170,7 @@ it("keeps a backup that its storage can't take, and sync stores it", async () =>
   writeFileSync(storage, "not a directory");
   const failed = await cli("backup");
   expect(failed.code).toBe(2);
-  expect(failed.stderr).toContain("waits in blobs/");
+  expect(failed.stderr).toContain("queued in blobs/");
   rmSync(storage);
   expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });

@@ -14,8 +14,8 @@ Each answer says what it is based on: whose keys, whose clock, which witnesses.
   --key FILE         an agent's public key: PEM, an OpenSSH line, or base64; may be given several
                      times. A receipt is true only if you give the key that signed it, and a pack
                      only if you give every key that signed in it: included keys are only claims
-  --keys FILE        a file of agents' keys, one per line (an OpenSSH line or base64; then, if known,
-                     the agent's id and since=YYYY-MM-DD); # begins a comment
+  --keys FILE        a file of agents' keys, one per line (an OpenSSH line or base64, then, if
+                     known, the agent's id and since=YYYY-MM-DD); # begins a comment
   --owner-key FILE   --keys counts only if this key signed it: ssh-keygen -Y sign -n attestore-keys
                      -f OWNER LIST makes LIST.sig, which must be next to LIST
   --rotation FILE    a rotation of the agent's signing key, from keys/rotations/ on its host; may be
@@ -30,8 +30,8 @@ Each answer says what it is based on: whose keys, whose clock, which witnesses.
   --no-require-log   check signature and statement only
   --expect-passed    also require at least one restore test, and that every one passed; for a
                      pack, that none failed or was missed
-  --prove URL        ask this service: for an id, for its bundle; for a bundle, whether the log still
-                     contains it and has only grown since. The answers are verified here. The
+  --prove URL        ask this service for an id's bundle, or whether the log still contains a given
+                     bundle and has only grown since. The answers are verified here. The
                      token comes from the environment variable ATTESTORE_TOKEN
   --ca FILE          PEM file of the certificate authority to trust for --prove
   --json             one JSON object on standard output

@@ -72,7 +72,11 @@ describe("a check", () => {
       { error: "the row has no column n; it has count", count: 1000 },
     ],
     ["a row that is none", rows("1000"), { error: "the row is not a JSON object" }],
-    ["a column twice", rows(`{"n":1000,"n":1}`), { error: 'two columns are called "n": name them apart' }],
+    [
+      "a column twice",
+      rows(`{"n":1000,"n":1}`),
+      { error: 'two columns are called "n": give them different names' },
+    ],
     ["a timeout", { kind: "timeout", after_s: 60 }, { error: "the query did not end within 60 s" }],
     [
       "an error",

@@ -296,7 +296,7 @@ describe("a full disk", () => {
     source = { slug: "tree", engine: "files", sandbox: "process", checkTimeout_s: 30, checks: [], path };
     const call =
       "writeEncryptedDump({ source, recipients: [place.recipient], blobsDir: place.blobs, signal })";
-    expect(limited(8, call)).toMatch(/^disk_full no room left/);
+    expect(limited(8, call)).toMatch(/^disk_full no space left/);
     await onlyTheBlob();
   });
 

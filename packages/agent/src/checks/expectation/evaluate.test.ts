@@ -133,7 +133,7 @@ describe("a row", () => {
     const row = `{"Ab":1,"aB":2}`;
     expect(hold("ab = 1", row)).toEqual({
       holds: false,
-      reason: "ab may be Ab, aB: put the name in double quotes",
+      reason: "ab could be Ab, aB: put the name in double quotes",
     });
     expect(hold(`"aB" = 2`, row)).toEqual({ holds: true });
   });
