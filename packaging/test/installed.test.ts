@@ -258,7 +258,7 @@ describe("an upgrade", () => {
         expect.objectContaining({
           title: "signer",
           result: "good",
-          detail: expect.stringContaining("a process of its own") as string,
+          detail: expect.stringContaining("a separate process") as string,
         }),
       ]) as unknown,
     });

@@ -552,7 +552,7 @@ describe("what decides about a run", () => {
       deadline_at: "2026-12-20T04:00:00.000Z",
     } as const;
     expect(await faultIn(late, [passed])).toContain(
-      "until 2026-12-20T04:00:00.000Z, which no setting allows",
+      "the deadline 2026-12-20T04:00:00.000Z, which no setting allows",
     );
   });
 });

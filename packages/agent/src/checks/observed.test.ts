@@ -40,7 +40,7 @@ test("long values are cut, and say so by their length and digest", () => {
 test("columns that find no room are counted", () => {
   const row = formatRow(Array.from({ length: 10 }, (_, i) => [`c${i}`, "x".repeat(200)] as const));
   expect(Object.keys(record(row))).toEqual(["c0", "c1", "c2", "c3", "…"]);
-  expect(record(row)).toHaveProperty("…", "no room for 6 of 10 columns");
+  expect(record(row)).toHaveProperty("…", "no space for 6 of 10 columns");
 });
 
 test("no column can pass for the reason, or for the note of what was left out", () => {

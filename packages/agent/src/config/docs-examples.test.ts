@@ -74,7 +74,7 @@ test("docs/sandboxes.md: what is built in", () => {
 
 test.each([
   ["vm", "must be a sandbox that the engine supports: process"],
-  [{ kind: "container", memory: 5 }, "not a field of container; it takes"],
+  [{ kind: "container", memory: 5 }, "not a field of container; its fields are"],
   [{ kind: "container", memory_mb: "2G" }, "must be a whole number from 256"],
   [{ kind: "container", image: "" }, "must be the name of an image"],
   [{ kind: "uri" }, "name the throw-away database"],

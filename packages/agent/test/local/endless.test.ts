@@ -144,7 +144,7 @@ describe("a dump that decompresses to more than its receipt says", () => {
     });
     const original = { ...(made.sourceMetadata["original"] as object), plaintext_size_bytes: 1000 };
     expect(reasonOf(await testIt(of({}), made, { ...made.sourceMetadata, original }))).toMatch(
-      /^failed: the dump decompresses to more than the 1000 bytes/,
+      /^failed: the dump decompresses to more than its limit of 1000 bytes/,
     );
     expect(readdirSync(place.scratch)).toEqual([]);
   });

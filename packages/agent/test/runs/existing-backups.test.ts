@@ -469,7 +469,7 @@ describe("a restic repository", () => {
       ) as SourceConfigOf<"restic">;
     await expect(back(old({}))).rejects.toMatchObject({
       code: "source_missing",
-      message: expect.stringMatching(/is of (?:2020|2019)-.*, and may be 8 days old/),
+      message: expect.stringMatching(/is from (?:2020|2019)-.*, but may be at most 8 days old/),
     });
     await back(old({ max_age_s: "any" }));
 
@@ -502,7 +502,7 @@ describe("a restic repository", () => {
     const observed = new Map(tested.checks.map((check) => [check.id, check]));
     expect(observed.get("numbers")?.result).toBe("passed");
     expect(observed.get("through")?.observed).toMatchObject({
-      error: expect.stringContaining("no directory"),
+      error: expect.stringContaining("not a directory"),
     });
     expect(observed.get("linked")?.observed).toMatchObject({ bytes: 0, sha256: null });
     expect(readdirSync(outside)).toEqual(["key"]);

@@ -248,7 +248,7 @@ describe("is refused, and left as it is", () => {
     });
     client.stdin.write("select 'here';\n");
     await once(client.stdout, "data");
-    await expect(testIt()).rejects.toMatchObject(reason(/somebody else is connected/));
+    await expect(testIt()).rejects.toMatchObject(reason(/another client is connected/));
     client.stdin.end();
     await once(client, "close");
   });

@@ -74,7 +74,7 @@ it("needs a directory", async () => {
   expect(await failureOf(join(source, "nowhere"))).toMatchObject({ code: "source_missing" });
   expect(await failureOf(join(source, "file"))).toMatchObject({
     code: "source_missing",
-    message: expect.stringContaining("no directory"),
+    message: expect.stringContaining("not a directory"),
   });
 });
 
