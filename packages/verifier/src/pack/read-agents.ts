@@ -43,7 +43,7 @@ export async function readAgents(files: PackFiles, findings: Findings): Promise<
       const path = key === inUse ? agentKeyFile(id) : earlierKeyFile(id, n + 1);
       await files.parsed("agents", path, MAX_KEY, (bytes) => {
         if (formatPublicKeyWire(parsePublicKeyFile(fromUtf8(bytes))) !== formatPublicKeyWire(key.publicKey))
-          throw new ProofError("malformed_key", "it is another key than the one in agents.json");
+          throw new ProofError("malformed_key", "it differs from the key in agents.json");
       });
     }
   return known;
@@ -57,6 +57,6 @@ function namedKey(
   const publicKey = parsePublicKeyWire(public_key);
   const fingerprint = sshFingerprint(publicKey);
   if (fingerprint !== key_fingerprint)
-    throw new ProofError("malformed_key", `a fingerprint of ${id} is not that of its key`);
+    throw new ProofError("malformed_key", `a fingerprint of ${id} does not match its key`);
   return { publicKey, fingerprint, replacedAt };
 }
