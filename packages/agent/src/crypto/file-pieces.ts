@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { openRegularFile } from "../trees/regular-file.ts";
+import { openRegularFile } from "../trees/open.ts";
 
 const READ_BYTES = 1 << 20;
 

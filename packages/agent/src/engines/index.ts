@@ -1,7 +1,25 @@
-import type { SourceConfig } from "../config/source-config.ts";
-import type { ClientVersions, Dump, ForeignMetadata, Sandbox } from "./engine.ts";
+import type { EngineName, SourceConfig, SourceConfigOf } from "../config/source-config.ts";
+import type { ClientVersions, Dump, Engine, ForeignMetadata, Sandbox } from "./engine.ts";
 import type { RunContext } from "../sandboxes/run-context.ts";
-import { loadEngine } from "./load-engine.ts";
+
+type Loaders = { readonly [Name in EngineName]: () => Promise<Engine<SourceConfigOf<Name>>> };
+
+/** Only the engine that runs is read: each brings programs, formats and libraries of its own. */
+const LOADERS: Loaders = {
+  postgresql: async () => (await import("./postgresql/index.ts")).postgresql,
+  mariadb: async () => (await import("./mariadb/index.ts")).mariadb,
+  mysql: async () => (await import("./mariadb/index.ts")).mariadb,
+  mongodb: async () => (await import("./mongodb/index.ts")).mongodb,
+  sqlite: async () => (await import("./sqlite/index.ts")).sqlite,
+  dumps: async () => (await import("./dumps/index.ts")).dumps,
+  restic: async () => (await import("./restic/index.ts")).restic,
+  files: async () => (await import("./files/index.ts")).files,
+};
+
+/** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */
+function loadEngine(name: EngineName): Promise<Engine<never>> {
+  return LOADERS[name]();
+}
 
 /** Starts the dump of a source with its engine. @throws RunError */
 export async function dumpSource(source: SourceConfig, context: RunContext): Promise<Dump> {

@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { MAX_TABLES_LISTED, type SchemaLine, type TableSummary, tableSchema } from "./schema-hash.ts";
+import { type SchemaLine, tableSchema } from "./schema.ts";
+
+/** As many tables as a receipt has room for; the hash covers them all. */
+export const MAX_TABLES_LISTED = 300;
+/** What counting may cost the source in all, at each look. The signed metadata name it. */
+export const COUNTING_S = 60;
 
 /** What is known of a table's rows at backup time: neither field, if there was no time to count them. */
 export interface TableCount {
@@ -27,6 +32,17 @@ export interface RestCounts {
   readonly rows: number | string;
   /** Of `restDigest`. */
   readonly sha256: string;
+}
+
+/** What a backup says of a table: enough to tell later which one changed, and how many rows it had. */
+export interface TableSummary {
+  readonly name: string;
+  /** The first half of the schema hash of this table alone. */
+  readonly schema: string;
+  /** As counted in the very snapshot that was dumped; absent if that would have taken too long. */
+  readonly rows?: number | string;
+  /** Where there is no such snapshot: what it must have at least. */
+  readonly rows_at_least?: number | string;
 }
 
 export interface DescribedTables {

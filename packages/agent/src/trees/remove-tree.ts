@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, rename, rmdir, unlink } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
-import { entriesOf, type Name, nameIn, openOwnDirectory, openUp } from "./directory.ts";
+import { entriesOf, type Name, nameIn, openOwnDirectory, openUp } from "./open.ts";
 
 const AT_ONCE = 64;
 

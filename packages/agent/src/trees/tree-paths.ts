@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { openDirectory, openToldDirectory } from "./directory.ts";
+import { openDirectory, openToldDirectory } from "./open.ts";
 
 /** A path in a system call takes 4,095 bytes, and a name 255. */
 const LONGEST = 3_000;

@@ -1,4 +1,4 @@
-import type { SchemaSummary } from "../../src/engines/schema-summary.ts";
+import type { SchemaSummary } from "../../src/engines/schema.ts";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { makeDirectory, removeFile, syncDirectory } from "@attestore/host/durable-files";
 import { errorCode } from "@attestore/host/errno";
 import { readFilePieces, writeFilePieces } from "../../crypto/file-pieces.ts";
-import { openRegularFile } from "../../trees/regular-file.ts";
+import { openRegularFile } from "../../trees/open.ts";
 import { RunError, isDiskFull } from "../../errors/run-error.ts";
 import type { TransferOptions } from "../backup-backend.ts";
 import type { BackupStore, StoredObject } from "./backup-store.ts";

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { type FileHandle, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { errorCode } from "@attestore/host/errno";
-import { openRegularFile } from "../../trees/regular-file.ts";
+import { openRegularFile } from "../../trees/open.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { DumpsPlace, FoundDump } from "./place.ts";
 

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat, readdir, readlink } from "node:fs/promises";
-import { openUp } from "../../trees/directory.ts";
+import { openUp } from "../../trees/open.ts";
 import { TreePaths } from "../../trees/tree-paths.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 

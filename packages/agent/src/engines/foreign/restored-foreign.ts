@@ -1,7 +1,7 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { evaluateCheck, formatRow, type QueryOutcome } from "../../checks/index.ts";
 import type { InferredContext, LastPassed, QueryLimits, Restored, StartCommand } from "../engine.ts";
-import { MAX_TABLES_LISTED } from "../schema-hash.ts";
+import { MAX_TABLES_LISTED } from "../row-counts.ts";
 
 const ROWS = "inferred:rows:";
 

@@ -1,8 +1,7 @@
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables, type TableCount } from "../row-counts.ts";
-import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
-import { schemaSummary } from "../schema-summary.ts";
+import { describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
+import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import type { DumpCounter } from "./dump-counter.ts";
 import { type RoundedFloats, roundedFloats } from "./float-columns.ts";
 import { productOf } from "./programs.ts";

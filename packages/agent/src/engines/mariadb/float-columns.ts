@@ -1,5 +1,5 @@
 import { RunError } from "../../errors/run-error.ts";
-import { COUNTING_S } from "../schema-hash.ts";
+import { COUNTING_S } from "../row-counts.ts";
 import { floatColumns, tableName } from "./schema.ts";
 import { type MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";

@@ -4,7 +4,7 @@ import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
-import { schemaHash } from "../schema-hash.ts";
+import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { openSession, READER } from "./accounts.ts";
 import { schemaOf, tablesOf } from "./describe.ts";

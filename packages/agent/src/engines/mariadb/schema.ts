@@ -1,4 +1,4 @@
-import type { SchemaLine } from "../schema-hash.ts";
+import type { SchemaLine } from "../schema.ts";
 import { literal, type MariadbSession } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 

@@ -1,6 +1,6 @@
 import { BSON, type Document } from "mongodb";
 import type { MongoClient } from "mongodb";
-import type { SchemaLine } from "../schema-hash.ts";
+import type { SchemaLine } from "../schema.ts";
 
 /** The server's own; never restored in a test. */
 export const OWN_DATABASES: readonly string[] = ["admin", "config", "local"];

@@ -5,7 +5,7 @@ import type { Child } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { checkTables } from "../check-tables.ts";
 import type { ForeignMetadata, InferredContext, QueryLimits, Restored } from "../engine.ts";
-import { schemaHash } from "../schema-hash.ts";
+import { schemaHash } from "../schema.ts";
 import { parseCheckQuery } from "./check-query.ts";
 import { isOfTheConnection, withClient } from "./client.ts";
 import { look, nameOf, type Namespace } from "./describe.ts";

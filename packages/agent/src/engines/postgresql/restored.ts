@@ -10,7 +10,7 @@ import {
   type StartCommand,
 } from "../engine.ts";
 import { checkTables } from "../check-tables.ts";
-import { schemaHash } from "../schema-hash.ts";
+import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";

@@ -1,4 +1,4 @@
-import type { SchemaLine } from "../schema-hash.ts";
+import type { SchemaLine } from "../schema.ts";
 
 /** What decides how the server prints names and expressions; without it the same schema would print in two ways. */
 export const PRINTING: readonly string[] = [

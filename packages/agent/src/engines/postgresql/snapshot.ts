@@ -1,7 +1,6 @@
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables } from "../row-counts.ts";
-import { COUNTING_S, MAX_TABLES_LISTED, schemaHash } from "../schema-hash.ts";
-import { schemaSummary } from "../schema-summary.ts";
+import { describeTables, COUNTING_S, MAX_TABLES_LISTED } from "../row-counts.ts";
+import { schemaHash, schemaSummary } from "../schema.ts";
 import type { PsqlSession } from "./psql-session.ts";
 import {
   EXTENSIONS,

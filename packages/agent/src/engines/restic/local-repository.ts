@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
-import { entriesOf, nameIn, openDirectory, openToldDirectory } from "../../trees/directory.ts";
+import { entriesOf, nameIn, openDirectory, openToldDirectory } from "../../trees/open.ts";
 import {
   DamagedRepository,
   FILE_NAME,

@@ -1,8 +1,7 @@
 import { RunError } from "../../errors/run-error.ts";
 import type { SourceMetadata } from "../engine.ts";
-import { describeTables, type TableCount } from "../row-counts.ts";
-import { COUNTING_S, type SchemaLine, schemaHash } from "../schema-hash.ts";
-import { schemaSummary } from "../schema-summary.ts";
+import { describeTables, type TableCount, COUNTING_S } from "../row-counts.ts";
+import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 

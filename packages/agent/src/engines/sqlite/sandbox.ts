@@ -16,7 +16,7 @@ import {
 } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { runCheckProgram } from "../run-check-program.ts";
-import { schemaHash } from "../schema-hash.ts";
+import { schemaHash } from "../schema.ts";
 import { cells, countQuery, schemaOf, tablesOf, versionOf } from "./describe.ts";
 import { isFull, isOfThePlace, type Response } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";

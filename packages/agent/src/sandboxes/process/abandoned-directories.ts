@@ -6,7 +6,7 @@ import { errorCode, errorMessage } from "@attestore/host/errno";
 import { isAlive } from "../../processes/process-tag.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/directory.ts";
+import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/open.ts";
 import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
 import { findOwnParents, openPrivate, ownUid } from "./own-parent.ts";

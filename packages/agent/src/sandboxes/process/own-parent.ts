@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { errorCode } from "@attestore/host/errno";
 import type { User } from "../../processes/unprivileged-user.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { openDirectory, openToldDirectory } from "../../trees/directory.ts";
+import { openDirectory, openToldDirectory } from "../../trees/open.ts";
 
 /** `attestore-<uid>-<gid>`, and eight digits more where somebody else had made that name first. */
 const NAME = /^attestore-([0-9]+)-([0-9]+)(?:-x[0-9a-f]{8})?$/;

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
-import { MAX_TABLES_LISTED } from "../../schema-hash.ts";
-import type { RowCounts } from "../../row-counts.ts";
-import type { SchemaSummary } from "../../schema-summary.ts";
+import { MAX_TABLES_LISTED, type RowCounts } from "../../row-counts.ts";
+import type { SchemaSummary } from "../../schema.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";

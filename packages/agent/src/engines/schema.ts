@@ -1,5 +1,25 @@
 import { createHash } from "node:crypto";
-import type { SchemaLine } from "./schema-hash.ts";
+
+/** One line of a schema's listing. `relation` is the table it belongs to, empty for what stands by itself. */
+export interface SchemaLine {
+  readonly kind: string;
+  readonly relation: string;
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** SHA-256 in hex over the lines as JSON arrays, one a line, sorted by code units: the same schema, the same hash. */
+export function schemaHash(lines: readonly SchemaLine[]): string {
+  const listing = lines
+    .map(({ kind, relation, name, definition }) => JSON.stringify([kind, relation, name, definition]))
+    .toSorted();
+  return createHash("sha256").update(listing.join("\n")).digest("hex");
+}
+
+/** Of one table alone: the first half of its schema hash. */
+export function tableSchema(lines: readonly SchemaLine[], table: string): string {
+  return schemaHash(lines.filter(({ relation }) => relation === table)).slice(0, 32);
+}
 
 /** One thing of a schema with what belongs to it: a table with its columns and indexes. */
 export interface SchemaObject {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { SchemaLine } from "./schema-hash.ts";
-import { schemaSummary } from "./schema-summary.ts";
+import { type SchemaLine, schemaSummary } from "./schema.ts";
 
 const line = (kind: string, relation: string, name: string, definition = ""): SchemaLine => ({
   kind,
