@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { recordConsoleAction } from "../features/api-logs/console-row.ts";
 import { findOrg, type Org } from "../features/orgs/store.ts";
@@ -111,10 +111,5 @@ export async function openConsole(environment: NodeJS.ProcessEnv = process.env):
 }
 
 async function ownCa(data: string): Promise<string | null> {
-  try {
-    return await readFile(join(data, "tls", "ca.pem"), "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  return nullIfMissing(readFile(join(data, "tls", "ca.pem"), "utf8"));
 }

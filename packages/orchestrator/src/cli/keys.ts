@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncDirectory } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Command } from "commander";
 import { type Config, readConfig } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
@@ -144,13 +144,9 @@ async function moveAll(config: Config, token: Token, slots: readonly KeySlot[]):
 
 /** The public half in the authority's certificate, an uncompressed point; null where there is none yet. */
 async function certifiedKey(file: string): Promise<Uint8Array | null> {
-  try {
-    const { publicKey } = new X509Certificate(await readFile(file));
-    return publicKey.export({ format: "der", type: "spki" }).subarray(-65);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const certificate = await nullIfMissing(readFile(file));
+  if (certificate === null) return null;
+  return new X509Certificate(certificate).publicKey.export({ format: "der", type: "spki" }).subarray(-65);
 }
 
 /** The name is gone after it; what the disk and its backups have of the content is not. */

@@ -1,6 +1,7 @@
 import { open, readFile, type FileHandle } from "node:fs/promises";
 import { replaceFile } from "@attestore/host/durable-files";
-import { errorCode, errorMessage } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
+import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../platform/errors/user-error.ts";
 import { unavailable } from "../platform/errors/api-error.ts";
 import type { Head } from "./checkpoint-signer.ts";
@@ -104,7 +105,7 @@ export class SignedHeads {
 /** What the file says; nothing where there is none. Reads only. */
 export async function readSignedHeads(path: string): Promise<Map<string, Head>> {
   const newest = new Map<string, Head>();
-  const lines = (await readIfThere(path)).split("\n");
+  const lines = ((await nullIfMissing(readFile(path, "utf8"))) ?? "").split("\n");
   // A line that a crash cut off was never followed by a signature.
   lines.pop();
   lines.forEach((line, index) => {
@@ -127,13 +128,4 @@ function linesOf(heads: Iterable<Head>): string {
   for (const { origin, size, rootHash } of heads)
     text += `${origin} ${size} ${Buffer.from(rootHash).toString("hex")}\n`;
   return text;
-}
-
-async function readIfThere(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return "";
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 import { lstat, realpath } from "node:fs/promises";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Layout } from "../../state/layout.ts";
 import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
 import { good, warn, type Finding } from "./finding.ts";
@@ -7,7 +7,7 @@ import { good, warn, type Finding } from "./finding.ts";
 /** Whether the file that systemd reads as root, for the packaged unit, is root's. Of other roots nobody but their owner reads it. */
 export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   if ((await realpath(layout.root)) !== SYSTEM_ROOT) return [];
-  const [directory, file] = await Promise.all([lstat(layout.root), lstatOf(layout.environment)]);
+  const [directory, file] = await Promise.all([lstat(layout.root), nullIfMissing(lstat(layout.environment))]);
   const isKept = directory.uid === 0 && (directory.mode & 0o1000) !== 0 && file?.uid === 0;
   return [
     isKept
@@ -18,13 +18,4 @@ export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
           "as root: /usr/lib/attestore/migrate",
         ),
   ];
-}
-
-async function lstatOf(path: string) {
-  try {
-    return await lstat(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { access, constants, readdir, stat, statfs } from "node:fs/promises";
 import { formatBytes } from "@attestore/host/amounts";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import type { Config } from "../../config/config.ts";
 import { credentialPath } from "../../secrets/credential.ts";
 import type { Layout } from "../../state/layout.ts";
@@ -161,12 +161,8 @@ function isCredential(path: string): boolean {
 }
 
 async function modeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).mode & 0o777;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const stats = await nullIfMissing(stat(path));
+  return stats === null ? null : stats.mode & 0o777;
 }
 
 async function isReadable(path: string): Promise<boolean> {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isSea } from "node:sea";
 import { pipeline } from "node:stream/promises";
 import { RELEASE_KEY } from "@attestore/contract";
-import { errorCode } from "@attestore/host/errno";
 import { verifyMinisign } from "../../crypto/minisign.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
@@ -31,7 +31,8 @@ export function examineRelease(): Promise<Finding> {
 
 /** Holds a program against the signed list that it was installed from, without believing who installed it. */
 export async function examineInstalled(installed: Installed, releaseKey: string | null): Promise<Finding> {
-  const read = (name: string): Promise<string | null> => readIfThere(join(installed.directory, name));
+  const read = (name: string): Promise<string | null> =>
+    nullIfMissing(readFile(join(installed.directory, name), "utf8"));
   const [sums, signature, keyFile] = [
     await read("SHA256SUMS"),
     await read("SHA256SUMS.minisig"),
@@ -69,13 +70,4 @@ async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
-}
-
-async function readIfThere(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { entriesOf, nameIn, openDirectory, openToldDirectory } from "../../trees/open.ts";
 import {
   DamagedRepository,
@@ -107,15 +108,6 @@ async function openFile(root: FileHandle, file: RepositoryFile): Promise<FileHan
 function openIn(directory: FileHandle, name: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
   return nullIfMissing(open(nameIn(directory, name), flags));
-}
-
-async function nullIfMissing(opening: Promise<FileHandle>): Promise<FileHandle | null> {
-  try {
-    return await opening;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }
 
 /** @throws DamagedRepository */

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { readFile } from "node:fs/promises";
-import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../../platform/errors/user-error.ts";
 import type { PrivateMaterial } from "../../platform/keys/token/token-calls.ts";
 import { tokenAuthorityKey, tokenSigningKey } from "../../platform/keys/token/token-keys.ts";
@@ -47,13 +47,8 @@ export async function moveSigningKey(
 
 /** Null where there is no such file. */
 async function readMaterial(file: string, kind: "ed25519" | "p256"): Promise<PrivateMaterial | null> {
-  let pem: string;
-  try {
-    pem = await readFile(file, "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const pem = await nullIfMissing(readFile(file, "utf8"));
+  if (pem === null) return null;
   const key = createPrivateKey(pem);
   const { d = "", crv } = key.export({ format: "jwk" });
   if (crv !== (kind === "ed25519" ? "Ed25519" : "P-256"))

@@ -1,7 +1,7 @@
 import { opendir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeDirectory, replaceFile, syncDirectory } from "@attestore/host/durable-files";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { nullIfNoObject } from "./null-if-no-object.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type { ServiceNotes } from "./service-notes.ts";
 
@@ -14,7 +14,7 @@ export class DiskNotes implements ServiceNotes {
   }
 
   read(name: string): Promise<string | null> {
-    return nullIfMissing(readFile(this.#path(name), "utf8"));
+    return nullIfNoObject(readFile(this.#path(name), "utf8"));
   }
 
   async write(name: string, text: string): Promise<void> {
@@ -41,7 +41,7 @@ export class DiskNotes implements ServiceNotes {
 }
 
 async function* namesIn(directory: string, prefix: string): AsyncIterable<string> {
-  const entries = await nullIfMissing(opendir(directory));
+  const entries = await nullIfNoObject(opendir(directory));
   if (entries === null) return;
   for await (const entry of entries) {
     if (entry.name.startsWith(".")) continue;

@@ -8,7 +8,7 @@ import { DiskDigests, versionOf, type Digest } from "./disk-digests.ts";
 import { DiskNotes } from "./disk-notes.ts";
 import { DiskMultipart } from "./disk-multipart.ts";
 import { DiskRoom } from "./disk-room.ts";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { nullIfNoObject } from "./null-if-no-object.ts";
 import { NewestReception } from "./newest-reception.ts";
 import { requireObjectKey } from "./object-key.ts";
 import type {
@@ -121,7 +121,7 @@ export class DiskStore implements ObjectStore {
   }
 
   async head(key: string): Promise<StoredObject | null> {
-    const found = await nullIfMissing(stat(this.#path(key), { bigint: true }));
+    const found = await nullIfNoObject(stat(this.#path(key), { bigint: true }));
     if (found === null || !found.isFile()) return null;
     return { sizeBytes: Number(found.size), sha256: this.#digests.sha256Of(key, found) };
   }
@@ -156,7 +156,7 @@ export class DiskStore implements ObjectStore {
   async remove(key: string): Promise<"removed"> {
     const path = this.#path(key);
     this.#digests.forget(key);
-    if ((await nullIfMissing(stat(path))) === null) return "removed";
+    if ((await nullIfNoObject(stat(path))) === null) return "removed";
     await rm(path, { force: true });
     await syncDirectory(dirname(path));
     return "removed";
@@ -170,14 +170,14 @@ export class DiskStore implements ObjectStore {
   async *list(prefix = ""): AsyncIterable<ListedObject> {
     for await (const key of keysIn(this.#directory, "")) {
       if (!key.startsWith(prefix)) continue;
-      const found = await nullIfMissing(stat(join(this.#directory, key)));
+      const found = await nullIfNoObject(stat(join(this.#directory, key)));
       if (found !== null) yield { key, sizeBytes: found.size, modifiedAt: found.mtime };
     }
   }
 
   /** For the routes: the object's file, or null. */
   async open(key: string): Promise<FileHandle | null> {
-    const file = await nullIfMissing(open(this.#path(key), "r"));
+    const file = await nullIfNoObject(open(this.#path(key), "r"));
     if (file === null || (await file.stat()).isFile()) return file;
     await file.close();
     return null;
@@ -219,7 +219,7 @@ async function publishObject(file: string, target: string): Promise<void> {
 }
 
 async function* keysIn(directory: string, prefix: string): AsyncIterable<string> {
-  const entries = await nullIfMissing(opendir(directory));
+  const entries = await nullIfNoObject(opendir(directory));
   if (entries === null) return;
   for await (const entry of entries) {
     if (entry.name.startsWith(".")) continue;

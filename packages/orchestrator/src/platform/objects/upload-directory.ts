@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { makeDirectory, replaceFile, syncDirectory } from "@attestore/host/durable-files";
-import { nullIfMissing } from "./null-if-missing.ts";
+import { nullIfNoObject } from "./null-if-no-object.ts";
 import { isObjectKey } from "./object-key.ts";
 import type { PlannedUpload } from "./object-store.ts";
 
@@ -56,7 +56,7 @@ export class UploadDirectories {
   /** Null where there is no such upload. */
   async plan(uploadId: string): Promise<Plan | null> {
     if (!UPLOAD_ID.test(uploadId)) return null;
-    const text = await nullIfMissing(readFile(join(this.root, uploadId, PLAN), "utf8"));
+    const text = await nullIfNoObject(readFile(join(this.root, uploadId, PLAN), "utf8"));
     if (text === null) return null;
     return readPlan(text);
   }
@@ -68,7 +68,7 @@ export class UploadDirectories {
 
   /** How long it is now; null where it has become the object. */
   async bytesWritten(uploadId: string): Promise<number | null> {
-    return (await nullIfMissing(stat(this.bytes(uploadId))))?.size ?? null;
+    return (await nullIfNoObject(stat(this.bytes(uploadId))))?.size ?? null;
   }
 
   async mark(uploadId: string, partNumber: number, sha256: string): Promise<void> {
@@ -79,12 +79,12 @@ export class UploadDirectories {
   async unmark(uploadId: string, partNumber: number): Promise<void> {
     const mark = this.#mark(uploadId, partNumber);
     await rm(mark, { force: true });
-    if ((await nullIfMissing(stat(dirname(mark)))) !== null) await syncDirectory(dirname(mark));
+    if ((await nullIfNoObject(stat(dirname(mark)))) !== null) await syncDirectory(dirname(mark));
   }
 
   /** The SHA-256 of a part that is there; null where it is not. */
   async marked(uploadId: string, partNumber: number): Promise<string | null> {
-    const sha256 = await nullIfMissing(readFile(this.#mark(uploadId, partNumber), "utf8"));
+    const sha256 = await nullIfNoObject(readFile(this.#mark(uploadId, partNumber), "utf8"));
     return sha256 !== null && SHA256.test(sha256) ? sha256 : null;
   }
 

@@ -2,7 +2,7 @@ import { chown, mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { syncDirectory } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { SERVICE_ROLE } from "../database/roles.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Logger } from "../logging/logger.ts";
@@ -70,12 +70,7 @@ export async function ensureCluster(home: string, placement: ClusterLocation, lo
 }
 
 async function readVersion(directory: string): Promise<string | null> {
-  try {
-    return (await readFile(join(directory, "PG_VERSION"), "utf8")).trim();
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  return (await nullIfMissing(readFile(join(directory, "PG_VERSION"), "utf8")))?.trim() ?? null;
 }
 
 async function requireVersion(placement: ClusterLocation, cluster: string, directory: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { UserError } from "../errors/user-error.ts";
 
 export interface PostgresUser {
@@ -50,12 +50,7 @@ export async function choosePostgresUser(
 }
 
 async function ownerOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).uid;
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  return (await nullIfMissing(stat(path)))?.uid ?? null;
 }
 
 async function nameOf(uid: number): Promise<string> {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { join } from "node:path";
-import { errorCode } from "@attestore/host/errno";
 
 /** What a postmaster says about itself in its data directory (`miscadmin.h`, LOCK_FILE_LINE_*). */
 export interface PostmasterPid {
@@ -13,12 +13,8 @@ export interface PostmasterPid {
 
 /** Null when there is no such file, or one so short that its postmaster cannot have opened a socket. */
 export async function readPostmasterPid(clusterDirectory: string): Promise<PostmasterPid | null> {
-  try {
-    return parsePostmasterPid(await readFile(join(clusterDirectory, "postmaster.pid"), "utf8"));
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
+  const text = await nullIfMissing(readFile(join(clusterDirectory, "postmaster.pid"), "utf8"));
+  return text === null ? null : parsePostmasterPid(text);
 }
 
 export function parsePostmasterPid(text: string): PostmasterPid | null {

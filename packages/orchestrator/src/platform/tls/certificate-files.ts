@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFile, makeDirectory, replaceFile } from "@attestore/host/durable-files";
-import { errorCode } from "@attestore/host/errno";
+import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { UserError } from "../errors/user-error.ts";
 import { generateKeyPem, heldAuthorityKey, issueLeaf, selfSign } from "./local-ca.ts";
 import type { CertificateAuthority } from "./local-ca.ts";
@@ -43,7 +43,7 @@ export async function ensureLocalCertificate(
   await makeDirectory(directory, 0o755);
   const caFile = join(directory, "ca.pem");
   const ca = await ensureAuthority(directory, caFile, authority, now);
-  const before = await readOptional(leafFile);
+  const before = await nullIfMissing(readFile(leafFile, "utf8"));
   if (before !== null && isUsable(before, ca, names, now)) return { pem: before, caFile, renewed: false };
   const pem = await issueLeaf(ca, names, now, days);
   // Key and certificate are one file, so whichever of two writers is last, they belong together.
@@ -62,7 +62,7 @@ async function ensureAuthority(
   now: Date,
 ): Promise<CertificateAuthority> {
   const key = authority ?? (await fileKey(directory, caFile));
-  if ((await readOptional(caFile)) === null)
+  if ((await nullIfMissing(readFile(caFile, "utf8"))) === null)
     await createFile(caFile, `${await selfSign(key, now)}\n`, { mode: 0o644 });
   const certificatePem = await readFile(caFile, "utf8");
   const { publicKey } = new X509Certificate(certificatePem);
@@ -76,8 +76,8 @@ async function ensureAuthority(
 
 async function fileKey(directory: string, caFile: string): Promise<AuthorityKey> {
   const keyFile = join(directory, "ca.key");
-  if ((await readOptional(keyFile)) === null) {
-    if ((await readOptional(caFile)) !== null) {
+  if ((await nullIfMissing(readFile(keyFile, "utf8"))) === null) {
+    if ((await nullIfMissing(readFile(caFile, "utf8"))) !== null) {
       throw new UserError(
         "certificate",
         `${keyFile} is missing and ${caFile} is there. Restore the key from a backup, or remove ${caFile} to begin with a new authority, which every agent then has to be given.`,
@@ -103,13 +103,4 @@ function isUsable(pem: string, ca: CertificateAuthority, names: ServerNames, now
     names.dns.every((name) => leaf.checkHost(name) !== undefined) &&
     names.ip.every((ip) => leaf.checkIP(ip) !== undefined)
   );
-}
-
-async function readOptional(path: string): Promise<string | null> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return null;
-    throw error;
-  }
 }

@@ -2,8 +2,8 @@ import { errorCode } from "@attestore/host/errno";
 
 const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "ENAMETOOLONG"]);
 
-/** What comes of work on a file; null where there is no such file, nor can be one. */
-export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
+/** What comes of work on an object's file; null where there is none, nor can be one of such a name. */
+export async function nullIfNoObject<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
