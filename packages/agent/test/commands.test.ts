@@ -169,7 +169,7 @@ it("sends no heartbeat for an agent that does not run, and yet leaves no second 
   expect(readdirSync(root.layout.blobs)).toEqual(left);
 });
 
-it("does not pass a backup whose stored bytes are damaged, and says so with exit code 1", async () => {
+it("a backup whose stored bytes are damaged fails its test, with exit code 1", async () => {
   const made = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   const stored = service.objects.get(service.objectKey(made.backup_id)) ?? Buffer.alloc(0);
   const middle = Math.floor(stored.length / 2);
@@ -213,7 +213,7 @@ it("reports a source that can't be backed up, with exit code 2, and leaves nothi
   expect(service.receipts).toEqual([]);
 });
 
-it("keeps a backup that the service can't take yet, and sync delivers it", async () => {
+it("a backup that the service can't take yet is kept, and sync uploads it", async () => {
   await json(["backup", "--source", "papers"]);
   await service.stop();
   const { port } = new URL(root.config.service?.url ?? "");
@@ -229,7 +229,7 @@ it("keeps a backup that the service can't take yet, and sync delivers it", async
   expect(await json(["restore-test", "--source", "invoices"])).toMatchObject({ result: "passed" });
 });
 
-it("keeps a receipt that the service does not answer for, and submits it the next time", async () => {
+it("a receipt without an answer is kept, and submitted the next time", async () => {
   service.interfere = ({ route }) =>
     route === "POST /v1/receipts"
       ? { ...failure(503, "unavailable", "x"), headers: { "retry-after": "60" } }
@@ -246,7 +246,7 @@ it("keeps a receipt that the service does not answer for, and submits it the nex
   expect(service.receipts).toHaveLength(2);
 });
 
-it("takes an answer with another protocol for none, of the service and of the store, and asks again", async () => {
+it("an answer that switches protocols, of the service or of the store, is treated as none and asked for again", async () => {
   const upgraded = new Set<string>();
   service.interfere = ({ route }) => {
     const call = route.replace(/[/](?:src|bkp|upl)_.*|(?<=^(?:PUT|GET) ).*/, "");
@@ -263,7 +263,7 @@ it("takes an answer with another protocol for none, of the service and of the st
   );
 });
 
-it("ends as what it did, also where nobody reads on, and with 2 where its answer cannot be written", async () => {
+it("the exit code is that of the work even if nobody reads the output, and 2 if it cannot be written", async () => {
   await json(["backup", "--source", "papers"]);
   const { process: unread, finished } = startCli(["restore-test", "--source", "papers"], {
     env: { ATTESTORE_HOME: root.layout.root },
@@ -274,7 +274,7 @@ it("ends as what it did, also where nobody reads on, and with 2 where its answer
   expect(spawnSync("sh", ["-c", '"$0" "$@" > /dev/full', ...program]).status).toBe(2);
 });
 
-it("takes flags from the command line, then the environment, then defaults, then what is built in", async () => {
+it("flags come from the command line, then the environment, then defaults, then what is built in", async () => {
   const env = (name: string) => ({ env: { ATTESTORE_SOURCE: name } });
   expect(await json(["backup"], 2)).toMatchObject({
     error: "usage",
@@ -420,7 +420,7 @@ it("finds what is wrong with an installation", async () => {
   expect(broken.stdout).toContain('config.yaml:1:1: sevrice is not a known field; did you mean "service"?');
 });
 
-it("refuses at once with --no-wait, and waits without, while another run works in the root", async () => {
+it("while another run works in the root, a command waits, or is refused at once with --no-wait", async () => {
   const holder = startCli(["backup", "--source", "invoices"], { env: { ATTESTORE_HOME: root.layout.root } });
   // The service answers once it is told to: the run is under way for as long as the others take.
   let letGo = (): void => undefined;
@@ -459,7 +459,7 @@ it("stops with 130 when it is interrupted, and takes the backup up later", async
   expect(await json(["sync"])).toMatchObject({ backups_delivered: 1, accepted: 1 });
 });
 
-it("takes --root and --json before a command's name too", async () => {
+it("--root and --json may stand before a command's name", async () => {
   const args = ["--root", root.layout.root, "--json"];
   const named = await runCli([...args, "doctor"]);
   expect(JSON.parse(named.stdout)).toMatchObject({ root: root.layout.root });
@@ -473,7 +473,7 @@ it("names an unknown command's nearest neighbour", async () => {
   expect(done.stderr).toContain('Did you mean "backup"?');
 });
 
-it("answers a call that makes no sense in JSON too, where that was asked for", async () => {
+it("a usage error is answered in JSON where that was asked for", async () => {
   for (const args of [["bogus"], ["receipts", "show"], ["run", "--bogus"], ["backup", "extra"]]) {
     const asked = await cli([...args, "--json"]);
     expect(asked.code).toBe(2);

@@ -78,7 +78,7 @@ it("knows every command and every flag of it, in bash", () => {
     );
 });
 
-it("is right to fish, and completes there", () => {
+it("fish accepts the completion script and completes with it", () => {
   execFileSync("fish", ["--no-execute", scripts["fish"] ?? ""], { env: env() });
   const inFish = (line: string): string[] =>
     execFileSync("fish", ["-N", "-c", `source ${scripts["fish"]}; complete -C '${line}'`], {
@@ -96,13 +96,13 @@ it("is right to fish, and completes there", () => {
   expect(inFish("attestore keys rotate ").toSorted()).toEqual(["encryption", "signing"]);
 });
 
-it("is right to zsh, and its compinit takes it", () => {
+it("zsh and its compinit accept the completion script", () => {
   execFileSync("zsh", ["-n", scripts["zsh"] ?? ""], { env: env() });
   const program = `fpath=(${base} $fpath); autoload -Uz compinit; compinit -u -D; print -- $_comps[attestore]; autoload +X _attestore && print loaded`;
   const shown = execFileSync("zsh", ["-f", "-c", program], { encoding: "utf8", env: env() });
   expect(shown).toContain("_attestore\nloaded");
 });
 
-it("refuses other shells", async () => {
+it("completion refuses other shells", async () => {
   expect((await runCli(["completion", "tcsh"], { cwd: base })).code).toBe(2);
 });

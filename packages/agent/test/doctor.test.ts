@@ -62,7 +62,7 @@ async function doctor(code: number, env: Record<string, string> = {}): Promise<M
   return new Map(findings.map((finding) => [finding.title, finding]));
 }
 
-it("has nothing against a standalone root", async () => {
+it("doctor finds no fault with a sound standalone root", async () => {
   const found = await doctor(0);
   expect([...found.values()].filter(({ result }) => result === "bad")).toEqual([]);
   expect(found.get("storage")).toMatchObject({ result: "good" });
@@ -72,7 +72,7 @@ it("has nothing against a standalone root", async () => {
   for (const title of ["attachment", "service", "agent"]) expect(found.has(title), title).toBe(false);
 });
 
-it("says whether the recovery kit was tested", async () => {
+it("doctor says whether the recovery kit was tested", async () => {
   const cli = (args: string[]) => runCli(args, { env: { ATTESTORE_HOME: root }, cwd: base });
   await cli(["keys", "recovery-kit", "--output", join(base, "kit.txt")]);
   expect((await doctor(0)).get("recovery kit")).toMatchObject({
@@ -121,7 +121,7 @@ it("finds storage that can't be written", async () => {
   expect((await doctor(1)).get("storage")).toMatchObject({ result: "bad" });
 });
 
-it("removes what a killed run left, and nothing of a run that lives", async () => {
+it("doctor removes what a killed run left, and nothing of a live run", async () => {
   const tag = execFileSync(
     process.execPath,
     [
@@ -140,7 +140,7 @@ it("removes what a killed run left, and nothing of a run that lives", async () =
   expect(readdirSync(join(root, "scratch"))).toEqual([living]);
 });
 
-it("takes an identity from a systemd credential, which only the unit has", async () => {
+it("doctor accepts an identity in a systemd credential, which only the unit can read", async () => {
   const credentials = join(base, "credentials");
   mkdirSync(credentials, { mode: 0o700 });
   copyFileSync(join(root, "keys/age.key"), join(credentials, "age-identity"));

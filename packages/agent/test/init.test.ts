@@ -63,7 +63,7 @@ it("attaches with an auth key from the environment, once", async () => {
   expect(service.calls).toHaveLength(1);
 });
 
-it("takes the auth key from a file or stdin", async () => {
+it("init reads the auth key from a file or stdin", async () => {
   const file = join(base, "key");
   writeFileSync(file, `${service.authKey}\n`);
   expectAttached(await runCli(args("--auth-key-file", file)));
@@ -82,7 +82,7 @@ it("pins the certificate with a given fingerprint", async () => {
   expectAttached(await pin(fingerprint.toUpperCase()));
 });
 
-it("says what is wrong with what it was given", async () => {
+it("init says what is wrong with its arguments", async () => {
   const cases: [string[], Record<string, string>, RegExp][] = [
     [["init", "--root", root], {}, /which service/],
     [["init", "--root", root, "--service", "http://x"], {}, /https:/],
@@ -111,7 +111,7 @@ it("encrypts to given recipients, and then makes no identity", async () => {
   expect(existsSync(at("keys/age.key"))).toBe(false);
 });
 
-it("keeps what somebody has written into config.yaml before", async () => {
+it("init keeps what somebody has already written into config.yaml", async () => {
   await runCli(["init", "--root", root]);
   writeFileSync(
     at("config.yaml"),
@@ -135,7 +135,7 @@ it("attaches interactively: shows code, page and key, and waits for the approval
   expect(done.stderr).toMatch(/must be {2}SHA256:[A-Za-z0-9+/]{43}\n/);
 });
 
-it("says that an interactive attach was denied, and starts afresh after that", async () => {
+it("init says that an interactive attach was denied, and starts afresh after that", async () => {
   service.approved = "denied";
   const denied = await runCli(args());
   expect(denied.code).toBe(2);
@@ -189,7 +189,7 @@ it.each(["agent.key", "agent.pub", "age.key", "attach.pending.json", "token", "l
   },
 );
 
-it("says that the service can't be reached, and that somebody else works in the root", async () => {
+it("init says when the service can't be reached, and when somebody else works in the root", async () => {
   service.interfere = () => ({
     ...failure(429, "rate_limited", "slowly"),
     headers: { "retry-after": "900" },

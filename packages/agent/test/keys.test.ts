@@ -57,7 +57,7 @@ function storedBackup(): string {
 const filesIn = (archive: Buffer): string =>
   execFileSync("sh", ["-c", "zstd -dc | tar -t"], { input: archive }).toString();
 
-it("makes a kit that age reads backups with, and asks for it until it has been tested", async () => {
+it("the recovery kit lets age read the backups, and status asks for it until it was tested", async () => {
   expect((await json<Advice>(["status"], 1)).advice).toMatchObject([{ next: "attestore keys recovery-kit" }]);
   const { recipient } = await json<{ recipient: string }>(["keys", "recovery-kit", "--output", "kit.txt"]);
   expect(statSync(at("kit.txt")).mode & 0o777).toBe(0o600);
@@ -228,7 +228,7 @@ it("a backup that waited for its turn is encrypted to the keys that config.yaml 
   expect(header.match(/^-> X25519 /gm)).toHaveLength(2);
 });
 
-it("says what to do in a root that was never set up, and makes nothing in it; makes what is missing in one that was", async () => {
+it("keys commands make nothing in a root that was never set up, and what is missing in one that was", async () => {
   const config = join(root, "config.yaml");
   const text = readFileSync(config, "utf8");
   rmSync(layoutOf(root).locks, { recursive: true });

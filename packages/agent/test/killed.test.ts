@@ -149,7 +149,7 @@ it.each(FILES)("%s is killed when there is %s", async (command, _what, name, dir
   await afterKill();
 });
 
-it("has lost nothing of all that, done nothing twice, and leaves nothing behind", async () => {
+it("an agent killed again and again has lost nothing, done nothing twice, and left nothing behind", async () => {
   // What the service still asks for is run, or was, and the agent says which.
   const agent = startCli(["run"], env());
   await agent.said("attestore runs as");

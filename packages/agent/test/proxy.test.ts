@@ -32,7 +32,7 @@ function init(env: Record<string, string>): Promise<Finished> {
   return runCli(args, { env: { ATTESTORE_AUTH_KEY: service.authKey, ...env } });
 }
 
-it("does everything through HTTPS_PROXY: pinning, attaching, uploads, receipts, downloads", async () => {
+it("everything goes through HTTPS_PROXY: pinning, attaching, uploads, receipts, downloads", async () => {
   const attached = await init(through);
   expect(attached.code, attached.stderr).toBe(0);
   // The certificate that is looked at is the service's, whatever carries it.
@@ -60,7 +60,7 @@ it("does everything through HTTPS_PROXY: pinning, attaching, uploads, receipts, 
   expect(new Set(proxy.connected())).toEqual(new Set([`localhost:${service.port}`]));
 });
 
-it("goes by the proxy for what NO_PROXY names", async () => {
+it("hosts named in NO_PROXY are reached without the proxy", async () => {
   const before = proxy.connected().length;
   const done = await init({ ...through, NO_PROXY: "example.com,localhost" });
   expect(done.code, done.stderr).toBe(0);

@@ -42,7 +42,7 @@ async function expectAllAccepted(count: number): Promise<void> {
   expect(service.receipts).toHaveLength(count);
 }
 
-it("keeps a key that signed for a moment that is still to come, because a clock was ahead, until then", async () => {
+it("a key that signed for a future moment, because the clock was ahead, is kept until then", async () => {
   const before = inUse();
   service.interfere = ({ route }) =>
     route === "POST /v1/receipts" ? failure(503, "unavailable", "x") : undefined;
@@ -126,7 +126,7 @@ it("changes nothing where the service is away, or will not have the new key", as
   expect(inUse()).toBe(before);
 });
 
-it("keeps both keys while the service has not answered, and tells it again before any receipt", async () => {
+it("both keys are kept until the service has answered, and it is told again before any receipt", async () => {
   const before = inUse();
   service.interfere = ({ route }) =>
     route === "POST /v1/agent/key" ? failure(503, "unavailable", "x") : undefined;

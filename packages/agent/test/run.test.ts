@@ -97,7 +97,7 @@ it("runs what the service asks for, once each, and submits what came of it", asy
   expect((await agent.finished).code).toBe(0);
 });
 
-it("goes on with a whole ciphertext after kill -9, and does not dump a second time", async () => {
+it("after kill -9 the agent goes on with a whole ciphertext, and does not dump a second time", async () => {
   const first = await startAgent();
   service.interfere = ({ route }) => {
     if (!route.startsWith("PUT ")) return undefined;
@@ -136,7 +136,7 @@ it("reports a restore test that kill -9 cut off as interrupted, and does not run
   expect((await agent.finished).code).toBe(130);
 });
 
-it("ends a run cleanly at SIGTERM, and reports it before it is gone", async () => {
+it("at SIGTERM the agent ends its run cleanly, and reports it before it exits", async () => {
   await runCli(["backup"], { env: { ATTESTORE_HOME: root.layout.root } });
   const agent = await startAgent();
   const reached = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ it("reports what could not run, and goes on", async () => {
   );
 });
 
-it("waits for a service that is not there, and works when it comes", async () => {
+it("the agent waits for a service that is down, and works when it comes back", async () => {
   const port = service.port;
   await service.stop();
   const agent = await startAgent();
@@ -265,7 +265,7 @@ it("delivers what waits although one backup's source is gone and another is refu
   expect(readdirSync(root.layout.blobs)).toContain(`${refused}.age`);
 });
 
-it("says once that a backup is refused, however often it is tried", async () => {
+it("a refused backup is reported once, however often it is tried", async () => {
   const refused = await waitingBackup("invoices");
   service.interfere = ({ route, body }) =>
     route === "POST /v1/backups/upload-url" && body.includes(refused)
@@ -284,7 +284,7 @@ it("says once that a backup is refused, however often it is tried", async () => 
   expect(service.calls.filter(({ body }) => body.includes(refused)).length).toBeGreaterThan(2);
 });
 
-it("keeps the last good config.yaml while it is broken, or not there", async () => {
+it("the agent keeps the last good config.yaml while it is broken or missing", async () => {
   const agent = await startAgent();
   const good = readFileSync(root.layout.config, "utf8");
   writeFileSync(root.layout.config, `${good}defaults: *nowhere\n`);
@@ -296,7 +296,7 @@ it("keeps the last good config.yaml while it is broken, or not there", async () 
   await until(() => done(command.id) && service.receipts.length === 1);
 });
 
-it("keeps the last good config.yaml while it may not be read, and lives on where a key may not be", async () => {
+it("the agent keeps the last good config.yaml while it cannot be read, and goes on while a key cannot", async () => {
   const tree = join(root.layout.root, "tree");
   mkdirSync(tree);
   writeFileSync(join(tree, "file"), "content");
@@ -339,7 +339,7 @@ it("keeps the last good config.yaml while it may not be read, and lives on where
   expect(others.stderr).not.toContain("defect");
 });
 
-it("comes again in an hour at most, whatever the service asks for", async () => {
+it("the agent asks again within an hour, whatever the service asks for", async () => {
   service.intervalS = 10_000_000;
   await startAgent();
   await until(() => service.heartbeats.length > 0);
@@ -348,7 +348,7 @@ it("comes again in an hour at most, whatever the service asks for", async () => 
   expect(service.heartbeats.length).toBeLessThanOrEqual(2);
 });
 
-it("leaves to the running agent what a command in the foreground is told to do, and to nobody where none runs", async () => {
+it("a foreground command leaves what the service asks for to the running agent, if there is one", async () => {
   const home = { env: { ATTESTORE_HOME: root.layout.root } };
   const command = service.command("backup", "invoices", "sqlite");
   // Asks what its source is called: that is a heartbeat.

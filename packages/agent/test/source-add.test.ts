@@ -115,7 +115,7 @@ it.each([
   expect(await json(["source", "list"])).toMatchObject({ sources: [{ source: "shop", checks: [] }] });
 });
 
-it("takes a URL with a password from stdin, into a file of its own", async () => {
+it("source add reads a URL with a password from stdin, into a file of its own", async () => {
   await json(["source", "add", "shop", "--engine", "postgresql", "--connection", "-", "--yes"], 0, {
     stdin: `${shopUrl()}\n`,
   });
@@ -126,7 +126,7 @@ it("takes a URL with a password from stdin, into a file of its own", async () =>
   expect(await json(["backup"])).toMatchObject({ source: "shop" });
 });
 
-it("asks a person on a terminal, and does not show the URL", () => {
+it("source add asks a person on a terminal, and does not show the URL", () => {
   const shown = typeInto(
     [
       ["What do you want to back up?", "postgresql\r"],
@@ -158,7 +158,7 @@ it("asks a person on a terminal, and does not show the URL", () => {
   expect(readFileSync(config(), "utf8")).toBe(before);
 });
 
-it("takes files and SQLite, refuses what makes no sense, and removes again", async () => {
+it("source add takes files and SQLite and refuses what makes no sense; source remove undoes it", async () => {
   mkdirSync(join(base, "papers"));
   writeFileSync(join(base, "papers/one.txt"), "one\n");
   const database = new DatabaseSync(join(base, "a.db"));
@@ -202,7 +202,7 @@ it("writes nothing where somebody edited config.yaml while the change was shown"
   expect(readFileSync(config(), "utf8")).toBe(edited);
 });
 
-it("is registered with the service at once, or with the next heartbeat", async () => {
+it("a new source is registered with the service at once, or with the next heartbeat", async () => {
   const service = await TestService.start();
   const attached = await attachedRoot(service);
   try {

@@ -102,7 +102,7 @@ it("backs up, proves, restores and prunes without any service; receipts verify w
   });
 });
 
-it("holds an emptied source against its newest backup that passed, also after an older one was tested again", async () => {
+it("an emptied source is compared with its newest backup that passed, even after an older one was tested again", async () => {
   await json(["init", "--standalone"]);
   declare();
   const backUp = async (orders: number) => {
@@ -147,7 +147,7 @@ it("prunes no backup that restores for one that was proven and has rotted since"
   expect(would_remove).toEqual([untested]);
 });
 
-it("does not pass a stored file that was damaged, and cannot run where it is gone", async () => {
+it("a damaged stored file fails its test, and a missing one cannot be tested", async () => {
   await json(["init", "--standalone"]);
   declare();
   writeOrders(200);
@@ -162,7 +162,7 @@ it("does not pass a stored file that was damaged, and cannot run where it is gon
   expect(readdirSync(join(root, "events")).filter((name) => name.endsWith(".json"))).toHaveLength(1);
 });
 
-it("keeps a backup that its storage can't take, and sync stores it", async () => {
+it("a backup that the storage can't take is kept, and sync stores it", async () => {
   const storage = join(base, "disk");
   await json(["init", "--standalone", "--storage", storage]);
   declare();
@@ -176,7 +176,7 @@ it("keeps a backup that its storage can't take, and sync stores it", async () =>
   expect(await json(["restore-test"])).toMatchObject({ result: "passed" });
 });
 
-it("says what a standalone root has no use for", async () => {
+it("commands that a standalone root has no use for say so", async () => {
   await json(["init", "--standalone"]);
   const run = await cli("run");
   expect(run.code).toBe(2);

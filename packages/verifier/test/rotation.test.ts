@@ -42,7 +42,7 @@ it("the key that was replaced counts for no run that ended later", async () => {
   expect((await ask(bySecond, firstKey, tooEarly)).verdict).toBe("true");
 });
 
-it("of another agent it leads nowhere", async () => {
+it("another agent's rotation leads to no key", async () => {
   const statement = rotationStatement(first, second, END);
   const predicate = { ...(statement["predicate"] as object), agent_id: `${ids.agent.slice(0, -1)}d` };
   const other = files.writeJson("other.json", await signedByBoth({ ...statement, predicate }, first, second));
@@ -50,7 +50,7 @@ it("of another agent it leads nowhere", async () => {
   expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
 });
 
-it("that begins at another key says nothing of this one's receipts", async () => {
+it("a rotation that begins at another key says nothing of this key's receipts", async () => {
   const [third, fourth] = [await ed25519Key(7), await ed25519Key(8)];
   const statement = rotationStatement(third, fourth, END);
   const predicate = { ...(statement["predicate"] as object), agent_id: `${ids.agent.slice(0, -1)}d` };
@@ -62,7 +62,7 @@ it("that begins at another key says nothing of this one's receipts", async () =>
   expect((await ask(byFirst, firstKey, others)).verdict).toBe("true");
 });
 
-it("that one of the keys did not sign is none", async () => {
+it("a rotation that one of the two keys did not sign is refused", async () => {
   const { by_old } = await keyRotation(first, second, END);
   const forged = files.writeJson("forged.json", { by_old, by_new: by_old });
   const { code, stdout, stderr } = await attestoreVerify([bySecond, "--key", firstKey, "--rotation", forged]);
@@ -70,7 +70,7 @@ it("that one of the keys did not sign is none", async () => {
   expect(stderr).toContain("forged.json");
 });
 
-it("says nothing of an evidence pack", async () => {
+it("a rotation file cannot be given for an evidence pack", async () => {
   const pack = files.write("pack.zip", Uint8Array.of(0x50, 0x4b, 3, 4));
   const { code, stderr } = await attestoreVerify([pack, "--key", firstKey, "--rotation", inTime]);
   expect(code).toBe(2);

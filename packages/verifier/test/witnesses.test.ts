@@ -64,7 +64,7 @@ it.each<[string, string[], string, string]>([
   expect(answer.receipts[0]?.checks.find(({ id }) => id === "cosignatures")?.result).toBe(result);
 });
 
-it("is shown to people with the witness and the time", async () => {
+it("a cosignature is shown to people with its witness and its time", async () => {
   const { stdout } = await attestoreVerify([seen, ...keys, "--witness-key", firstKey]);
   expect(stdout).toContain(`cosigned by ${FIRST.name} at 2026-11-18T11:06:40Z`);
 });

@@ -43,7 +43,7 @@ test("columns that find no room are counted", () => {
   expect(record(row)).toHaveProperty("…", "no space for 6 of 10 columns");
 });
 
-test("no column can pass for the reason, or for the note of what was left out", () => {
+test("a column's name cannot be mistaken for the reason, or for the note of what was left out", () => {
   expect(record(`{"error":"all is well","\\"error\\"":1,"…":2,"errors":3}`, "it failed")).toEqual({
     error: "it failed",
     '"error"': "all is well",

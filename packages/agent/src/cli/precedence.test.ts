@@ -72,7 +72,7 @@ const CASES = COMMANDS.flatMap((command) =>
     .map((name): [string, FlagName, Command] => [command.name, name, command]),
 );
 
-it("has every flag in some command, each with a twin of its own", () => {
+it("every flag belongs to a command, and has an environment variable of its own", () => {
   expect(new Set(CASES.map(([, name]) => name))).toEqual(
     new Set((Object.keys(FLAGS) as FlagName[]).filter(isDefaultName)),
   );

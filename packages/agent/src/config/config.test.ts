@@ -13,7 +13,7 @@ function issuesOf(text: string): string[] {
   return [];
 }
 
-it("reads the whole file, with paths relative to the root", () => {
+it("config.yaml is read whole, with paths relative to the root", () => {
   const config = parseConfig(
     `service: { url: "https://localhost:8443", ca_file: keys/ca.pem }
 agent: { id: agent_01jd5wz5pqe6m8n0t4c3x7r2ka, org_id: org_01jd5wz5pqe6m8n0t4c3x7r2ka, name: db-1 }
@@ -39,7 +39,7 @@ sources:
   expect(config.sources.get("invoices")).toMatchObject({ engine: "sqlite", path: "/r/data/invoices.db" });
 });
 
-it("takes an empty file, and a block with nothing under it, for nothing said", () => {
+it("an empty config.yaml, or an empty block in it, gives the defaults", () => {
   for (const text of ["", "# only a comment\n", "sources:\n", "{}"]) {
     const config = parseConfig(text, FILE, "/r");
     expect(config.service).toBeNull();
@@ -59,7 +59,7 @@ it("names an unknown key's line and column and the nearest right name", () => {
   );
 });
 
-it("says all that is wrong at once, in the order of the file", () => {
+it("every mistake in config.yaml is named at once, in the order of the file", () => {
   const issues = issuesOf(`service: { url: http://x }
 agent: { id: agent_1 }
 nonsense: 1
@@ -91,7 +91,7 @@ it("places the issues of a source", () => {
   ]);
 });
 
-it("refuses a default source that does not exist, a key twice, and what is not YAML", () => {
+it("config.yaml may not have a default source that does not exist, a key twice, or anything but YAML", () => {
   expect(issuesOf("defaults: { source: ordrs }\nsources: { orders: { engine: files, path: /x } }")).toEqual([
     `${FILE}:1:13: defaults.source no source is named "ordrs"; did you mean "orders"?`,
   ]);
@@ -100,13 +100,13 @@ it("refuses a default source that does not exist, a key twice, and what is not Y
   expect(issuesOf("- a\n- b\n")[0]).toMatch(/config\.yaml:1:1: must be object/);
 });
 
-it("does not repeat a secret that stands where a reference belongs", () => {
+it("a secret written where a reference belongs is not repeated in the error", () => {
   const issues = issuesOf("sources: { a: { engine: postgresql, connection: 'postgresql://u:hunter2@h/d' } }");
   expect(issues).toHaveLength(1);
   expect(issues.join()).not.toContain("hunter2");
 });
 
-it("refuses aliases that lead nowhere, and so many that nobody wrote them, as mistakes of the file", () => {
+it("YAML aliases that lead nowhere, or that are far too many, are mistakes of the file", () => {
   expect(issuesOf("sources: { a: *nowhere }\n")).toEqual([expect.stringMatching(/:1:1: .*alias.*nowhere/)]);
   const many = `sources:\n  a: &a { engine: sqlite }\n${Array.from({ length: 200 }, (_, at) => `  b${at}: *a`).join("\n")}\n`;
   const bomb = `sources:\n  a: &a [x, x]\n  b: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a, *a, *a]\n  c: [${"*b, ".repeat(50)}]\n`;

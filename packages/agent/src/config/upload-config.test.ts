@@ -32,7 +32,7 @@ it.each([
   expect(untilWindow_ms(windowsOf("22:00-06:00").windows, at(time))).toBe(wait_ms);
 });
 
-it("takes the next of several, and any time where there is none", () => {
+it("an upload starts in the next of several windows, and at any time where none is set", () => {
   const { windows } = windowsOf("12:00-13:00", "22:00 - 24:00");
   expect(untilWindow_ms(windows, at("13:00:00"))).toBe(9 * 60 * MINUTE_MS);
   expect(untilWindow_ms(windows, at("23:59:00"))).toBe(0);

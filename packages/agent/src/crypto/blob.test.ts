@@ -28,7 +28,7 @@ test("a blob has the name of its digest, and only we can read it", async () => {
   expect((await stat(blobs)).mode & 0o777).toBe(0o700);
 });
 
-test("the same bytes twice, also at once, are one blob", async () => {
+test("the same ciphertext written twice, even at once, is one file", async () => {
   const blobs = await Promise.all([
     writeBlob(pieces("same"), dir, never),
     writeBlob(pieces("same"), dir, never),

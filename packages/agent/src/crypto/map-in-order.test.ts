@@ -10,7 +10,7 @@ async function* numbers(upTo: number, onTaken: (n: number) => void = () => undef
   }
 }
 
-it("gives the results in the order of the items, whichever is ready first", async () => {
+it("results come in the order of the items, whichever is ready first", async () => {
   const ready = new Map<number, () => void>();
   const results: number[] = [];
   const reading = (async () => {
@@ -26,7 +26,7 @@ it("gives the results in the order of the items, whichever is ready first", asyn
   expect(results).toEqual([10, 20, 30]);
 });
 
-it("takes on while its reader is busy, and no more than the width", async () => {
+it("work goes on while the reader is busy, on no more items than the width", async () => {
   let taken = 0;
   const results = mapInOrder(
     numbers(100, (n) => (taken = n)),
@@ -43,7 +43,7 @@ it("takes on while its reader is busy, and no more than the width", async () => 
   expect(count).toBe(100);
 });
 
-it("gives what came before an error of the source, or of the work, and then the error", async () => {
+it("an error of the source or of the work comes after the results before it", async () => {
   async function* broken() {
     yield 1;
     yield 2;
@@ -61,7 +61,7 @@ it("gives what came before an error of the source, or of the work, and then the 
   expect(seen).toEqual([1, 2, 1, 2]);
 });
 
-it("waits for the work that was begun when its reader stops, and not for an item that does not come", async () => {
+it("when the reader stops, work that has begun is waited for, an item still to come is not", async () => {
   let begun = 0;
   let ended = 0;
   async function* stalling() {

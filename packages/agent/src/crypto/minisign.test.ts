@@ -32,23 +32,23 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it("takes a signature that minisign made, and says its trusted comment", () => {
+it("a signature made by minisign verifies, and its trusted comment is returned", () => {
   expect(verifyMinisign(key, SIGNED, signature)).toBe("attestore 1.2.3");
 });
 
-it("refuses other bytes, another key, and another comment", () => {
+it("a minisign signature does not verify with other bytes, another key or another comment", () => {
   expect(verifyMinisign(key, Buffer.from("x"), signature)).toBeNull();
   expect(verifyMinisign(otherKey, SIGNED, signature)).toBeNull();
   expect(verifyMinisign(key, SIGNED, signature.replace("1.2.3", "1.2.4"))).toBeNull();
 });
 
-it("refuses a key whose id was changed to the signature's", () => {
+it("a minisign key whose id was changed to the signature's does not verify", () => {
   const forged = Buffer.from(otherKey, "base64");
   Buffer.from(key, "base64").copy(forged, 2, 2, 10);
   expect(verifyMinisign(forged.toString("base64"), SIGNED, signature)).toBeNull();
 });
 
-it("refuses what is not one prehashed signature", () => {
+it("only a single prehashed minisign signature is accepted", () => {
   expect(verifyMinisign(key, SIGNED, legacy)).toBeNull();
   expect(verifyMinisign(key, SIGNED, `${signature}more\n`)).toBeNull();
   expect(verifyMinisign(key, SIGNED, "")).toBeNull();

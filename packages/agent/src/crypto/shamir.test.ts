@@ -18,7 +18,7 @@ function inScratch<Result>(work: (at: (name: string) => string) => Result): Resu
 
 const SECRET = Buffer.from("AGE-SECRET-KEY-1GQ9778VQXMMJVE8SK7J6VT8UJ4HDQAJUVSFCWCM02D8GEWQ72PVQ2Y5J33\n");
 
-it("gives shares that libgfshare's gfcombine puts together", () => {
+it("libgfshare's gfcombine puts our shares together", () => {
   inScratch((at) => {
     const shares = splitSecret(SECRET, { count: 7, threshold: 4 });
     for (const { number, bytes } of shares) writeFileSync(at(`s.${String(number).padStart(3, "0")}`), bytes);
@@ -87,7 +87,7 @@ it("a share alone is as likely under one secret as under another", () => {
   }
 });
 
-it("refuses shares that are none", () => {
+it("text that is not a share is refused", () => {
   const [first, second] = splitSecret(SECRET, { count: 2, threshold: 2 });
   if (first === undefined || second === undefined) throw new Error("two shares were asked for");
   expect(() => combineShares([first, first])).toThrow(ShareError);

@@ -64,18 +64,18 @@ it.each(KEYS)("decrypts what age encrypted to an SSH key (%s)", async (name) => 
   await expect(opened(bytes, file("other"))).rejects.toMatchObject({ code: "identity_missing" });
 });
 
-it("says the public half as ssh-keygen does, without the comment", async () => {
+it("an SSH key's public half is written as ssh-keygen does, without the comment", async () => {
   for (const name of KEYS) expect(await recipientOf(file(name))).toBe(normalRecipient(file(`${name}.pub`)));
 });
 
-it("reads PKCS#8 too", async () => {
+it("an SSH private key may be in PKCS#8", async () => {
   const { privateKey } = generateKeyPairSync("ed25519");
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const bytes = await sealed("pkcs8", [await recipientOf(pem)]);
   expect(await opened(bytes, pem)).toBe("pkcs8");
 });
 
-it("refuses keys behind a passphrase, of other kinds, and damaged ones, without quoting them", () => {
+it("SSH keys with a passphrase, of other kinds, or damaged are refused, and not quoted", () => {
   expect(() => identityFrom(file("locked"))).toThrow(/passphrase/);
   expect(() => identityFrom(file("ecdsa"))).toThrow(SshKeyError);
   expect(recipientFrom(file("ecdsa.pub"))).toBeNull();

@@ -29,7 +29,7 @@ const grow = (leaves: number): void => {
 };
 const kept = () => readKeptHead(root.layout);
 
-it("keeps the first head, follows it, and does not go back for one that was overtaken", async () => {
+it("the agent keeps the first checkpoint, follows newer ones, and never goes back to an older one", async () => {
   expect(await observe(service.log.checkpoint())).toBe("first");
   grow(5);
   const five = service.log.checkpoint();
@@ -157,7 +157,7 @@ it.each(lies)("stops signing at $name, and says so until a person has looked", a
   expect(await observe(service.log.checkpoint())).toBe("advanced");
 });
 
-it("takes a failed network for no proof of anything", async () => {
+it("a network failure raises no alarm", async () => {
   grow(3);
   await observe(service.log.checkpoint());
   const before = await kept();

@@ -42,7 +42,7 @@ test("an abort terminates it", async () => {
   await expect(shell("true", { signal: controller.signal })).rejects.toMatchObject({ code: "interrupted" });
 });
 
-test("one that minds no SIGTERM is killed", async () => {
+test("a child that ignores SIGTERM is killed", async () => {
   const child = await shell("trap '' TERM; echo ready; while :; do sleep 0.05; done");
   await new Promise((resolve) => child.stdout.once("data", resolve));
   expect(endedWith(await child.stop())).toBe("signal SIGKILL");

@@ -20,7 +20,7 @@ const patterned = (size: number, from: number): Buffer =>
     size,
   );
 
-test("gives the same bytes in pieces of a MiB, but for the first and the last, in whatever pieces they come", async () => {
+test("gathering gives the same bytes in pieces of 1 MiB, except the first and the last", async () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 700_000 }), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(sizes, async (lengths) => {
@@ -58,7 +58,7 @@ test("loses nothing of a child that has exited before anybody reads", async () =
   expect((await bytesOf(releasing(output))).toString().split("\n")).toHaveLength(20_001);
 });
 
-test("reads two pieces ahead and no more, and a child that nobody reads any longer ends", async () => {
+test("gathering reads at most two pieces ahead, and a child ends when nobody reads it any longer", async () => {
   const child = spawn("cat", ["/dev/zero"]);
   const output = gather(child.stdout);
   await once(output, "readable");

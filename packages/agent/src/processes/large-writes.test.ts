@@ -11,11 +11,11 @@ function firstRead(env: Readonly<Record<string, string>>): number {
   return Number(stdout);
 }
 
-it("has a program write 64 KiB at once", async () => {
+it("a program with the preloaded library writes 64 KiB at once", async () => {
   expect(firstRead(await largeWrites())).toBe(65_536);
 });
 
-it("leaves a program as it is where the library does not load", () => {
+it("a program runs unchanged where the preloaded library does not load", () => {
   const broken = { LD_PRELOAD: "/nonexistent/libstdbuf.so", _STDBUF_O: "65536" };
   const { stdout, status } = spawnSync("seq", ["1", "3"], {
     env: { ...process.env, ...broken },

@@ -11,6 +11,6 @@ test.each([
   expect(recoveryTime(phases, rto_s)).toEqual({ took_ms: 1_000, rto_s, isMet });
 });
 
-test("without one it is only measured", () => {
+test("without a target, the recovery time is only measured", () => {
   expect(recoveryTime(phases, undefined)).toEqual({ took_ms: 1_000, rto_s: null, isMet: null });
 });

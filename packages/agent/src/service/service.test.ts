@@ -78,7 +78,7 @@ it("trusts the pinned CA, and nothing else", async () => {
   await expect(withService(heartbeat, { pinnedCa: null })).rejects.toMatchObject({ code: "untrusted" });
 });
 
-it("asks for the clock where a certificate is out of its time, and not for another CA", async () => {
+it("an error about an expired or future certificate asks for the clock, not for another CA", async () => {
   const ended = await TestService.start(makeCertificates(-1));
   try {
     const failed = withService(heartbeat, { url: new URL(ended.url), pinnedCa: ended.certificates.ca });
@@ -92,7 +92,7 @@ it("asks for the clock where a certificate is out of its time, and not for anoth
   }
 });
 
-it("takes a pinned leaf too, and finds it by its fingerprint", async () => {
+it("a server's own certificate can be pinned, by its fingerprint", async () => {
   const url = new URL(fake.url);
   const [leaf = ""] = /-----BEGIN[^]*?-----END CERTIFICATE-----\n/.exec(fake.certificates.cert) ?? [];
   const der = Buffer.from(leaf.replace(/-----.*-----/g, ""), "base64");
@@ -104,7 +104,7 @@ it("takes a pinned leaf too, and finds it by its fingerprint", async () => {
   await expect(fetchPinnedCertificate(url, "abc", signal)).rejects.toMatchObject({ code: "usage" });
 });
 
-it("refuses a service that speaks TLS 1.2 only", async () => {
+it("a service that speaks only TLS 1.2 is refused", async () => {
   const { cert, key, ca } = fake.certificates;
   const old = createServer({ cert, key, maxVersion: "TLSv1.2" });
   old.listen(0, "localhost");
@@ -124,12 +124,12 @@ it("repeats a call under one Idempotency-Key while its failure may pass", async 
   expect(fake.calls[0]?.idempotencyKey).toMatch(/^[0-9a-f]{8}-/);
 });
 
-it("has the service keep no answer to a heartbeat", async () => {
+it("a heartbeat is sent without an Idempotency-Key", async () => {
   await withService(heartbeat);
   expect(fake.calls[0]?.idempotencyKey ?? null).toBeNull();
 });
 
-it("has one effect where the answer was lost", async () => {
+it("a call whose answer was lost is repeated, and has one effect", async () => {
   const before = fake.events.length;
   let lost = false;
   fake.interfere = () => {
@@ -142,7 +142,7 @@ it("has one effect where the answer was lost", async () => {
   expect(fake.events.length - before).toBe(1);
 });
 
-it("waits as long as Retry-After asks, and hands on what is longer than it waits", async () => {
+it("the agent waits as long as Retry-After asks, and gives up where that is too long", async () => {
   let busy = true;
   fake.interfere = () => {
     if (!busy) return undefined;
@@ -159,7 +159,7 @@ it("waits as long as Retry-After asks, and hands on what is longer than it waits
   expect(fake.calls).toHaveLength(1);
 });
 
-it("does not repeat what was refused for good, and says by whom and why", async () => {
+it("a call that was refused for good is not repeated, and the error says by whom and why", async () => {
   await expect(withService(heartbeat, { token: `ats_${"x".repeat(43)}` })).rejects.toMatchObject({
     code: "refused",
     status: 401,
@@ -187,7 +187,7 @@ it.each([
   await expect(withService(heartbeat)).rejects.toMatchObject({ code: "invalid_response", refusal: null });
 });
 
-it("does not read more than the contract's largest body", async () => {
+it("the agent reads no answer beyond the contract's largest body", async () => {
   fake.interfere = () => ({ status: 200, body: `"${"x".repeat(2 * 1024 * 1024)}"` });
   await expect(withService(heartbeat)).rejects.toMatchObject({ code: "invalid_response" });
 });
@@ -199,7 +199,7 @@ it("lets a newer service say more than this version knows", async () => {
   expect((await withService(heartbeat)).response).not.toHaveProperty("news");
 });
 
-it("says that a service can't be reached, and stops when told", async () => {
+it("an unreachable service is reported, and waiting for it can be aborted", async () => {
   const url = new URL("https://127.0.0.1:1");
   await expect(withService(heartbeat, { url })).rejects.toMatchObject({ code: "unreachable" });
   const stop = new AbortController();
@@ -214,7 +214,7 @@ it("says that a service can't be reached, and stops when told", async () => {
   });
 });
 
-it("gives up on an answer that does not come", async () => {
+it("the agent gives up on an answer that does not come", async () => {
   const held = createServer(fake.certificates, () => undefined);
   held.listen(0, "localhost");
   await once(held, "listening");
@@ -301,7 +301,7 @@ it("starts a download again when the store ignores the range", async () => {
   expect(readFileSync(file).equals(content)).toBe(true);
 });
 
-it("takes at most a byte more than it expects", async () => {
+it("a download reads at most one byte more than it expects", async () => {
   fake.objects.set("big", randomBytes(500_000));
   const file = join(directory, "big");
   await withService((service) =>
@@ -310,7 +310,7 @@ it("takes at most a byte more than it expects", async () => {
   expect(readFileSync(file)).toHaveLength(1001);
 });
 
-it("says with which status an object store refused, and never sends to anything but https", async () => {
+it("an object store's refusal is reported with its status, and nothing is sent to anything but https", async () => {
   const file = join(directory, "none");
   await withService(async (service) => {
     const get = (url: string) => service.download({ url, file, expectedBytes: 1, signal });
@@ -365,7 +365,7 @@ it("never waits for more than an hour, whatever Retry-After says", () => {
   expect(backoffDelay(backoff, 1, 120)).toBe(120_000);
 });
 
-it("gives up on a store that sends a byte now and then, of the object or of its answer's head", async () => {
+it("a download gives up on a store that trickles the object or the response header", async () => {
   const store = createServer(fake.certificates, ({ url, socket }, response) => {
     if (url === "/body") {
       response.writeHead(200, { "content-length": 1_000_000 });
@@ -397,7 +397,7 @@ it("gives up on a store that sends a byte now and then, of the object or of its 
   }
 });
 
-it("gives up on a store that takes a byte now and then", async () => {
+it("an upload gives up on a store that accepts only a trickle", async () => {
   const store = createServer(fake.certificates, (request) => {
     // What the connection itself holds goes; then only this.
     const taking = setInterval(() => request.read(1), 100);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadEnvironmentFile, parseEnvironmentFile } from "./environment-file.ts";
 
-test("is read as systemd reads it", () => {
+test("the environment file is read as systemd reads it", () => {
   const text = `# a comment
 ; another
 PLAIN=postgresql://shop:p#ss$word@db/shop?x=1
@@ -26,7 +26,7 @@ nonsense
   });
 });
 
-test("says nothing about what the environment says already, nor where there is none", () => {
+test("the environment file overrides no variable that is set, and may be missing", () => {
   const directory = mkdtempSync(join(tmpdir(), "environment-file-"));
   try {
     writeFileSync(join(directory, "env"), "GIVEN=file\nEMPTY=file\nNEW=file\n");

@@ -40,7 +40,7 @@ async function holderProcess(): Promise<{ kill9: () => Promise<void>; pid: numbe
   };
 }
 
-it("is held by one connection at a time, also inside one process, and is free after release", () => {
+it("a lock is held by one holder at a time, even inside one process, and is free after release", () => {
   const first = tryLock(layout, "work", "backup");
   expect(first).not.toBeNull();
   expect(tryLock(layout, "work", "restore-test")).toBeNull();
@@ -52,7 +52,7 @@ it("is held by one connection at a time, also inside one process, and is free af
   second?.release();
 });
 
-it("is refused while another process holds it, with that process's name, and freed by kill -9", async () => {
+it("a lock that another process holds is refused with that process's name, and freed by kill -9", async () => {
   const holder = await holderProcess();
   expect(isLocked(layout, "work")).toBe(true);
   await expect(lockOrRefuse(layout, "work", "run")).rejects.toMatchObject({
@@ -64,7 +64,7 @@ it("is refused while another process holds it, with that process's name, and fre
   (await lockOrRefuse(layout, "work", "run")).release();
 });
 
-it("waits for the holder, says whom it waits for, and stops waiting when told", async () => {
+it("waiting for a lock says who holds it, and can be aborted", async () => {
   const holder = await holderProcess();
   const told: unknown[] = [];
   const waiting = waitForLock(layout, "work", "backup", {
@@ -86,7 +86,7 @@ it("waits for the holder, says whom it waits for, and stops waiting when told", 
   lock.release();
 });
 
-it("is taken where nobody can be told who holds it, such as on a full disk", () => {
+it("a lock is taken even where the holder's name cannot be written, such as on a full disk", () => {
   mkdirSync(join(layout.locks, "work.json"));
   const held = tryLock(layout, "work", "backup");
   expect(held).not.toBeNull();

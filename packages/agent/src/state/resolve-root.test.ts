@@ -31,7 +31,7 @@ function surroundings(changes: Partial<RootSurroundings> = {}): RootSurroundings
   };
 }
 
-it("takes the first hit of the five branches, in their order", () => {
+it("the root is the first of five places that fits, in their order", () => {
   const all = {
     env: { ATTESTORE_HOME: "/from/env", XDG_STATE_HOME: join(base, "xdg"), HOME: join(base, "home") },
     cwd: join(rootAt("walk"), "deep/er"),
@@ -65,7 +65,7 @@ it("takes the first hit of the five branches, in their order", () => {
   });
 });
 
-it("goes on to the next place where one holds no config.yaml", () => {
+it("a place without config.yaml is passed over for the next", () => {
   mkdirSync(join(base, "home/.local/state/attestore"), { recursive: true });
   rootAt("var");
   expect(resolveRoot(surroundings()).branch).toBe("/var/lib/attestore");

@@ -20,12 +20,12 @@ afterEach(() => {
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-it("makes directories that nobody else can enter", () => {
+it("the root's directories can be entered by nobody else", () => {
   for (const path of [layout.root, layout.keys, layout.blobs, layout.receiptsWaiting, layout.scratch])
     expect(mode(path)).toBe("700");
 });
 
-it("makes a signing key once, whose public half verifies, and keeps it from then on", async () => {
+it("the signing key is made once, and its public half verifies", async () => {
   const made = await ensureSigningKey(layout);
   const again = await ensureSigningKey(layout);
   expect(again.wire).toBe(made.wire);
@@ -36,7 +36,7 @@ it("makes a signing key once, whose public half verifies, and keeps it from then
   expect(verify(null, message, published, await made.sign(message))).toBe(true);
 });
 
-it("says which key file is wrong", async () => {
+it("an unusable key file is named", async () => {
   await expect(readSigningKey(layout)).rejects.toMatchObject({ code: "key_file" });
   writeFileSync(layout.signingKey, "garbage");
   await expect(readSigningKey(layout)).rejects.toMatchObject({ code: "key_file" });
@@ -45,7 +45,7 @@ it("says which key file is wrong", async () => {
   await expect(readAgentToken(layout)).rejects.toThrow(/token holds no agent token/);
 });
 
-it("makes an age identity once, and reads several files", async () => {
+it("the age identity is made once, and several identity files are read", async () => {
   const recipient = await ensureAgeIdentity(layout.ageIdentity, null);
   expect(recipient).toMatch(/^age1[a-z0-9]{58}$/);
   expect(await ensureAgeIdentity(layout.ageIdentity, null)).toBe(recipient);

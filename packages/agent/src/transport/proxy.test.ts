@@ -16,7 +16,7 @@ it.each([
   expect(proxyEnvironment(env)).toEqual(expected);
 });
 
-it("refuses what Node would pass over in silence, and does not repeat it", () => {
+it("a proxy setting that Node would silently ignore is refused, and not repeated in the error", () => {
   for (const value of ["socks5://user:hunter2@p:1", "http://user:hunter2@[::", "user:hunter2@p:notaport"])
     expect(() => proxyEnvironment({ HTTPS_PROXY: value })).toThrow(/^HTTPS_PROXY is no http(?!.*hunter2)/);
 });

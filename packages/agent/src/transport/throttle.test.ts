@@ -37,7 +37,7 @@ it("lets no more through at any moment than the rate, whatever the size of the c
   expect(seen.at(-1)?.at_ms).toBeGreaterThanOrEqual(740);
 });
 
-it("makes up for no more than a second of silence", async () => {
+it("a throttled upload catches up on at most one second of silence", async () => {
   const rate = 100_000;
   const seen = await passed(
     (async function* () {

@@ -112,7 +112,7 @@ test("a restore test passes, with the schema and every count the same, and its r
   ]);
 });
 
-test("with its data in memory, a check that does not hold fails it", async () => {
+test("a restore with its data in memory fails when a check does not hold", async () => {
   const tested = await testIn({ ...CONTAINER, storage: "memory" }, [
     { id: "more", query: "select count(*) as n from orders", expect: `n > ${ROWS}` },
   ]);
@@ -145,7 +145,7 @@ test("an abort while it restores leaves nothing", async () => {
   await expect(tested).rejects.toMatchObject({ code: "interrupted" });
 });
 
-test("from the command line: doctor knows which image it takes, once there is a backup", async () => {
+test("doctor names the container image of a restore test, once there is a backup", async () => {
   const root = join(place.dir, "root");
   const cli = (...args: string[]): Promise<Finished> => runCli(args, { env: { ATTESTORE_HOME: root } });
   const foundByDoctor = async (): Promise<unknown> => {

@@ -102,7 +102,7 @@ test("an object that was changed since fails; one that is gone could not be test
   expect(readdirSync(place.scratch)).toEqual([]);
 });
 
-test("nothing that matches, a bucket that is not there, a wrong key, no key", async () => {
+test("no matching object, a missing bucket, a wrong key and no key each fail with their reason", async () => {
   await expect(back(source({ pattern: "*.dump" }))).rejects.toMatchObject({ code: "source_missing" });
   await expect(back(source({ bucket: "s3://not-there" }))).rejects.toMatchObject({ code: "source_missing" });
   process.env["TEST_WRONG_KEY"] = "hush-hush";

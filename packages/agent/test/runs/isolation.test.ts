@@ -64,7 +64,7 @@ const isRunning = (mark: string): boolean =>
     }
   });
 
-test("without it, as it was, all of this succeeds", async () => {
+test("without isolation, all of these attacks succeed", async () => {
   const place = await openProcessPlace(dir.scratch);
   try {
     expect(await says(place, `cat ${dir.dir}/keys/agent.key`)).toBe("a secret");

@@ -178,7 +178,7 @@ test("tar, cat, psql and pg_restore read it with nothing of ours", async () => {
   }
 });
 
-test("with several jobs, in directory format", async () => {
+test("a set of databases is dumped by several jobs, in directory format", async () => {
   const made = await back({ databases: ["orders"], jobs: 2 });
   expect(made.sourceMetadata).toMatchObject({
     dump_format: "pg_dump-set",

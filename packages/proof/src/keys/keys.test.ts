@@ -204,7 +204,7 @@ describe("SSH fingerprints", () => {
   });
 });
 
-it("has a wire form of standard base64", async () => {
+it("a public key's wire form is standard base64", async () => {
   const { publicKey } = await ed25519Key(1);
   expect(fromBase64(formatPublicKeyWire(publicKey))).toEqual(publicKey.bytes);
 });

@@ -31,6 +31,6 @@ describe.each([
   });
 });
 
-it("is the written out one in a browser, and Node's own in Node", () => {
+it("SHA-256 is our own code in a browser, and Node's in Node", () => {
   expect(sha256 === written).toBe("window" in globalThis);
 });

@@ -181,13 +181,13 @@ describe("a passed restore test", () => {
   });
 });
 
-it("does not format what would be refused", () => {
+it("a statement that would be refused is not formatted", () => {
   const statement = restoreTestStatement();
   statement.predicate.checks = [];
   expect(() => formatStatement(statement)).toThrow(ProofError);
 });
 
-it("answers for anything that is not JSON", () => {
+it("a payload that is not JSON is malformed", () => {
   for (const bytes of [utf8(""), utf8("{"), utf8("null"), utf8("[]"), Uint8Array.of(0xff)])
     expect(parseStatement(bytes)).toMatchObject({
       ok: false,

@@ -440,7 +440,7 @@ describe("what a dishonest service could try", () => {
   });
 });
 
-it("reads the envelope of a bundle with either base64 alphabet", () => {
+it("a bundle's envelope may be in either base64 alphabet", () => {
   const urlSafe = bundle.envelope.payload.replaceAll("+", "-").replaceAll("/", "_");
   expect(envelopeFromJson({ ...bundle.envelope, payload: urlSafe })).toEqual(envelope);
 });

@@ -43,7 +43,7 @@ test.each([
   );
 });
 
-test("nor is a zone that does not exist", () => {
+test("nothing is said of a time zone that does not exist", () => {
   expect(() =>
     between("* * * * *", "Europe/Nowhere", "2026-11-20T00:00:00Z", "2026-11-22T00:00:00Z"),
   ).toThrow(NotUnderstood);

@@ -311,7 +311,7 @@ describe("of a backup of another agent nothing is downloaded", () => {
   });
 });
 
-it("of this agent's own is what it signed itself: a service that says another thing of it is refused", async () => {
+it("what this agent signed about its own backup counts: a service that says otherwise is refused", async () => {
   const id = newId("backup");
   const own = (previous: string | null): BackupStatement => {
     const { predicate, subject, ...rest } = statementOf();

@@ -65,7 +65,7 @@ function statement(previous: string | null): BackupStatement {
 }
 const sign = (commandId: string | null = null) => signReceipt(root.layout, statement, { commandId });
 
-it("keeps a proven answer as a bundle that anybody can verify, and the head that it showed", async () => {
+it("a proven answer is kept as a bundle that anybody can verify, with the checkpoint it showed", async () => {
   await sign();
   await sign();
   expect(await submit()).toEqual({ accepted: 2, refused: 0, unproven: 0, waiting: 0, stoppedBy: null });
@@ -227,7 +227,7 @@ async function rawAnswer(): Promise<string> {
   return JSON.stringify(answer);
 }
 
-it("does not accept an answer whose head forks from what was seen; nothing is signed from then on", async () => {
+it("an answer whose checkpoint forks from the kept one is refused, and nothing is signed from then on", async () => {
   await sign();
   await submit();
   const honest = service.log;
@@ -329,7 +329,7 @@ it("submits first what came first: a failure is in the log before the receipt of
   expect(submitted()).toEqual(["z_earlier", receipt, receipt, receipt, "a_later"]);
 });
 
-it("does not keep everything else waiting for one entry that the service fails at", async () => {
+it("one entry that the service fails at does not keep the others waiting", async () => {
   await failed("poison", Date.now() - 2000);
   await failed("fine", Date.now() - 1000);
   await sign();
@@ -416,7 +416,7 @@ it("lets whoever runs a command and whoever submits its receipt finish it at onc
   }
 });
 
-it("leaves a command that is being written alone when somebody takes the work lock", async () => {
+it("taking the work lock does not disturb a command that is being written", async () => {
   const command = service.command("backup", "orders", "files");
   const half = join(root.layout.commands, `.${command.id}.json.0123456789ab.tmp`);
   writeFileSync(half, "{");

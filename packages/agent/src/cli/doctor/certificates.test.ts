@@ -8,7 +8,7 @@ const ends = certificate.validToDate.getTime();
 const at = (beforeEnd_ms: number) =>
   examineCertificate("certificate", certificate, "renew", ends - beforeEnd_ms);
 
-it("asks for a look in the last fifth of a short life, and says that a certificate has run out", () => {
+it("doctor warns in the last fifth of a short-lived certificate's life, and says when one has expired", () => {
   // It lives two days.
   const HOUR_MS = 3_600_000;
   expect(at(47 * HOUR_MS)).toMatchObject({ result: "good", next: null });

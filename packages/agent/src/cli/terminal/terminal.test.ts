@@ -7,7 +7,7 @@ function stream(isTTY: boolean) {
   return { isTTY, written, write: (text: string) => written.push(text) };
 }
 
-it("keeps data and talk apart, and colours only a terminal that wants them", () => {
+it("the command line keeps data and messages apart, and uses colour only on a terminal that wants it", () => {
   const [out, talk] = [stream(true), stream(false)];
   const terminal = openTerminal(out, talk, {});
   terminal.data("d");

@@ -69,7 +69,7 @@ async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-it("needs a directory", async () => {
+it("a source of files has to be a directory", async () => {
   writeFileSync(join(source, "file"), "");
   expect(await failureOf(join(source, "nowhere"))).toMatchObject({ code: "source_missing" });
   expect(await failureOf(join(source, "file"))).toMatchObject({
@@ -140,7 +140,7 @@ it("fails where a file moves from where tar has not been to where it has, of whi
   expect(error).toMatchObject({ code: "source_changed", message: expect.stringContaining("may be missing") });
 });
 
-it("takes a file that is written to when it is not being read", async () => {
+it("a file that is written to while it is not being read is backed up", async () => {
   mkdirSync(join(source, "a"));
   writeFileSync(join(source, "a", "before"), "as it was");
   writeFileSync(join(source, "b"), LARGE);
@@ -154,7 +154,7 @@ it("takes a file that is written to when it is not being read", async () => {
   });
 });
 
-it("leaves sockets out, which have no content", async () => {
+it("sockets, which have no content, are left out of a backup", async () => {
   writeFileSync(join(source, "file"), "");
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(join(source, "socket"), resolve));

@@ -229,7 +229,7 @@ it("describes itself", async () => {
   });
 });
 
-it("has the manifest that anybody can compute", async () => {
+it("a tree's manifest can be computed by anybody", async () => {
   chmodSync(source, 0o755);
   write("f", "hello");
   chmodSync(inSource("f"), 0o640);

@@ -201,7 +201,7 @@ describe("GNU tar by itself keeps within the tree, given", () => {
   });
 });
 
-it("reads what it refuses to its end, which may tell that it was damaged", async () => {
+it("a refused archive is read to its end, which may show that it is damaged", async () => {
   const archive = archiveOf([ROOT, { name: "/etc/x" }]);
   const damaged = async function* (): AsyncGenerator<Buffer, void, undefined> {
     yield archive;
@@ -214,7 +214,7 @@ it("reads what it refuses to its end, which may tell that it was damaged", async
   await expect(sandbox.restore(damaged(), { scratchDir: scratch, signal })).rejects.toThrow("not authentic");
 });
 
-it("makes no devices, and says that the place lacks them, not that the backup is wrong", async () => {
+it("a restore makes no devices: its sandbox is said to lack them, and the backup is not failed for it", async () => {
   for (const type of ["3", "4"]) {
     const error = await restore(archiveOf([ROOT, { name: "./null", type }])).catch(
       (thrown: unknown) => thrown,

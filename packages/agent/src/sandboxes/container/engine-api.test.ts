@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { EngineApi } from "./engine-api.ts";
 
-it("takes an answer with another protocol for none", { timeout: 5000 }, async () => {
+it("a container engine's answer that switches protocols fails the request", { timeout: 5000 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), "attestore-engine-"));
   const runtime = createServer((_request, answer) => {
     answer.writeHead(101, { connection: "upgrade", upgrade: "tcp" }).end();

@@ -83,7 +83,7 @@ test("any changed byte of a header, any cut and anything after the end is refuse
   await expect(read(Buffer.concat([whole, Buffer.alloc(1)]))).rejects.toThrow(MalformedSet);
 });
 
-test("nothing of a name gets into a path but what a set has", () => {
+test("only names that a set of databases may have become paths", () => {
   expect(parseEntryName("012-Or_ders/3021.dat")).toEqual({
     kind: "file",
     directory: "012-Or_ders",
