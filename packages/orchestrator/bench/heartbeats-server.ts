@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { heartbeatRoutes } from "../src/features/heartbeat/routes.ts";
-import { readNewestHead } from "../src/log/heads.ts";
+import { readNewestCheckpoint } from "../src/log/heads.ts";
 import { withSession } from "../src/log/sql-session.ts";
 import { openLogWorld } from "../src/log/testing/log-world.ts";
 import { createWitness } from "../src/log/witness.ts";
@@ -58,7 +58,7 @@ const app = buildApp({
 const orgs: { id: string; checkpoint: string }[] = [];
 for (let n = 0; n < Number(organisations); n++) {
   const id = await world.addOrg();
-  const head = await withSession(world.pool, (session) => readNewestHead(session, signer, id));
+  const head = await withSession(world.pool, (session) => readNewestCheckpoint(session, signer, id));
   orgs.push({ id, checkpoint: head.checkpoint });
 }
 const beating: Beating[] = [];

@@ -8,7 +8,7 @@ import type { Run } from "./command.ts";
 import type { BackupBackend } from "../backends/backup-backend.ts";
 import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
 import { runBackup } from "./run-backup.ts";
-import { reportFailureOrSay } from "./report-failure-or-say.ts";
+import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import { notPinned } from "../receipts/require-pinned.ts";
 import { printReceiptStatus } from "./print-receipt-status.ts";
 import { takeWorkLock } from "./work-lock.ts";
@@ -75,7 +75,7 @@ export const backup: Run = async (call) => {
         "The encrypted backup is complete and queued in blobs/. `attestore sync` uploads it, and so does a running `attestore run`.",
       );
     } else if (error instanceof RunError && error.code !== "interrupted") {
-      await reportFailureOrSay(
+      await reportFailureOrWarn(
         backend,
         terminal,
         {

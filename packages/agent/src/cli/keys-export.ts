@@ -6,7 +6,7 @@ import { readIdentities } from "../crypto/age-identity.ts";
 import { readText } from "../state/read-json.ts";
 import { readSigningKey } from "../signer/open-signing-keys.ts";
 import { SIGNER_DIRECTORY } from "../signer/command.ts";
-import { socketOf } from "../signer-client/held-line.ts";
+import { socketOf } from "../signer-client/signer-reference.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call, ExitCode, Run } from "./command.ts";
 import { openRoot, type OpenRoot } from "./open-root.ts";

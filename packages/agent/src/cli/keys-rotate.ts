@@ -20,7 +20,7 @@ import { planConfigEdit } from "../config/edit-config.ts";
 import { makeLayout, type Layout } from "../state/layout.ts";
 import { readSigningKey, signerSocket } from "../signer/open-signing-keys.ts";
 import { SIGNER_DIRECTORY } from "../signer/command.ts";
-import { heldFile } from "../signer-client/held-line.ts";
+import { signerReferenceFile } from "../signer-client/signer-reference.ts";
 import { makeHeldIdentity } from "../signer-client/remote-identities.ts";
 import { UserError } from "../errors/user-error.ts";
 import { openAttachment, type Attachment } from "../service/attachment.ts";
@@ -122,7 +122,7 @@ async function makeIdentity(layout: Layout): Promise<{ readonly recipient: strin
   const signer = await signerSocket(layout);
   if (signer !== null) {
     const recipient = await makeHeldIdentity(signer);
-    return { recipient, text: heldFile(signer, recipient) };
+    return { recipient, text: signerReferenceFile(signer, recipient) };
   }
   const identity = await generateX25519Identity();
   return { recipient: await identityToRecipient(identity), text: await identityText(identity) };

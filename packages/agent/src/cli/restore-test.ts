@@ -6,7 +6,7 @@ import { ServiceError } from "../transport/service-error.ts";
 import type { Run } from "./command.ts";
 import { chosenSource, configNow, openBackend, requireSource } from "./open-root.ts";
 import { runRestoreTest, type PerformedRestoreTest } from "./run-restore-test.ts";
-import { reportFailureOrSay } from "./report-failure-or-say.ts";
+import { reportFailureOrWarn } from "./report-failure-or-warn.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { printReceiptStatus } from "./print-receipt-status.ts";
 import { verifyCommand } from "./verify-command.ts";
@@ -88,7 +88,7 @@ export const restoreTest: Run = async (call) => {
       (error instanceof RunError && error.code !== "interrupted") ||
       (error instanceof ServiceError && error.code === "object_refused");
     if (couldNotRun) {
-      await reportFailureOrSay(
+      await reportFailureOrWarn(
         backend,
         terminal,
         {

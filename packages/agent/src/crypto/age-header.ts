@@ -5,7 +5,7 @@ import { recipientFrom } from "./recipient.ts";
 import { SshKeyError } from "./ssh-private-key.ts";
 import { UserError } from "../errors/user-error.ts";
 import { RunError } from "../errors/run-error.ts";
-import { socketOf } from "../signer-client/held-line.ts";
+import { socketOf } from "../signer-client/signer-reference.ts";
 import { fileKeyFrom } from "../signer-client/remote-identities.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 

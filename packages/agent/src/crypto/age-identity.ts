@@ -2,7 +2,7 @@ import { replaceFile } from "@attestore/host/durable-files";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
 import { recipientsOf } from "./identity.ts";
 import { isPrivateKeyPem } from "./ssh-private-key.ts";
-import { heldFile, socketOf } from "../signer-client/held-line.ts";
+import { signerReferenceFile, socketOf } from "../signer-client/signer-reference.ts";
 import { ensureHeldIdentity } from "../signer-client/remote-identities.ts";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
@@ -17,7 +17,7 @@ export async function ensureAgeIdentity(path: string, signer: string | null): Pr
     const text =
       signer === null
         ? await identityText(await generateX25519Identity())
-        : heldFile(signer, await ensureHeldIdentity(signer));
+        : signerReferenceFile(signer, await ensureHeldIdentity(signer));
     await replaceFile(path, text);
   }
   const [identity] = await readIdentities([path]);

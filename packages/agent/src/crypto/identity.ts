@@ -1,5 +1,5 @@
 import { Decrypter, identityToRecipient, type Identity } from "age-encryption";
-import { socketOf } from "../signer-client/held-line.ts";
+import { socketOf } from "../signer-client/signer-reference.ts";
 import { heldRecipients } from "../signer-client/remote-identities.ts";
 import { sshIdentity } from "./ssh-age.ts";
 import { isPrivateKeyPem, parseSshPrivateKey } from "./ssh-private-key.ts";

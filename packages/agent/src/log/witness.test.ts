@@ -8,7 +8,7 @@ import { failure, TestService } from "../../test/service/test-service.ts";
 import { TestLog } from "../../test/service/test-log.ts";
 import { sendHeartbeat } from "../backends/attached/heartbeat.ts";
 import { clearLogAlarm, readLogAlarm } from "../state/log-alarm.ts";
-import { cosignKeptHead, observeHead, readKeptHead } from "./witness.ts";
+import { cosignKeptCheckpoint, observeCheckpoint, readKeptCheckpoint } from "./witness.ts";
 
 let service: TestService;
 let root: TestRoot;
@@ -23,11 +23,11 @@ afterEach(async () => {
   await service.stop();
 });
 
-const observe = (note: string) => observeHead(root.attachment, note, signal);
+const observe = (note: string) => observeCheckpoint(root.attachment, note, signal);
 const grow = (leaves: number): void => {
   for (let added = 0; added < leaves; added++) service.log.appendHash(randomBytes(32));
 };
-const kept = () => readKeptHead(root.layout);
+const kept = () => readKeptCheckpoint(root.layout);
 
 it("the agent keeps the first checkpoint, follows newer ones, and never goes back to an older one", async () => {
   expect(await observe(service.log.checkpoint())).toBe("first");
@@ -45,7 +45,7 @@ it("the agent keeps the first checkpoint, follows newer ones, and never goes bac
 });
 
 it("cosigns the kept head so that anybody with its public key can check", async () => {
-  expect(await cosignKeptHead(root.attachment)).toBeNull();
+  expect(await cosignKeptCheckpoint(root.attachment)).toBeNull();
   grow(3);
   await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
   await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
@@ -138,13 +138,13 @@ it.each(lies)("stops signing at $name, and says so until a person has looked", a
   const lie = tell();
   await expect(observe(lie)).rejects.toMatchObject({ code: "log_alarm", alarm: { reason, offered: lie } });
   expect(await kept()).toBe(keptBefore);
-  expect(await cosignKeptHead(root.attachment)).toBeNull();
+  expect(await cosignKeptCheckpoint(root.attachment)).toBeNull();
 
   // Back to honesty: the alarm stands.
   service.log = honest;
   service.interfere = () => undefined;
-  const { headProblem } = await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
-  expect(headProblem).toMatchObject({ code: "log_alarm" });
+  const { checkpointProblem } = await sendHeartbeat(root.attachment, root.config, { signal, acks: [] });
+  expect(checkpointProblem).toMatchObject({ code: "log_alarm" });
   const [event = ""] = readdirSync(root.layout.eventsWaiting);
   expect(JSON.parse(readFileSync(join(root.layout.eventsWaiting, event), "utf8"))).toMatchObject({
     event: { kind: "attestation_failed", detail: { reason } },

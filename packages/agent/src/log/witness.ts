@@ -22,15 +22,15 @@ import { requireNoLogAlarm, type LogAlarmReason } from "../state/log-alarm.ts";
 import { raiseLogAlarm } from "./raise-log-alarm.ts";
 import { isPermanentRefusal, ServiceError } from "../transport/service-error.ts";
 
-/** `older`: a head that was overtaken on its way here; it is part of the kept tree. */
+/** `older`: a checkpoint that was overtaken on its way here; it is part of the kept tree. */
 export type Observed = "first" | "advanced" | "same" | "older";
 
 /**
- * A head that the service showed, held against the last one that this agent kept (C2SP tlog-witness, in spirit). The
+ * A checkpoint that the service showed, held against the last one that this agent kept (C2SP tlog-witness, in spirit). The
  * newer of the two is on disk before this resolves, so that an agent that is killed never goes back.
  * @throws LogAlarmError when the log contradicts itself, now or before; ServiceError when the proof could not be had
  */
-export async function observeHead(
+export async function observeCheckpoint(
   attachment: Attachment,
   note: string,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function observeHead(
   const { layout } = attachment;
   using _ = await waitForLock(layout, "log", "witness", { signal });
   await requireNoLogAlarm(layout);
-  const keptNote = await readKeptHead(layout);
+  const keptNote = await readKeptCheckpoint(layout);
   const alarm = async (reason: LogAlarmReason, detail: string): Promise<never> => {
     throw await raiseLogAlarm(layout, {
       v: 1,
@@ -58,7 +58,7 @@ export async function observeHead(
     return alarm("head_unsigned", error.message);
   }
   if (keptNote === null) {
-    await keepHead(layout, note);
+    await keepCheckpoint(layout, note);
     return "first";
   }
   const kept = parseCheckpoint(parseNote(keptNote).text);
@@ -75,7 +75,7 @@ export async function observeHead(
     return alarm(reason, fault.detail);
   }
   if (!isNewer) return "older";
-  await keepHead(layout, note);
+  await keepCheckpoint(layout, note);
   return "advanced";
 }
 
@@ -113,25 +113,25 @@ async function inconsistency(
   }
 }
 
-/** The note of the newest head that this agent has checked, or null before the first. */
-export async function readKeptHead(layout: Layout): Promise<string | null> {
-  const value = await readJson(layout.logHead);
+/** The note of the newest checkpoint that this agent has checked, or null before the first. */
+export async function readKeptCheckpoint(layout: Layout): Promise<string | null> {
+  const value = await readJson(layout.keptCheckpoint);
   return value === null ? null : (value as { checkpoint: string }).checkpoint;
 }
 
-async function keepHead(layout: Layout, checkpoint: string): Promise<void> {
-  await replaceJsonFile(layout.logHead, { v: 1, kept_at: new Date().toISOString(), checkpoint });
+async function keepCheckpoint(layout: Layout, checkpoint: string): Promise<void> {
+  await replaceJsonFile(layout.keptCheckpoint, { v: 1, kept_at: new Date().toISOString(), checkpoint });
 }
 
 /**
- * The kept head with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature): that, as of now, it has seen no
- * head that contradicts it. Null before the first head, and while an alarm stands.
+ * The kept checkpoint with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature): that, as of now, it has seen no
+ * checkpoint that contradicts it. Null before the first checkpoint, and while an alarm stands.
  */
-export async function cosignKeptHead({
+export async function cosignKeptCheckpoint({
   layout,
   agentId,
 }: Attachment): Promise<{ checkpoint: string; cosignature: string } | null> {
-  const checkpoint = await readKeptHead(layout);
+  const checkpoint = await readKeptCheckpoint(layout);
   if (checkpoint === null) return null;
   try {
     await requireNoLogAlarm(layout);

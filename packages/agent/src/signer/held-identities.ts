@@ -11,7 +11,7 @@ import { identityText, parseIdentities } from "../crypto/age-identity.ts";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 import { RunError } from "../errors/run-error.ts";
-import { socketOf } from "../signer-client/held-line.ts";
+import { socketOf } from "../signer-client/signer-reference.ts";
 
 const OWN = "age.key";
 const NAME = /^age(?:-[A-Za-z0-9._-]{1,64})?\.key$/;

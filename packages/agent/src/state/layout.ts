@@ -37,7 +37,7 @@ export interface Layout {
   readonly commandsDone: string;
   /** The log as this agent, its witness, has seen it. */
   readonly log: string;
-  readonly logHead: string;
+  readonly keptCheckpoint: string;
   readonly logAlarm: string;
   readonly logAlarmsCleared: string;
   /** Files that the kernel locks; never removed. */
@@ -83,7 +83,7 @@ export function layoutOf(root: string): Layout {
     commands,
     commandsDone: join(commands, "done"),
     log,
-    logHead: join(log, "head.json"),
+    keptCheckpoint: join(log, "head.json"),
     logAlarm: join(log, "alarm.json"),
     logAlarmsCleared: join(log, "cleared"),
     locks: join(root, "locks"),

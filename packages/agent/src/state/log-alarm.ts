@@ -6,11 +6,11 @@ import { readJson } from "./read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
 export type LogAlarmReason =
-  /** A head without the log's own signature, or not a checkpoint. */
+  /** Not a checkpoint, or one without the log's own signature. */
   | "head_unsigned"
   /** Two roots for one size. */
   | "head_forked"
-  /** The head's tree does not begin with the tree of the kept one, or nobody can show that it does. */
+  /** The checkpoint's tree does not begin with the tree of the kept one, or nobody can show that it does. */
   | "head_inconsistent"
   /** The service no longer knows a tree that it signed. */
   | "head_rolled_back";
@@ -44,7 +44,7 @@ export async function readLogAlarm(layout: Layout): Promise<LogAlarm | null> {
   return (await readJson(layout.logAlarm)) as LogAlarm | null;
 }
 
-/** Called before every signature, of a receipt or of a head. @throws LogAlarmError */
+/** Called before every signature, of a receipt or of a checkpoint. @throws LogAlarmError */
 export async function requireNoLogAlarm(layout: Layout): Promise<void> {
   // A file that is there and can't be read stops us too.
   if (!existsSync(layout.logAlarm)) return;
@@ -53,7 +53,7 @@ export async function requireNoLogAlarm(layout: Layout): Promise<void> {
 }
 
 /**
- * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next head is taken as the
+ * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next checkpoint is taken as the
  * first, without it the kept one stays the measure.
  */
 export async function clearLogAlarm(
@@ -66,7 +66,7 @@ export async function clearLogAlarm(
   const kept = join(layout.logAlarmsCleared, `${stem}.json`);
   const decided = { ...decision, cleared_at: new Date().toISOString() };
   await replaceJsonFile(join(layout.logAlarmsCleared, `${stem}.decision.json`), decided);
-  if (decision.forgetHead) await removeFile(layout.logHead);
+  if (decision.forgetHead) await removeFile(layout.keptCheckpoint);
   // Last: a crash before it leaves the alarm standing.
   await moveFile(layout.logAlarm, kept);
   return kept;

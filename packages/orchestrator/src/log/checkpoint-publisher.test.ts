@@ -6,7 +6,7 @@ import {
   startCheckpointPublisher,
   type CheckpointPublisherOptions,
 } from "./checkpoint-publisher.ts";
-import { readNewestHead } from "./heads.ts";
+import { readNewestCheckpoint } from "./heads.ts";
 import { logOrigin, logVerifier, timeVerifier } from "./log-keys.ts";
 import { withSession } from "./sql-session.ts";
 import { LOG_HOST, openLogWorld, type LogWorld, type Replica } from "./testing/log-world.ts";
@@ -75,7 +75,7 @@ test("the newest head carries the time's cosignature until the log grows", async
   const agent = await world.addAgent(await world.addOrg());
   await submitPlain(replica, agent);
   const newest = () =>
-    withSession(world.pool, (session) => readNewestHead(session, replica.signer, agent.orgId));
+    withSession(world.pool, (session) => readNewestCheckpoint(session, replica.signer, agent.orgId));
   const before = await newest();
   await emitHour(options(replica), new Date("2026-11-21T11:00:00Z"));
   const emitted = await newest();

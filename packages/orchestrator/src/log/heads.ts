@@ -37,7 +37,7 @@ export interface NewestHead extends StoredHead {
   emitted_root: Buffer | null;
 }
 
-export interface SignedHead {
+export interface SignedCheckpoint {
   origin: string;
   size: number;
   rootHash: Buffer;
@@ -47,11 +47,11 @@ export interface SignedHead {
 }
 
 /** The most recent head of an organisation's log, with the time's cosignature if the hourly emission came after it. */
-export async function readNewestHead(
+export async function readNewestCheckpoint(
   session: SqlSession,
   signer: CheckpointSigner,
   orgId: string,
-): Promise<SignedHead> {
+): Promise<SignedCheckpoint> {
   const [row] = await session.run<NewestHead>(NEWEST, [orgId]);
   if (row === undefined) throw new LogCorruption("log_missing", `${orgId} has no log`);
   return signNewest(row, signer);
@@ -61,9 +61,9 @@ export async function readNewestHead(
  * With the log's signature, and the time's cosignature if the hourly emission came after it. Of a database that was set back, the newest
  * hourly head that it has: that one was signed before.
  */
-export async function signNewest(row: NewestHead, signer: CheckpointSigner): Promise<SignedHead> {
+export async function signNewest(row: NewestHead, signer: CheckpointSigner): Promise<SignedCheckpoint> {
   const head = { origin: row.origin, size: row.tree_size, rootHash: row.root_hash };
-  const emitted = emittedHead(row);
+  const emitted = publishedCheckpoint(row);
   if (emitted?.size === head.size) return emitted;
   try {
     return { ...head, at: row.recorded_at, checkpoint: await signer.sign(head) };
@@ -73,13 +73,13 @@ export async function signNewest(row: NewestHead, signer: CheckpointSigner): Pro
   }
 }
 
-function emittedHead({
+function publishedCheckpoint({
   origin,
   emitted_at,
   emitted_size,
   emitted_root,
   checkpoint,
-}: NewestHead): SignedHead | null {
+}: NewestHead): SignedCheckpoint | null {
   if (emitted_at === null || emitted_size === null || emitted_root === null || checkpoint === null)
     return null;
   return { origin, size: emitted_size, rootHash: emitted_root, at: emitted_at, checkpoint };

@@ -1,7 +1,7 @@
 import { EMPTY_ROOT, openCheckpoint, verifyConsistency, verifyInclusion } from "@attestore/proof";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readHeadOfSize, readNewestHead } from "./heads.ts";
+import { readHeadOfSize, readNewestCheckpoint } from "./heads.ts";
 import { logVerifier } from "./log-keys.ts";
 import { findLeaf, readConsistencyProof, readInclusionProof } from "./log-reader.ts";
 import { readTile } from "./read-tile.ts";
@@ -137,7 +137,7 @@ test("finds a leaf by its hash; a tile as large as the log has it and no larger"
 test("a log without a leaf has a signed head", async () => {
   const orgId = await world.addOrg();
   const { signer } = world.addReplica();
-  const head = await read((session) => readNewestHead(session, signer, orgId));
+  const head = await read((session) => readNewestCheckpoint(session, signer, orgId));
   const opened = await openCheckpoint(head.checkpoint, logVerifier(signer.identity, head.origin));
   expect(opened.size).toBe(0n);
   expect(opened.rootHash).toEqual(EMPTY_ROOT);

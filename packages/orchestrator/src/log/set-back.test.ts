@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openCheckpoint } from "@attestore/proof";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { appendInTransaction } from "./append-in-transaction.ts";
-import { readHeadOfSize, readNewestHead } from "./heads.ts";
+import { readHeadOfSize, readNewestCheckpoint } from "./heads.ts";
 import { logVerifier } from "./log-keys.ts";
 import { stopSetBackLogs } from "./missing-heads.ts";
 import { SignedHeads } from "./signed-heads.ts";
@@ -67,7 +67,7 @@ const event = () => ({
 const log = (): Promise<unknown> =>
   world.database.transaction().execute((tx) => appendInTransaction(tx, [event()]));
 const newest = (replica: Replica) =>
-  withSession(world.pool, (session) => readNewestHead(session, replica.signer, agent.orgId));
+  withSession(world.pool, (session) => readNewestCheckpoint(session, replica.signer, agent.orgId));
 const setBack = { code: "head_regressed", answer: { status: 503, details: { reason: "log_set_back" } } };
 
 test("a head is in the file before its signature leaves", async () => {

@@ -67,7 +67,7 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
   const lately = new Map<string, Cosigned>();
   return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
     if (isKnown(lately.get(agent.id), agent, held)) return;
-    const checkpoint = await openHead(deps, agent, held.checkpoint);
+    const checkpoint = await openHeldCheckpoint(deps, agent, held.checkpoint);
     if (checkpoint === null) return;
     const cosignature = await checkCosignature(deps.logger, agent, checkpoint.text, held.cosignature);
     const stored = await deps.db.transaction().execute(async (tx) => {
@@ -96,7 +96,7 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
 }
 
 /** Null where it is not under the log's signature. */
-async function openHead(
+async function openHeldCheckpoint(
   { signer, logger }: { signer: CheckpointSigner; logger: Logger },
   agent: AgentPrincipal,
   checkpoint: string,

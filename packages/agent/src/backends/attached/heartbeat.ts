@@ -12,7 +12,7 @@ import { LogAlarmError } from "../../state/log-alarm.ts";
 import type { UnknownCommand } from "../../service/read-heartbeat.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { rememberSourceIds } from "../../state/source-ids.ts";
-import { cosignKeptHead, observeHead } from "../../log/witness.ts";
+import { cosignKeptCheckpoint, observeCheckpoint } from "../../log/witness.ts";
 
 export interface HeartbeatOptions {
   readonly signal: AbortSignal;
@@ -25,12 +25,12 @@ export interface Heartbeat {
   readonly response: HeartbeatResponse;
   /** Commands beside those of `response`, of kinds that are none here. */
   readonly unknownCommands: readonly UnknownCommand[];
-  /** What stands between the head that came with it and our trust; null if nothing does. */
-  readonly headProblem: LogAlarmError | ServiceError | null;
+  /** What stands between the checkpoint that came with it and our trust; null if nothing does. */
+  readonly checkpointProblem: LogAlarmError | ServiceError | null;
 }
 
 /**
- * One heartbeat: says what this host is and holds, hears what is to be done, and looks at the log's head as its witness.
+ * One heartbeat: says what this host is and holds, hears what is to be done, and looks at the log's checkpoint as its witness.
  * @throws ServiceError; the signal's reason
  */
 export async function sendHeartbeat(
@@ -39,7 +39,7 @@ export async function sendHeartbeat(
   { signal, acks, once = false }: HeartbeatOptions,
 ): Promise<Heartbeat> {
   const { layout, service } = attachment;
-  const held = await cosignKeptHead(attachment);
+  const held = await cosignKeptCheckpoint(attachment);
   const { response, unknownCommands } = await service.heartbeat(
     {
       ...hostFacts(),
@@ -61,11 +61,11 @@ export async function sendHeartbeat(
     JSON.stringify({ at: new Date().toISOString(), server_time: response.server_time }),
   );
   try {
-    await observeHead(attachment, response.log_head, signal);
-    return { response, unknownCommands, headProblem: null };
+    await observeCheckpoint(attachment, response.log_head, signal);
+    return { response, unknownCommands, checkpointProblem: null };
   } catch (error) {
     if (error instanceof LogAlarmError || error instanceof ServiceError)
-      return { response, unknownCommands, headProblem: error };
+      return { response, unknownCommands, checkpointProblem: error };
     throw error;
   }
 }

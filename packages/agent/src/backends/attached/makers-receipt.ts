@@ -23,7 +23,7 @@ import type { TrustedMakers } from "../../config/config.ts";
 import { RunError } from "../../errors/run-error.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { ServiceError } from "../../transport/service-error.ts";
-import { observeHead } from "../../log/witness.ts";
+import { observeCheckpoint } from "../../log/witness.ts";
 import { spoolEvent } from "../../receipts/spooled-event.ts";
 
 export interface WantedBackup {
@@ -126,8 +126,8 @@ async function verified(
   if (receiptKind(statement) !== "backup") throw invalid(wanted, "it is the receipt of a restore test");
   const backup = statement as BackupStatement;
   requireOf(attachment, wanted, backup, key);
-  // The head that it is proven in extends what this agent has kept of the log, or that is the alarm.
-  await observeHead(attachment, bundle.checkpoint, signal);
+  // The checkpoint that it is proven in extends what this agent has kept of the log, or that is the alarm.
+  await observeCheckpoint(attachment, bundle.checkpoint, signal);
   return backup;
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { moveFile, removeFile, replaceJsonFile } from "@attestore/host/durable-files";
 import type { Attachment } from "../../service/attachment.ts";
 import { isPermanentRefusal, ServiceError } from "../../transport/service-error.ts";
-import { observeHead } from "../../log/witness.ts";
+import { observeCheckpoint } from "../../log/witness.ts";
 import { readWaitingEvent, type EventFile } from "../../receipts/spooled-event.ts";
 import type { Submitted, SubmitOptions } from "./submit-receipt.ts";
 import { requireProvenEvent, UnprovenAnswer } from "./verify-answer.ts";
@@ -31,7 +31,7 @@ export async function submitEvent(
       });
       return { outcome: "unproven" };
     }
-    await observeHead(attachment, answer.checkpoint, signal);
+    await observeCheckpoint(attachment, answer.checkpoint, signal);
     await replaceJsonFile(join(layout.events, name), { v: 1, event, ...signed, answer });
     await removeFile(file.path);
     return { outcome: "accepted" };

@@ -6,7 +6,7 @@ import { receiptFileName } from "../../receipts/receipt-files.ts";
 import type { WaitingReceipt } from "../../receipts/sign-receipt.ts";
 import type { Attachment } from "../../service/attachment.ts";
 import { isPermanentRefusal, ServiceError } from "../../transport/service-error.ts";
-import { observeHead } from "../../log/witness.ts";
+import { observeCheckpoint } from "../../log/witness.ts";
 import { finishCommand } from "../../journal/command-journal.ts";
 import { spoolEvent } from "../../receipts/spooled-event.ts";
 import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
@@ -64,8 +64,8 @@ export async function submitReceipt(
       if (isOverdue) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
-    // The answer's head is a head like any other: one that forks from what was seen is no proof of anything.
-    await observeHead(attachment, answer.checkpoint, signal);
+    // The answer's checkpoint is a checkpoint like any other: one that forks from what was seen is no proof of anything.
+    await observeCheckpoint(attachment, answer.checkpoint, signal);
     await replaceJsonFile(accepted, bundle);
     if (waiting.command_id !== null)
       await finishCommand(layout, waiting.command_id, `receipt ${answer.receipt_id}`);

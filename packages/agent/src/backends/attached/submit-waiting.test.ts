@@ -19,7 +19,7 @@ import { listChain } from "../../receipts/chain.ts";
 import { listReceipts, readStatement } from "../../receipts/receipt-files.ts";
 import { signReceipt, type WaitingReceipt } from "../../receipts/sign-receipt.ts";
 import { backupStatement } from "../../receipts/statements.ts";
-import { readKeptHead } from "../../log/witness.ts";
+import { readKeptCheckpoint } from "../../log/witness.ts";
 import { finishCommand, journalCommand, markStarted, openCommands } from "../../journal/command-journal.ts";
 import { spoolEvent } from "../../receipts/spooled-event.ts";
 import { submitWaiting } from "./submit-waiting.ts";
@@ -76,7 +76,7 @@ it("a proven answer is kept as a bundle that anybody can verify, with the checkp
     const { key, logKey } = root.attachment;
     expect((await verifyReceipt({ bundle, publicKey: key.publicKey, logKey })).verdict).toBe("true");
   }
-  expect(await readKeptHead(root.layout)).toBe(service.log.checkpoint());
+  expect(await readKeptCheckpoint(root.layout)).toBe(service.log.checkpoint());
 });
 
 it.each([

@@ -10,7 +10,7 @@ import { readText } from "../../state/read-json.ts";
 import { readSigningKey, signerSocket } from "../../signer/open-signing-keys.ts";
 import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
 import { SIGNER_SOCKET } from "../../signer/command.ts";
-import { socketOf } from "../../signer-client/held-line.ts";
+import { socketOf } from "../../signer-client/signer-reference.ts";
 import { heldRecipients } from "../../signer-client/remote-identities.ts";
 import { UserError } from "../../errors/user-error.ts";
 import { EngineApiError } from "../../sandboxes/container/engine-api.ts";

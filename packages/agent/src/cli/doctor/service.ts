@@ -9,7 +9,7 @@ import { readPinnedCa } from "../../transport/pinned-ca.ts";
 import { readLastHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { LogAlarmError, readLogAlarm } from "../../state/log-alarm.ts";
 import { ServiceError } from "../../transport/service-error.ts";
-import { observeHead } from "../../log/witness.ts";
+import { observeCheckpoint } from "../../log/witness.ts";
 import type { Call } from "../command.ts";
 import { examineCertificates } from "./certificates.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
@@ -38,7 +38,7 @@ export async function examineService(call: Call, layout: Layout, config: Config)
     if (url !== undefined)
       findings.push(...(await examineCertificates(url, await readPinnedCa(caFile ?? null), call.signal)));
     if (serverTime_ms !== null) findings.push(examineClock(serverTime_ms - asked));
-    await observeHead(attachment, head.checkpoint, call.signal);
+    await observeCheckpoint(attachment, head.checkpoint, call.signal);
     findings.push(good("log", `${head.tree_size} entries; extends every head that this agent has seen`));
   } catch (error) {
     if (error instanceof LogAlarmError) findings.push(bad("log", error.message, "attestore alarm"));

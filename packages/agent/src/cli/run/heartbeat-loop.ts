@@ -4,7 +4,7 @@ import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { journalCommand, openCommands } from "../../journal/command-journal.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { passingTrouble, type PassingTrouble } from "./passing-trouble.ts";
+import { transientFailure, type TransientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
@@ -19,7 +19,7 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
   let inJournal = new Set<string>();
   const unknown = new Set<string>();
   let failures = 0;
-  let troubled: PassingTrouble["of"] | null = null;
+  let troubled: TransientFailure["of"] | null = null;
   let alarmed = false;
   while (!signal.aborted) {
     let wait_ms: number;
@@ -31,11 +31,15 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
       for (const id of handedOver) toAck.add(id);
       if (handedOver.length > 0) run.work.ring();
       const acks = [...toAck].slice(0, 1000);
-      const { response, unknownCommands, headProblem } = await sendHeartbeat(attachment, await run.config(), {
-        signal,
-        acks,
-        once: true,
-      });
+      const { response, unknownCommands, checkpointProblem } = await sendHeartbeat(
+        attachment,
+        await run.config(),
+        {
+          signal,
+          acks,
+          once: true,
+        },
+      );
       for (const id of acks) toAck.delete(id);
       for (const command of response.commands) {
         const isNew = await journalCommand(layout, command);
@@ -56,9 +60,9 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
       if (failures > 0) run.spool.ring();
       if (failures > 0) run.work.ring();
       failures = 0;
-      const isAlarm = headProblem !== null && headProblem.code === "log_alarm";
+      const isAlarm = checkpointProblem !== null && checkpointProblem.code === "log_alarm";
       if (isAlarm && !alarmed) {
-        say(headProblem.message);
+        say(checkpointProblem.message);
         run.spool.ring();
       }
       alarmed = isAlarm;
@@ -66,7 +70,7 @@ export async function heartbeatLoop(run: AgentRun): Promise<void> {
       wait_ms = interval_ms * (0.9 + Math.random() * 0.2);
     } catch (error) {
       if (signal.aborted) return;
-      const trouble = passingTrouble(error, layout);
+      const trouble = transientFailure(error, layout);
       if (trouble === null) throw error;
       failures++;
       if (trouble.of !== troubled || isUnauthenticated(error)) say(trouble.message);

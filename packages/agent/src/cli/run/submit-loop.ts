@@ -2,7 +2,7 @@ import { backoffDelay } from "../../transport/backoff.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { submitWaiting } from "../../backends/attached/submit-waiting.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { passingTrouble } from "./passing-trouble.ts";
+import { transientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 15 * 60_000 };
 /** How often the spool is looked at unasked: other processes of this root put things there too. */
@@ -28,7 +28,7 @@ export async function submitLoop(run: AgentRun): Promise<void> {
       }
     } catch (error) {
       if (signal.aborted) return;
-      const trouble = passingTrouble(error, attachment.layout);
+      const trouble = transientFailure(error, attachment.layout);
       if (trouble === null) throw error;
       failures++;
       wait_ms = backoffDelay(AFTER_FAILURE, failures, trouble.retryAfter_s);

@@ -18,7 +18,7 @@ import { runRestoreTest } from "../run-restore-test.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 import { takeWorkLock } from "../work-lock.ts";
 import type { AgentRun } from "./agent-run.ts";
-import { diskFull } from "./passing-trouble.ts";
+import { diskFull } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
 const UNASKED_MS = 60_000;

@@ -4,7 +4,7 @@ import { errorCode } from "@attestore/host/errno";
 import { DamagedCiphertext } from "../../crypto/damaged.ts";
 import { decompress } from "../../crypto/decompress.ts";
 import { RestoreRefused } from "../engine.ts";
-import { withHead } from "../with-head.ts";
+import { peekStart } from "../peek-start.ts";
 import { type Compression, compressionOf, HEAD_BYTES, nameOfUnknown, type Sniffed, sniff } from "./sniff.ts";
 
 export interface LookedInside extends Sniffed {
@@ -17,10 +17,10 @@ export interface LookedInside extends Sniffed {
 
 /** Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can be restored. */
 export async function lookInside(content: AsyncIterable<Buffer>): Promise<LookedInside> {
-  const outer = await withHead(content, HEAD_BYTES);
+  const outer = await peekStart(content, HEAD_BYTES);
   const compression = compressionOf(outer.head);
   const inner =
-    compression === "none" ? outer : await withHead(decompressed(outer.content, compression), HEAD_BYTES);
+    compression === "none" ? outer : await peekStart(decompressed(outer.content, compression), HEAD_BYTES);
   const found = sniff(inner.head);
   if (found !== null) return { ...found, compression, content: inner.content, close: inner.close };
   await inner.close();

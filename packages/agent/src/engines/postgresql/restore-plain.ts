@@ -2,7 +2,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { diskFullDuringRestore, whyItDied } from "../disk-full.ts";
 import { RestoreRefused } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { withHead } from "../with-head.ts";
+import { peekStart } from "../peek-start.ts";
 import { giveToLoader, LOADING_ROLE, needsOf, needsSuperuser } from "./loading-role.ts";
 import { isOwnError } from "./own-error.ts";
 import { isLacking, outOfMemory } from "./refusal.ts";
@@ -33,7 +33,7 @@ export async function restorePlain(
   signal: AbortSignal,
 ): Promise<void> {
   let first = null as string | null;
-  const dump = await withHead(content, HEAD_BYTES);
+  const dump = await peekStart(content, HEAD_BYTES);
   const needs = needsOf(dump.head.toString("utf8"));
   const schemas = await giveToLoader(server, database, needs, signal).catch(async (error: unknown) => {
     await dump.close();

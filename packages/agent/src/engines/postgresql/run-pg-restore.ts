@@ -2,7 +2,7 @@ import type { Child, Exit } from "../../processes/child.ts";
 import { feed } from "../../processes/feed.ts";
 import { stopIfAborted } from "../../errors/run-error.ts";
 import type { ScratchServer } from "../scratch-server.ts";
-import { lookIntoArchive, lookIntoDirectory } from "./archive-head.ts";
+import { lookIntoArchive, lookIntoDirectory } from "./archive-start.ts";
 import { giveToLoader, LOADING_ROLE } from "./loading-role.ts";
 import { firstError } from "./own-error.ts";
 import { passingOver } from "./passing-over.ts";

@@ -9,7 +9,7 @@ import { RunError } from "../../errors/run-error.ts";
 import { entriesOf, type Name, nameIn, openToldDirectory } from "../../trees/open.ts";
 import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
-import { findOwnParents, openPrivate, ownUid } from "./own-parent.ts";
+import { findPrivateParents, openPrivate, ownUid } from "./private-parent.ts";
 
 /** The owner is in the name, so that there is no moment at which a directory exists and its owner is unknown. */
 const NAME = /^(?:attestore-)?([0-9]+-[0-9]+-[0-9a-f]{8}-[0-9]+)-[0-9a-f]{8}$/;
@@ -69,7 +69,7 @@ async function eachAbandoned(scratchDir: string, ofEach: OfEach): Promise<Abando
   const found: AbandonedDirectory[] = [];
   const places = new Set([REACHABLE_PLACE, socketPlace()]);
   const privates = [scratchDir];
-  for (const place of places) privates.push(...(await findOwnParents(place)));
+  for (const place of places) privates.push(...(await findPrivateParents(place)));
   for (const path of privates) {
     const problem = await inDirectory(path, openPrivate, async (parent) => {
       for (const name of await abandonedIn(parent))

@@ -12,7 +12,7 @@ import {
   socketPlace,
   tryToRemove,
 } from "./abandoned-directories.ts";
-import { makeOwnParent, openPrivate } from "./own-parent.ts";
+import { makePrivateParent, openPrivate } from "./private-parent.ts";
 
 export interface ScratchDirectory {
   readonly path: string;
@@ -30,13 +30,13 @@ export async function makeScratchDirectory(parent: string, user: User | null): P
   await removeAbandonedDirectories(parent);
   return make(parent, "attestore-", user, async () => {
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    return user === null || (await isReachable(parent)) ? parent : makeOwnParent(REACHABLE_PLACE, user);
+    return user === null || (await isReachable(parent)) ? parent : makePrivateParent(REACHABLE_PLACE, user);
   });
 }
 
 /** As short a path as can be: a unix socket's is at most 107 bytes. @throws RunError */
 export function makeSocketDirectory(user: User | null): Promise<ScratchDirectory> {
-  return make(socketPlace(), "", user, () => makeOwnParent(socketPlace(), user));
+  return make(socketPlace(), "", user, () => makePrivateParent(socketPlace(), user));
 }
 
 async function make(

@@ -1,6 +1,6 @@
 import { firstIdAt } from "@attestore/contract";
 import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
-import { readNewestHead, type SignedHead } from "../../log/heads.ts";
+import { readNewestCheckpoint, type SignedCheckpoint } from "../../log/heads.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import { cosignaturesOf } from "../../log/witnessed-head.ts";
@@ -29,7 +29,7 @@ export interface Snapshot {
   orgId: string;
   period: EvidencePeriod;
   exportedAt: Date;
-  head: SignedHead;
+  head: SignedCheckpoint;
   /** Leaves in the pack; the first is a multiple of 256. */
   range: { from: number; to: number };
   start: Emission | null;
@@ -51,9 +51,9 @@ async function readHead(
   tx: DatabaseTransaction,
   signer: CheckpointSigner,
   orgId: string,
-): Promise<SignedHead> {
+): Promise<SignedCheckpoint> {
   const session = transactionSession(tx);
-  const head = await readNewestHead(session, signer, orgId);
+  const head = await readNewestCheckpoint(session, signer, orgId);
   const cosignatures = await cosignaturesOf(session, orgId, head.size);
   return { ...head, checkpoint: head.checkpoint + cosignatures.join("") };
 }

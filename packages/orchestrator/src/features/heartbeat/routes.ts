@@ -5,7 +5,7 @@ import {
   type RegisteredSource,
 } from "@attestore/contract";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readNewestHead, signNewest, type SignedHead } from "../../log/heads.ts";
+import { readNewestCheckpoint, signNewest, type SignedCheckpoint } from "../../log/heads.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
@@ -39,7 +39,7 @@ export function heartbeatRoutes({
   const tooOften = new TooOften(heartbeatInterval_s);
   const answer = (
     now: Date,
-    head: SignedHead,
+    head: SignedCheckpoint,
     sources: RegisteredSource[],
     commands: DeliveredCommand[],
   ): { status: 200; body: HeartbeatResponse } => ({
@@ -86,7 +86,7 @@ export function heartbeatRoutes({
         now,
         interval_s: heartbeatInterval_s,
       });
-      const head = await readNewestHead(transactionSession(tx), signer, principal.orgId);
+      const head = await readNewestCheckpoint(transactionSession(tx), signer, principal.orgId);
       return answer(now, head, sources, commands);
     },
   });

@@ -1,7 +1,7 @@
 import type { LogHead } from "@attestore/contract";
 import { toHex } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readNewestHead } from "../../log/heads.ts";
+import { readNewestCheckpoint } from "../../log/heads.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 
 export async function headBody(
@@ -9,7 +9,7 @@ export async function headBody(
   signer: CheckpointSigner,
   orgId: string,
 ): Promise<LogHead> {
-  const head = await readNewestHead(session, signer, orgId);
+  const head = await readNewestCheckpoint(session, signer, orgId);
   return {
     log_id: head.origin,
     tree_size: head.size,

@@ -1,7 +1,7 @@
 import { parseTilePath, ProofError, type Tile } from "@attestore/proof";
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { readNewestHead } from "../../log/heads.ts";
+import { readNewestCheckpoint } from "../../log/heads.ts";
 import { readTile } from "../../log/read-tile.ts";
 import { transactionSession } from "../../log/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
@@ -29,7 +29,7 @@ async function checkpoint(
 ): Promise<FastifyReply> {
   const { org } = request.params as { org: string };
   await requireReader(db, org, request, "head");
-  const head = await readInOrg(db, org, (tx) => readNewestHead(transactionSession(tx), signer, org));
+  const head = await readInOrg(db, org, (tx) => readNewestCheckpoint(transactionSession(tx), signer, org));
   return reply.type("text/plain; charset=utf-8").send(head.checkpoint);
 }
 

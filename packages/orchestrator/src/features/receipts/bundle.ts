@@ -2,7 +2,7 @@ import type { ReceiptBundle } from "@attestore/contract";
 import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier } from "../../log/log-keys.ts";
-import { readNewestHead } from "../../log/heads.ts";
+import { readNewestCheckpoint } from "../../log/heads.ts";
 import { readPlacement } from "../../log/read-inclusion.ts";
 import type { SqlSession } from "../../log/sql-session.ts";
 import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
@@ -18,7 +18,7 @@ export async function readBundle(
   signer: CheckpointSigner,
   receipt: StoredReceipt,
 ): Promise<ReceiptBundle> {
-  const head = await readNewestHead(session, signer, receipt.org_id);
+  const head = await readNewestCheckpoint(session, signer, receipt.org_id);
   const witnessed = await newestWitnessedSize(session, receipt.org_id, receipt.log_index);
   const size = witnessed ?? head.size;
   const placement = await readPlacement(session, signer, {

@@ -2,7 +2,7 @@ import type { Layout } from "../../state/layout.ts";
 import { isDiskFull } from "../../errors/run-error.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 
-export interface PassingTrouble {
+export interface TransientFailure {
   readonly of: "service" | "disk";
   /** A sentence. */
   readonly message: string;
@@ -13,7 +13,7 @@ export interface PassingTrouble {
  * What a loop of a running agent waits out; null for a defect, which ends the agent. On a full disk nothing is taken on: a command that is
  * not written down is not acked, and comes again.
  */
-export function passingTrouble(error: unknown, layout: Layout): PassingTrouble | null {
+export function transientFailure(error: unknown, layout: Layout): TransientFailure | null {
   if (error instanceof ServiceError)
     return { of: "service", message: error.message, retryAfter_s: error.retryAfter_s };
   return isDiskFull(error) ? { of: "disk", message: diskFull(layout), retryAfter_s: null } : null;

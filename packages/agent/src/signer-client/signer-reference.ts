@@ -9,11 +9,11 @@ export function socketOf(identity: string): string | null {
   return LINE.exec(identity)?.[1] ?? null;
 }
 
-export function heldLine(socket: string): string {
+export function signerReferenceLine(socket: string): string {
   return `held-by-signer ${socket}`;
 }
 
 /** A whole identity file. */
-export function heldFile(socket: string, recipient: string): string {
-  return `# The signing process holds this identity; a copy of it only root can make: docs/keys.md\n# public key: ${recipient}\n${heldLine(socket)}\n`;
+export function signerReferenceFile(socket: string, recipient: string): string {
+  return `# The signing process holds this identity; a copy of it only root can make: docs/keys.md\n# public key: ${recipient}\n${signerReferenceLine(socket)}\n`;
 }

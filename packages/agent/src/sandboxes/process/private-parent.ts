@@ -14,11 +14,11 @@ const NAME = /^attestore-([0-9]+)-([0-9]+)(?:-x[0-9a-f]{8})?$/;
  * in it is ours. Nobody but `user` can walk through it.
  * @throws RunError `sandbox_failed`
  */
-export async function makeOwnParent(place: string, user: User | null): Promise<string> {
+export async function makePrivateParent(place: string, user: User | null): Promise<string> {
   await requireSticky(place);
   const gid = user?.gid ?? process.getgid?.() ?? 0;
   const mode = user === null ? 0o700 : 0o710;
-  for (const path of await findOwnParents(place)) {
+  for (const path of await findPrivateParents(place)) {
     const stats = await lstat(path).catch(() => null);
     if (stats !== null && stats.gid === gid && (stats.mode & 0o7777) === mode) return path;
   }
@@ -44,7 +44,7 @@ export async function makeOwnParent(place: string, user: User | null): Promise<s
 }
 
 /** Those of ours: a link, or a directory that somebody else may write to, is none. */
-export async function findOwnParents(place: string): Promise<string[]> {
+export async function findPrivateParents(place: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of (await readdir(place).catch((): string[] => [])).sort()) {
     if (Number(NAME.exec(name)?.[1] ?? -1) !== ownUid()) continue;

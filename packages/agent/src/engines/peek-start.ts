@@ -1,4 +1,4 @@
-export interface WithHead {
+export interface PeekedContent {
   /** At most so many bytes as were asked for. */
   readonly head: Buffer;
   /** All of it. */
@@ -8,7 +8,7 @@ export interface WithHead {
 }
 
 /** Looks at how content begins. */
-export async function withHead(content: AsyncIterable<Buffer>, bytes: number): Promise<WithHead> {
+export async function peekStart(content: AsyncIterable<Buffer>, bytes: number): Promise<PeekedContent> {
   const pieces = content[Symbol.asyncIterator]();
   let head: Buffer = Buffer.alloc(0);
   let ended = false;
