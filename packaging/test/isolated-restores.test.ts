@@ -58,6 +58,12 @@ sources:
       - { id: few-processes, command: [/usr/local/bin/attack, few-processes], expect: "n = 0" }
       - { id: no-bus, command: [/usr/local/bin/attack, no-bus], expect: "n = 0" }
       - { id: leaves, command: [/usr/local/bin/attack, leaves], expect: "n = 1" }
+  archive:
+    engine: restic
+    repository: /srv/restic
+    password: file:/srv/restic.pw
+    checks:
+      - { id: there, query: srv/tree/numbers, expect: "bytes = 3893" }
 `;
 
 interface Tested {
@@ -66,7 +72,7 @@ interface Tested {
 }
 
 /** The newest receipt of a test that the agent's own unit, with all of its settings, made. */
-function restoreTest(): { output: string; failed: string[]; isolation: unknown } {
+function restoreTest(source = "hostile"): { output: string; failed: string[]; isolation: unknown } {
   // As the unit runs it: a shell of root's could make namespaces.
   const run = system.run([
     "systemd-run",
@@ -81,7 +87,7 @@ function restoreTest(): { output: string; failed: string[]; isolation: unknown }
     "/usr/bin/attestore",
     "restore-test",
     "--source",
-    "hostile",
+    source,
     "--json",
   ]);
   const output = run.stdout + run.stderr;
@@ -121,6 +127,14 @@ beforeAll(async () => {
     pg_dropcluster --stop 15 hostile_test
     touch -d '1 hour ago' /srv/dumps/shop.dump
   `);
+  mustShell(`
+    mkdir -p /srv/tree
+    seq 1 1000 >/srv/tree/numbers
+    echo hush-hush >/srv/restic.pw
+    restic --quiet --no-cache --repo /srv/restic --password-file /srv/restic.pw init
+    restic --quiet --no-cache --repo /srv/restic --password-file /srv/restic.pw backup /srv/tree
+    chown -R attestore /srv/restic /srv/restic.pw
+  `);
   mustShell(`cat >>${STATE}/config.yaml <<'CONFIG'${CONFIG}CONFIG`);
   // Something to reach.
   mustShell(
@@ -155,6 +169,14 @@ describe("an attacker who starts programs where a restore runs", () => {
     await until("the unit has ended", () => left() === "", 30);
     const files = (): string => mustShell("find /var/cache/attestore-sandbox -mindepth 2");
     await until("what it restored is gone", () => files() === "", 30);
+  });
+
+  it("meets restic there too, to whom the agent reads a repository that the unit cannot see", () => {
+    system.must("attestore", "backup", "--source", "archive");
+    const { failed, isolation, output } = restoreTest("archive");
+    const journal = mustShell("journalctl --no-pager -u 'attestore-sandbox@*' | tail -20");
+    expect([failed, isolation], output + journal).toEqual([[], "unit"]);
+    expect(output).toContain('"passed"');
   });
 
   it("is not restored by less where the unit is there and does not answer", () => {

@@ -547,7 +547,7 @@ describe("a restic repository", () => {
     const seen: string[] = [];
     const watch = setInterval(
       () => seen.push(execFileSync("ps", ["axww", "-o", "args"], { encoding: "utf8" })),
-      20,
+      100,
     );
     await backing;
     clearInterval(watch);

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { clientVersions } from "../../engines/index.ts";
-import { openRepository } from "../../engines/restic/open-repository.ts";
+import { requireRepository } from "../../engines/restic/open-repository.ts";
 import type { Config } from "../../config/config.ts";
 import type { Layout } from "../../state/layout.ts";
 import type { SourceConfig } from "../../config/source-config.ts";
@@ -61,11 +61,7 @@ async function reach(layout: Layout, source: SourceConfig, signal: AbortSignal):
   const within = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
   const versions = await clientVersions(source, { scratchDir: layout.scratch, signal: within });
   if (versions !== null) return `${versions.server}, dumped by ${versions.client}`;
-  if (source.engine === "restic" && !source.as_agent) {
-    const repository = await openRepository(source.repository);
-    await repository.close();
-    return repository.where;
-  }
+  if (source.engine === "restic" && !source.as_agent) return requireRepository(source.repository, within);
   if (!("path" in source)) return source.engine;
   try {
     await access(source.path, constants.R_OK);

@@ -29,6 +29,7 @@ export async function openLocalRepository(path: string): Promise<Repository> {
   });
   return {
     where: path,
+    isRemote: false,
     list: (type) => orUnreadable(path, type, () => listed(root, type)),
     size: (file) =>
       withFile(path, root, file, async (handle) => {

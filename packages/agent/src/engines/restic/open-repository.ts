@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import { RunError } from "../../errors/run-error.ts";
 import { openLocalRepository } from "./local-repository.ts";
-import { type Repository, UnreadableRepository } from "./repository.ts";
+import { openRcloneRepository } from "./rclone-repository.ts";
+import { openRestRepository } from "./rest-repository.ts";
+import { openS3Repository } from "./s3-repository.ts";
+import { DamagedRepository, type Repository, UnreadableRepository } from "./repository.ts";
 
 /**
  * The repository that `restic --repo` would take, to be read by this process.
@@ -16,11 +19,33 @@ export async function openRepository(location: string): Promise<Repository> {
   }
 }
 
+/** Where it is, once its `config` was seen there. @throws RunError `ciphertext_unavailable`, `source_missing`, `sandbox_lacks` */
+export async function requireRepository(location: string, signal: AbortSignal): Promise<string> {
+  const repository = await openRepository(location);
+  const { where } = repository;
+  try {
+    if ((await repository.size({ type: "config", name: "" }, signal)) !== null) return where;
+  } catch (error) {
+    const isOfIt = error instanceof UnreadableRepository || error instanceof DamagedRepository;
+    if (!isOfIt) throw error;
+    throw new RunError("ciphertext_unavailable", error.message, { cause: error });
+  } finally {
+    await repository.close();
+  }
+  throw new RunError("source_missing", `there is no repository at ${where}`);
+}
+
 function opened(location: string): Promise<Repository> {
   const [, kind = "local"] = /^([a-z0-9]+):/.exec(location) ?? [];
   switch (kind) {
     case "local":
       return openLocalRepository(resolve(location.replace(/^local:/, "")));
+    case "rest":
+      return openRestRepository(location.slice("rest:".length));
+    case "s3":
+      return openS3Repository(location.slice("s3:".length));
+    case "rclone":
+      return openRcloneRepository(location.slice("rclone:".length));
     default:
       return Promise.reject(notReadHere(kind));
   }

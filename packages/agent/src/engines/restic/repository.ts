@@ -29,6 +29,8 @@ export interface FilePiece {
 export interface Repository {
   /** Says where it is, in messages; without a secret. */
   readonly where: string;
+  /** Over a network: what breaks there in the middle may succeed a moment later. */
+  readonly isRemote: boolean;
   /** @throws UnreadableRepository */
   list(type: ListedType, signal: AbortSignal): Promise<readonly { name: string; size: number }[]>;
   /** Null where it is not there. @throws UnreadableRepository, DamagedRepository */
@@ -40,9 +42,13 @@ export interface Repository {
 
 /** The way to it does not lead there now: that says nothing of what it holds. */
 export class UnreadableRepository extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  /** Whether it may succeed if it is asked for again a moment later. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, options: ErrorOptions & { mayPass?: boolean } = {}) {
     super(message, options);
     this.name = "UnreadableRepository";
+    this.mayPass = options.mayPass === true;
   }
 }
 

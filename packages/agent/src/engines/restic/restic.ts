@@ -58,11 +58,16 @@ export class Restic {
       throw error;
     }
     let started = 0;
+    const ending: (() => Promise<void>)[] = [];
     const startOne: StartRestic = async (args) => {
       const connection = await connectRestic(place, (started += 1), signal);
       const served = serveRepository(connection.stream, repository);
       // Restic, which would wait for an answer for ever, is told by the end of its pipes.
-      void served.closed.then(() => connection.close());
+      const closed = served.closed.then(() => connection.close());
+      ending.push(() => {
+        served.close();
+        return closed;
+      });
       try {
         const child = await place.start({
           command: "restic",
@@ -79,6 +84,7 @@ export class Restic {
       }
     };
     return new Restic(signal, startOne, async () => {
+      await Promise.all(ending.map((end) => end()));
       await place.close();
       await repository.close();
     });
@@ -106,8 +112,8 @@ export class Restic {
     const { child, served } = await this.#startOne(["--no-lock", "--no-cache", "--quiet", ...args]);
     this.#served = served;
     child.stderr.on("data", (text: string) => {
-      // What is not there now will not be there in a quarter of an hour, for which restic tries.
-      if (served !== null && RETRYING.test(text)) void child.stop();
+      // What was read and is wrong, or is not there, will be so in a quarter of an hour, for which restic tries.
+      if (served !== null && !served.mayPass() && RETRYING.test(text)) void child.stop();
     });
     return child;
   }

@@ -24,10 +24,15 @@ export interface ServedRepository {
   unreadable(): UnreadableRepository | null;
   /** What was asked for and is not there, or is not what it should be; null if all was. */
   damaged(): string | null;
+  /** Whether what failed may succeed if restic asks for it again. */
+  mayPass(): boolean;
   /** Resolves when nothing is answered any more. */
   readonly closed: Promise<void>;
   close(): void;
 }
+
+/** In a row, until restic is not let try again. */
+const MOST_FAILURES = 20;
 
 const LIST_TYPE = "application/vnd.x.restic.rest.v2";
 
@@ -39,6 +44,7 @@ export function serveRepository(stream: Duplex, repository: Repository): ServedR
   const over = new AbortController();
   let unreadable: UnreadableRepository | null = null;
   let damaged: string | null = null;
+  let failures = 0;
   const session = performServerHandshake(stream, {
     // Restic opens five at once.
     settings: { maxConcurrentStreams: 32, enablePush: false },
@@ -63,17 +69,14 @@ export function serveRepository(stream: Duplex, repository: Repository): ServedR
     const signal = AbortSignal.any([over.signal, gone.signal]);
     answer(asked, headers, repository, signal).then(
       (missing) => {
+        failures = 0;
         if (missing !== null) damaged ??= missing;
       },
       (error: unknown) => {
         if (!signal.aborted) {
+          failures += 1;
           if (error instanceof DamagedRepository) damaged ??= error.message;
-          else if (error instanceof UnreadableRepository) unreadable ??= error;
-          else
-            unreadable ??= new UnreadableRepository(
-              `the repository ${repository.where} cannot be read (${String(error)})`,
-              { cause: error },
-            );
+          else unreadable = unreadableOf(repository, error);
         }
         if (asked.destroyed) return;
         if (asked.headersSent) asked.close(constants.NGHTTP2_INTERNAL_ERROR);
@@ -84,6 +87,8 @@ export function serveRepository(stream: Duplex, repository: Repository): ServedR
   return {
     unreadable: () => unreadable,
     damaged: () => damaged,
+    mayPass: () =>
+      damaged === null && unreadable?.mayPass === true && failures > 0 && failures <= MOST_FAILURES,
     closed: closed.promise,
     close: () => {
       over.abort();
@@ -91,6 +96,13 @@ export function serveRepository(stream: Duplex, repository: Repository): ServedR
       stream.destroy();
     },
   };
+}
+
+function unreadableOf({ where, isRemote }: Repository, error: unknown): UnreadableRepository {
+  if (error instanceof UnreadableRepository) return error;
+  const why = error instanceof Error ? error.message : "unknown error";
+  const options = { cause: error, mayPass: isRemote };
+  return new UnreadableRepository(`the repository ${where} cannot be read (${why})`, options);
 }
 
 /** What restic can't do without and is not there, for messages; else null. */

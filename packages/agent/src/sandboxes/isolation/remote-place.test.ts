@@ -72,3 +72,20 @@ test("what is written faster than the program reads arrives whole, in order and 
   expect(errors).toEqual([]);
   expect(Buffer.concat(taken).equals(Buffer.concat(pieces))).toBe(true);
 });
+
+test("a program that is stopped after its place was closed is told nothing, and nothing breaks", async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const decoder = new FrameDecoder();
+  input.on("data", (bytes: Buffer) => {
+    for (const { type, channel } of decoder.push(bytes))
+      if (type === FRAME.start) setImmediate(() => output.write(frame(FRAME.started, channel)));
+  });
+  output.write(jsonFrame(FRAME.ready, 0, { home: "/h", sockets: "/s", self: null }));
+  const close = (): Promise<void> => Promise.resolve(void input.end());
+  const place = await openRemotePlace({ input, output, close }, LIMITS, () => undefined);
+  const child = await place.start({ command: "cat", args: [], signal: new AbortController().signal });
+  await place.close();
+  const stopped = child.stop();
+  output.end();
+  expect(await stopped).toMatchObject({ signal: "SIGKILL" });
+});

@@ -120,7 +120,11 @@ export async function openRemotePlace(
     shared: null,
     start,
     connect,
-    close: () => (closing ??= stream.close()),
+    close: () => {
+      // What still runs in there is stopped by whoever started it, perhaps a moment later: there is nobody to tell any more.
+      isLost = true;
+      return (closing ??= stream.close());
+    },
   };
 }
 
