@@ -97,8 +97,10 @@ export function parseConfig(text: string, file: string, root: string): Config {
   };
 
   const value = withoutEmptyBlocks(valueOf(document, file));
-  for (const issue of schemaIssues(value)) report(issue.path, issue.message);
-  if (issues.length > 0 || !Value.Check(ConfigFile, value)) throw new ConfigError(file, issues);
+  const isValid = Value.Check(ConfigFile, value);
+  // To look for what is wrong takes far longer than to see that nothing is.
+  if (!isValid) for (const issue of schemaIssues(value)) report(issue.path, issue.message);
+  if (issues.length > 0 || !isValid) throw new ConfigError(file, issues);
 
   const limits = parseLimits(value.limits, DEFAULT_LIMITS, (field, message) =>
     report(field === "" ? ["limits"] : ["limits", field], message),

@@ -44,7 +44,11 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
       return [];
     },
   });
-  const empty = await encrypter.encrypt(new Uint8Array(0));
+  // As a stream: for bytes the library asks Node for a `Response`, and to load what that belongs to takes longer than all else here.
+  const chunks: Uint8Array[] = [];
+  const nothing = new ReadableStream<Uint8Array<ArrayBuffer>>({ start: (controller) => controller.close() });
+  for await (const chunk of await encrypter.encrypt(nothing)) chunks.push(chunk);
+  const empty = Buffer.concat(chunks);
   if (fileKey === null) throw new Error("age-encryption returned a header without a file key");
   const EMPTY_PAYLOAD_BYTES = PAYLOAD_NONCE_BYTES + 16;
   const header = empty.subarray(0, empty.length - EMPTY_PAYLOAD_BYTES);
