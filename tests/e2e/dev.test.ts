@@ -4,11 +4,12 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runningServer } from "../../tools/seed/running-server.ts";
 import { buildDashboard } from "./dashboard/build-dashboard.ts";
 import { mailedCodes } from "./dashboard/mailed-codes.ts";
+import { startBrowser } from "./harness/browser.ts";
 import { api } from "./harness/https.ts";
 import { descendants } from "./harness/processes.ts";
 import { repositoryCopy, type RepositoryCopy } from "./harness/repository-copy.ts";
@@ -32,10 +33,7 @@ beforeAll(async () => {
   });
   for (const stream of [dev.stdout, dev.stderr])
     stream?.setEncoding("utf8").on("data", (text: string) => (talk += text));
-  browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-  });
+  browser = await startBrowser();
   await until("npm run dev says its address", () => running() && talk.includes(`open ${url}`), 120);
 });
 

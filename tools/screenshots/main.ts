@@ -5,10 +5,10 @@
  *   npm run screenshots -- DIRECTORY [NAME…]
  */
 import pg from "pg";
-import { chromium } from "playwright-core";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";
 import { openDatabase } from "../../packages/orchestrator/src/platform/postgres/open-database.ts";
 import { buildDashboard } from "../../tests/e2e/dashboard/build-dashboard.ts";
+import { startBrowser } from "../../tests/e2e/harness/browser.ts";
 import { createAuthKey } from "../../tests/e2e/harness/organisation.ts";
 import { startServer } from "../../tests/e2e/harness/server.ts";
 import { demoHistory } from "./demo-history.ts";
@@ -21,10 +21,7 @@ const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 await buildDashboard();
 const server = await startServer();
-const browser = await chromium.launch({
-  executablePath: "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-});
+const browser = await startBrowser();
 try {
   const { id: orgId } = await server.cliJson<{ id: string }>("org", "add", "Harbour Logistics");
   const opened = await openDatabase({ dataDirectory: server.data, role: "command", log: silentLogger });

@@ -19,7 +19,7 @@ const LOADS = 15;
 export async function measurePage(server: Server, token: string, sources: number): Promise<PageFigures> {
   keepApart();
   const browser = await chromium.launch({
-    executablePath: "/usr/bin/chromium",
+    executablePath: "/usr/bin/chromium-headless-shell",
     args: ["--no-sandbox", "--disable-gpu"],
   });
   const open = async (): Promise<BrowserContext> => {

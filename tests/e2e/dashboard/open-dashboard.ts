@@ -15,7 +15,8 @@
  * `org` goes into the other harness files as it is: `attachedHost(org)` is a host with the real agent, `attach(org)` an agent that
  * is only its calls.
  */
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+import { startBrowser } from "../harness/browser.ts";
 import { api, ownAddress } from "../harness/https.ts";
 import { createAuthKey, type Organisation } from "../harness/organisation.ts";
 import { addPasskey } from "../harness/operator-passkey.ts";
@@ -72,15 +73,10 @@ let orgs = 0;
 export async function openDashboard(settings: Environment = {}): Promise<Dashboard> {
   await buildDashboard();
   const server = await startServer({ ATTESTORE_SIGNUP: "open", ...settings });
-  const browser = await chromium
-    .launch({
-      executablePath: "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-gpu", "--disable-quic"],
-    })
-    .catch(async (error: unknown) => {
-      await server.remove();
-      throw error;
-    });
+  const browser = await startBrowser().catch(async (error: unknown) => {
+    await server.remove();
+    throw error;
+  });
 
   const exchange = async (path: string, json: object, token?: string): Promise<SessionStarted> => {
     const answer = await api(server, { method: "POST", path, json, token, from: ownAddress() });
