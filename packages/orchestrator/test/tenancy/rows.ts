@@ -13,17 +13,16 @@ export async function hashRows(
     "select relname as name from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by relname",
   );
   const kept = tables.filter(({ name }) => !TOLD_OF_CALLS.has(name));
-  const patterns = about?.map((id) => `%${id}%`) ?? ["%"];
   const { rows } = await pool.query<{ name: string; hash: string | null }>(
     kept
       .map(
         // A session's last use is written down at most once a minute, by whatever call comes then.
         ({ name }) => `select '${name}' as name, (select md5(string_agg(line, '\n' order by line)) from (
           select (to_jsonb(t) - 'last_used_at')::text as line from "${name}" as t) as lines
-          where line like any($1::text[])) as hash`,
+          where ${about === null ? "true" : "convert_to(line, 'UTF8') like any($1::bytea[])"}) as hash`,
       )
       .join(" union all "),
-    [patterns],
+    about === null ? [] : [patterns(about)],
   );
   return new Map(rows.map(({ name, hash }) => [name, hash ?? ""]));
 }
@@ -44,10 +43,15 @@ export async function rowsThatMix(
         ({
           name,
         }) => `select '${name}: ' || line as found from (select to_jsonb(t)::text as line from "${name}" as t) as lines
-          where line like any($1::text[]) and line like any($2::text[])`,
+          where convert_to(line, 'UTF8') like any($1::bytea[]) and convert_to(line, 'UTF8') like any($2::bytea[])`,
       )
       .join(" union all "),
-    [one.map((id) => `%${id}%`), other.map((id) => `%${id}%`)],
+    [patterns(one), patterns(other)],
   );
   return rows.map(({ found }) => found);
+}
+
+/** Of bytes, which are searched four times as fast as characters. */
+function patterns(ids: readonly string[]): Buffer[] {
+  return ids.map((id) => Buffer.from(`%${id}%`));
 }
