@@ -11,8 +11,8 @@ import { insertReceipts } from "../src/features/receipts/store.ts";
 import { LogAppends } from "../src/log/log-appends.ts";
 import { lockLogs, type LockedLog } from "../src/log/locked-log.ts";
 import { LogCorruption } from "../src/log/log-corruption.ts";
-import { packHashes, plainArray } from "../src/log/packed.ts";
-import { clientSession } from "../src/log/sql-session.ts";
+import { packHashes, plainArray } from "../src/platform/database/packed.ts";
+import { clientSession } from "../src/platform/database/sql-session.ts";
 import type { TestAgent } from "../src/log/testing/log-world.ts";
 import { makeReceipts, type Fleet, type MadeReceipt } from "./scale-receipts.ts";
 

@@ -14,6 +14,8 @@
  * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
  * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
  */
+import { callRecords } from "../src/features/submissions/call-records.ts";
+import { logErrorAnswer } from "../src/features/submissions/log-error-answer.ts";
 import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -197,7 +199,13 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     const sequencerPool = openSequencerPool(connection, logTo, { way: "log" });
     const metrics = createMetrics();
     const { onBatch } = metrics;
-    const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: logTo, onBatch });
+    const sequencer = new Sequencer({
+      pool: sequencerPool,
+      calls: callRecords,
+      signer,
+      logger: logTo,
+      onBatch,
+    });
     const app = buildApp({
       db: access.database,
       sealer,
@@ -222,6 +230,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       shutdown: shutdown.signal,
       publicUrl: url,
       appendImpersonatedCall,
+      answerTo: logErrorAnswer,
       firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
       ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
       ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),

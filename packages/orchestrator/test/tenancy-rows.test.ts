@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PoolClient } from "pg";
 import { sql } from "kysely";
 import { apiRoutes } from "../src/features/api-routes.ts";
-import { readInOrg, scopeToOrg } from "../src/platform/http/org-scope.ts";
+import { readInOrg, scopeToOrg } from "../src/platform/database/org-scope.ts";
 import type { Route } from "../src/platform/http/route.ts";
 import { startTestService, type TestService } from "./service.ts";
 import { nameOf } from "./tenancy/fill.ts";

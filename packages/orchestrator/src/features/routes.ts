@@ -1,4 +1,4 @@
-import type { Sequencer } from "../log/sequencer.ts";
+import type { Submissions } from "./submissions/submit-entry.ts";
 import type { Database } from "../platform/database/schema.ts";
 import type { Route } from "../platform/http/route.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -47,7 +47,7 @@ import { userRoutes } from "./users/routes.ts";
 export interface FeatureDeps extends BootstrapDeps, HeartbeatDeps, NotificationDeps {
   db: Database;
   /** The same database, for plain SQL. */
-  sequencer: Sequencer;
+  sequencer: Submissions;
   objects: ObjectStore;
   clock: Clock;
   /** Of the service's own authority; null with a certificate of the user's own. */

@@ -5,7 +5,7 @@ import { LogAppends } from "./log-appends.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import type { PlacedLeaf } from "./log-writes.ts";
-import { transactionSession } from "./sql-session.ts";
+import { transactionSession } from "../platform/database/sql-session.ts";
 
 export interface AppendedEvent {
   event: EventEntry;

@@ -1,49 +1,47 @@
 import { equalBytes } from "@attestore/proof";
 import type { PoolClient } from "pg";
-import { claimKeys, readActiveAgents } from "./batch-lookups.ts";
-import { insertAuditRows, rememberPlaces, type RememberedPlace } from "./batch-records.ts";
 import { decide, type Decision, type Found, type Submission } from "./decisions.ts";
-import type { EntryKind, LogEntry, PlacedEntry } from "./entry.ts";
+import type { CallRecords, EntryKind, LogEntry, PlacedCall, PlacedEntry } from "./entry.ts";
 import { LogAppends } from "./log-appends.ts";
 import type { Head, CheckpointSigner } from "./checkpoint-signer.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { lockLogs, type LockedLog } from "./locked-log.ts";
 import { ROOTS_OF_SIZES } from "./missing-heads.ts";
-import { plainArray } from "./packed.ts";
-import { pipelineSession, type SqlSession } from "./sql-session.ts";
+import { plainArray } from "../platform/database/packed.ts";
+import { pipelineSession, type PreparedQuery, type SqlSession } from "../platform/database/sql-session.ts";
 
-export interface CommittedBatch {
-  decisions: Map<Submission, Decision>;
+export interface CommittedBatch<Call, Answer> {
+  decisions: Map<Submission<Call>, Decision<Answer>>;
   logs: LogAppends;
 }
 
 /**
  * One transaction for many submissions:
  *
- * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents still active, keys, and
+ * 1. lock the logs' rows (other replicas now wait), then look up what the decisions need: agents still active, earlier calls, and
  *    what each kind of entry asks for. Every lookup is a later statement than the lock and sees all that came before it.
  * 2. decide, and give each new entry the next index of its log.
- * 3. write entries, leaves, full tiles, sizes and heads, idempotency and audit records; commit.
+ * 3. write entries, leaves, full tiles, sizes and heads, and what is kept of the calls; commit.
  *
  * A crash before the commit leaves nothing and nobody was answered; after it everything is there, and a client that got
- * no answer finds its entry by the same key or the same envelope. Rejects with whatever the database said; the connection is
+ * no answer finds its entry by the same call or the same envelope. Rejects with whatever the database said; the connection is
  * then not to be used again.
  */
-export async function commitBatch(
+export async function commitBatch<Call, Answer>(
   client: PoolClient,
-  submissions: readonly Submission[],
-  signer: CheckpointSigner,
-): Promise<CommittedBatch> {
+  submissions: readonly Submission<Call>[],
+  { calls, signer }: { calls: CallRecords<Call, Answer>; signer: CheckpointSigner },
+): Promise<CommittedBatch<Call, Answer>> {
   const session = pipelineSession(client);
   const now = new Date();
   const begun = client.query("begin");
-  const looking = lookUp(session, submissions, now);
+  const looking = lookUp(session, submissions, calls, now);
   await settled([begun, looking]);
   const found = await looking;
   const logs = new LogAppends(await extendable(session, found.locked, signer));
   const decisions = decide(submissions, found, logs);
   const tiles = await logs.completeTiles(session);
-  const writes = [...sendWrites(session, decisions, logs), ...logs.write(session, tiles, now)];
+  const writes = [...sendWrites(session, decisions, logs, calls), ...logs.write(session, tiles, now)];
   const commit = client.query("commit");
   await settled([...writes, commit]);
   // A transaction that failed answers "commit" with ROLLBACK and no error.
@@ -51,13 +49,21 @@ export async function commitBatch(
   return { decisions, logs };
 }
 
-async function lookUp(session: SqlSession, submissions: readonly Submission[], now: Date): Promise<Found> {
+async function lookUp<Call, Answer>(
+  session: SqlSession,
+  submissions: readonly Submission<Call>[],
+  calls: CallRecords<Call, Answer>,
+  now: Date,
+): Promise<Found<Call, Answer>> {
   const byKind = Map.groupBy(submissions, ({ kind }) => kind);
-  const keys = submissions.flatMap(({ record }) => record.idempotency ?? []);
   const [locked, active, earlier, judges] = await Promise.all([
     lockLogs(session, new Set(submissions.map(({ entry }) => entry.orgId))),
     readActiveAgents(session, new Set(submissions.map(({ entry }) => entry.agentId))),
-    claimKeys(session, keys, now),
+    calls.lookup(
+      session,
+      submissions.map(({ call }) => call),
+      now,
+    ),
     Promise.all(
       [...byKind].map(async ([kind, group]) => {
         const judge = await kind.lookup(
@@ -69,6 +75,24 @@ async function lookUp(session: SqlSession, submissions: readonly Submission[], n
     ),
   ]);
   return { locked, active, earlier, judges: new Map(judges) };
+}
+
+const ACTIVE_AGENTS: PreparedQuery = {
+  name: "log_active_agents",
+  text: "select id, key_fingerprint from agents where id = any($1::text[]) and status = 'active'",
+};
+
+/**
+ * Which of these agents are active, with the fingerprint of the key that each signs with. Asked under the log's lock, which a revocation
+ * and a rotation take too: nothing comes in after them.
+ */
+async function readActiveAgents(
+  session: SqlSession,
+  agentIds: ReadonlySet<string>,
+): Promise<Map<string, string>> {
+  type Row = { id: string; key_fingerprint: string };
+  const rows = await session.run<Row>(ACTIVE_AGENTS, [plainArray([...agentIds])]);
+  return new Map(rows.map(({ id, key_fingerprint }) => [id, key_fingerprint]));
 }
 
 /** Logs that may grow. Those that may not are left out; their submissions are refused with the reason. */
@@ -117,21 +141,19 @@ async function withoutHead(
   });
 }
 
-function sendWrites(
+function sendWrites<Call, Answer>(
   session: SqlSession,
-  decisions: ReadonlyMap<Submission, Decision>,
+  decisions: ReadonlyMap<Submission<Call>, Decision<Answer>>,
   logs: LogAppends,
+  calls: CallRecords<Call, Answer>,
 ): Promise<unknown>[] {
   const appended = new Map<EntryKind<LogEntry>, PlacedEntry<LogEntry>[]>();
-  const places: RememberedPlace[] = [];
-  const audit = [];
-  for (const [{ kind, record, entry }, decision] of decisions) {
-    if (decision.is === "refused" || decision.is === "remembered") continue;
+  const placedCalls: PlacedCall<Call>[] = [];
+  for (const [{ kind, call, entry }, decision] of decisions) {
+    if (decision.is === "refused" || decision.is === "answered") continue;
     if (decision.is === "recorded" && decision.replayed) continue;
-    audit.push(record.auditRow(201));
     const logIndex = decision.is === "appended" ? decision.placed.logIndex : decision.logIndex;
-    if (record.idempotency !== null)
-      places.push({ key: record.idempotency, logIndex, treeSize: logs.log(entry.orgId).growth.size });
+    placedCalls.push({ call, logIndex, treeSize: logs.log(entry.orgId).growth.size });
     if (decision.is === "appended") {
       const group = appended.get(kind);
       if (group === undefined) appended.set(kind, [decision.placed]);
@@ -140,8 +162,7 @@ function sendWrites(
   }
   return [
     ...[...appended].flatMap(([kind, placed]) => kind.insert(session, placed)),
-    ...(places.length === 0 ? [] : [rememberPlaces(session, places)]),
-    ...(audit.length === 0 ? [] : [insertAuditRows(session, audit)]),
+    ...(placedCalls.length === 0 ? [] : calls.insert(session, placedCalls)),
   ];
 }
 

@@ -8,7 +8,7 @@ import {
 } from "./checkpoint-publisher.ts";
 import { readNewestCheckpoint } from "./heads.ts";
 import { logOrigin, logVerifier, timeVerifier } from "./log-keys.ts";
-import { withSession } from "./sql-session.ts";
+import { withSession } from "../platform/database/sql-session.ts";
 import { LOG_HOST, openLogWorld, type LogWorld, type Replica } from "./testing/log-world.ts";
 import { submitPlain } from "./testing/submit.ts";
 

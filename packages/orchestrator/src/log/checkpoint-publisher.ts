@@ -4,8 +4,8 @@ import type { Pool } from "pg";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { LogCorruption } from "./log-corruption.ts";
-import { packHashes, plainArray } from "./packed.ts";
-import { withSession, type SqlSession, type PreparedQuery } from "./sql-session.ts";
+import { packHashes, plainArray } from "../platform/database/packed.ts";
+import { withSession, type SqlSession, type PreparedQuery } from "../platform/database/sql-session.ts";
 
 export interface CheckpointPublisherOptions {
   pool: Pool;

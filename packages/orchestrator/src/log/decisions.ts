@@ -1,44 +1,40 @@
-import { keyInProgress, keyReused } from "../platform/http/idempotency-key.ts";
-import { agentRevoked } from "../platform/http/lock-active-agent.ts";
-import type { SubmissionRecord } from "../platform/http/route.ts";
-import type { EarlierAnswer, IdempotencyRecord } from "./batch-lookups.ts";
-import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "./entry.ts";
+import type { EarlierCall, EntryKind, LogEntry, PlacedEntry, Verdict } from "./entry.ts";
 import type { LogAppends } from "./log-appends.ts";
-import { KeyReplaced } from "./key-replaced.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import type { LockedLog } from "./locked-log.ts";
+import { SubmissionRefused } from "./submission-refused.ts";
 
 /** An entry that waits for its place. */
-export interface Submission {
+export interface Submission<Call> {
   kind: EntryKind<LogEntry>;
   entry: LogEntry;
-  record: SubmissionRecord;
+  call: Call;
 }
 
 /** What a batch makes of a submission. */
-export type Decision =
+export type Decision<Answer> =
   | { is: "appended"; placed: PlacedEntry<LogEntry> }
-  /** It is in the log; `replayed` if under the same idempotency key, then with the answer of that time. */
+  /** It is in the log; `replayed` if the same call brought it, and then with the tree of that time. */
   | { is: "recorded"; logIndex: number; treeSize: number; replayed: boolean }
-  | { is: "remembered"; status: number; body: Buffer }
+  | { is: "answered"; answer: Answer }
   | { is: "refused"; error: Error };
 
 /** What was read under the locks. */
-export interface Found {
+export interface Found<Call, Answer> {
   locked: Map<string, LockedLog | LogCorruption>;
   /** Active agents, each with the fingerprint of its key. */
   active: ReadonlyMap<string, string>;
-  earlier: (key: IdempotencyRecord) => EarlierAnswer | null;
+  earlier: (call: Call) => EarlierCall<Answer> | null;
   judges: ReadonlyMap<EntryKind<LogEntry>, (entry: LogEntry) => Verdict<LogEntry>>;
 }
 
 /** Decides in the order of the submissions, and appends what is new to the logs in memory. */
-export function decide(
-  submissions: readonly Submission[],
-  found: Found,
+export function decide<Call, Answer>(
+  submissions: readonly Submission<Call>[],
+  found: Found<Call, Answer>,
   logs: LogAppends,
-): Map<Submission, Decision> {
-  const decisions = new Map<Submission, Decision>();
+): Map<Submission<Call>, Decision<Answer>> {
+  const decisions = new Map<Submission<Call>, Decision<Answer>>();
   const placed = new Map<LogEntry, number>();
   for (const submission of submissions) {
     const { entry, kind } = submission;
@@ -53,29 +49,20 @@ export function decide(
 }
 
 /** What is decided without looking at the entry itself. */
-function decideBefore({ entry, record }: Submission, found: Found): Decision | null {
+function decideBefore<Call, Answer>(
+  { entry, call }: Submission<Call>,
+  found: Found<Call, Answer>,
+): Decision<Answer> | null {
   const log = found.locked.get(entry.orgId);
   if (log instanceof LogCorruption) return { is: "refused", error: log };
   const key = found.active.get(entry.agentId);
-  if (key === undefined) return { is: "refused", error: agentRevoked() };
-  const earlier = record.idempotency === null ? null : found.earlier(record.idempotency);
-  if (earlier !== null) return repeated(earlier);
+  if (key === undefined) return { is: "refused", error: new SubmissionRefused("agent_not_active") };
+  const earlier = found.earlier(call);
+  if (earlier?.is === "placed") return { ...earlier, is: "recorded", replayed: true };
+  if (earlier !== null) return earlier;
   return entry.signedWith === undefined || entry.signedWith === key
     ? null
-    : { is: "refused", error: new KeyReplaced() };
-}
-
-function repeated(earlier: EarlierAnswer): Decision {
-  switch (earlier.is) {
-    case "entry":
-      return { is: "recorded", logIndex: earlier.logIndex, treeSize: earlier.treeSize, replayed: true };
-    case "refusal":
-      return { is: "remembered", status: earlier.status, body: earlier.body };
-    case "other_body":
-      return { is: "refused", error: keyReused() };
-    case "in_progress":
-      return { is: "refused", error: keyInProgress() };
-  }
+    : { is: "refused", error: new SubmissionRefused("key_replaced") };
 }
 
 function judge(
@@ -83,7 +70,7 @@ function judge(
   verdictOf: ((entry: LogEntry) => Verdict<LogEntry>) | undefined,
   logs: LogAppends,
   placed: Map<LogEntry, number>,
-): Decision {
+): Exclude<Decision<never>, { is: "answered" }> {
   const verdict = verdictOf?.(entry) ?? { is: "new" };
   switch (verdict.is) {
     case "refused":

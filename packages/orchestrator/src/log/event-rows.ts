@@ -1,7 +1,7 @@
 import type { EventEntry } from "./event-entry.ts";
 import type { PlacedLeaf } from "./log-writes.ts";
-import { pack, packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { pack, packHashes, plainArray } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const INSERT_EVENTS: PreparedQuery = {
   name: "log_insert_events",

@@ -1,6 +1,6 @@
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { LogCorruption } from "./log-corruption.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** A head that the log had, as log_heads records it. */
 export interface RecordedHead {

@@ -1,5 +1,9 @@
-import { toHex, type Hash } from "@attestore/proof";
-import type { WireAnswer } from "../platform/http/answer.ts";
+import { parseLeaf, type Hash } from "@attestore/proof";
+import type { CheckpointSigner } from "./checkpoint-signer.ts";
+import { readHeadOfSize } from "./heads.ts";
+import { LogCorruption } from "./log-corruption.ts";
+import { readInclusionProof } from "./log-reader.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** Where an entry stands in its log, and the proof of it. */
 export interface Placement {
@@ -16,40 +20,39 @@ export interface Placement {
   checkpoint: string;
 }
 
+const LEAF: PreparedQuery = {
+  name: "log_leaf",
+  text: "select leaf, leaf_hash from log_leaves where org_id = $1 and log_index = $2",
+};
+
 /**
- * The 201 of a submission, ReceiptAccepted or EventAccepted of the contract. Its bytes are a function of the placement alone: a
- * remembered answer is kept as index and tree size, and made again from them.
+ * Where an entry of the log stands, with its proof for a head that the log had. The same every time: this is how an answer that was
+ * given once is given again, byte for byte.
  */
-export function inclusionAnswer(
-  idField: "receipt_id" | "event_id",
-  placement: Placement,
-  replayed: boolean,
-): WireAnswer {
-  const { id, origin, logIndex, leaf, leafHash, treeSize, hashes, checkpoint } = placement;
-  // Leaves and hex are ASCII. A checkpoint's dash is not: kept apart, it does not make all of this text wide.
-  const ascii =
-    `{"${idField}":"${id}","log_index":${logIndex},"leaf":${asciiText(leaf)},"leaf_hash":"${toHex(leafHash)}",` +
-    `"log_id":${JSON.stringify(origin)},"inclusion_proof":{"log_index":${logIndex},"tree_size":${treeSize},` +
-    `"hashes":[${hashList(hashes)}]},"checkpoint":`;
-  const body = Buffer.concat([Buffer.from(ascii, "latin1"), checkpointTail(checkpoint)]);
-  return { status: 201, body, replayed };
-}
-
-function asciiText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-}
-
-function hashList(hashes: readonly Hash[]): string {
-  if (hashes.length === 0) return "";
-  const hex = Buffer.concat(hashes).toString("hex");
-  return `"${hashes.map((_, n) => hex.slice(n * 64, n * 64 + 64)).join('","')}"`;
-}
-
-let lastTail = { checkpoint: "", bytes: Buffer.alloc(0) };
-
-/** All answers of one batch to one organisation end in the same checkpoint. */
-function checkpointTail(checkpoint: string): Buffer {
-  if (lastTail.checkpoint !== checkpoint)
-    lastTail = { checkpoint, bytes: Buffer.from(`${JSON.stringify(checkpoint)}}`) };
-  return lastTail.bytes;
+export async function readPlacement(
+  session: SqlSession,
+  signer: CheckpointSigner,
+  entry: { orgId: string; logIndex: number; treeSize: number },
+): Promise<Placement> {
+  const { orgId, logIndex, treeSize } = entry;
+  const [[row], head] = await Promise.all([
+    session.run<{ leaf: Buffer; leaf_hash: Buffer }>(LEAF, [orgId, logIndex]),
+    readHeadOfSize(session, orgId, treeSize),
+  ]);
+  if (row === undefined || head === null)
+    throw new LogCorruption(
+      "log_incomplete",
+      `${orgId} lacks leaf ${logIndex} or its head of ${treeSize} leaves`,
+    );
+  const hashes = await readInclusionProof(session, orgId, logIndex, treeSize);
+  return {
+    id: parseLeaf(row.leaf).id,
+    origin: head.origin,
+    logIndex,
+    leaf: row.leaf,
+    leafHash: row.leaf_hash,
+    treeSize,
+    hashes,
+    checkpoint: await signer.sign(head),
+  };
 }

@@ -2,8 +2,8 @@ import { CompactRange, EMPTY_ROOT, equalBytes, type Hash } from "@attestore/proo
 import type { DatabaseTransaction } from "../platform/database/schema.ts";
 import { LogCorruption } from "./log-corruption.ts";
 import { logOrigin } from "./log-keys.ts";
-import { plainArray, unpackHashes } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { plainArray, unpackHashes } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** An organisation's log as its row says it stands. */
 export interface LockedLog {

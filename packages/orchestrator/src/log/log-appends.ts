@@ -2,8 +2,8 @@ import { leafHash as hashOfLeaf, TILE_HEIGHT, TILE_WIDTH } from "@attestore/proo
 import { LogCorruption } from "./log-corruption.ts";
 import type { LockedLog } from "./locked-log.ts";
 import { insertLeaves, insertTiles, updateLogs, type PlacedLeaf, type TileRow } from "./log-writes.ts";
-import { packHashes } from "./packed.ts";
-import type { SqlSession } from "./sql-session.ts";
+import { packHashes } from "../platform/database/packed.ts";
+import type { SqlSession } from "../platform/database/sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 import { TreeBuilder, type CompletedTile } from "./tree-builder.ts";
 

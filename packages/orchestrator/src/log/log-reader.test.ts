@@ -5,7 +5,7 @@ import { readHeadOfSize, readNewestCheckpoint } from "./heads.ts";
 import { logVerifier } from "./log-keys.ts";
 import { findLeaf, readConsistencyProof, readInclusionProof } from "./log-reader.ts";
 import { readTile } from "./read-tile.ts";
-import { withSession, type SqlSession } from "./sql-session.ts";
+import { withSession, type SqlSession } from "../platform/database/sql-session.ts";
 import { appendLeaves } from "./testing/cheap-leaves.ts";
 import { openLogWorld, type LogWorld } from "./testing/log-world.ts";
 

@@ -12,8 +12,8 @@ import {
 } from "@attestore/proof";
 import { LogCorruption } from "./log-corruption.ts";
 import { nodeIn, recallNodes, rememberNodes } from "./inner-nodes.ts";
-import { packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { packHashes, plainArray } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
 /** The inclusion proof of leaf `index` in the log's first `treeSize` leaves, which it must have. */

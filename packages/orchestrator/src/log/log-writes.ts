@@ -1,6 +1,6 @@
 import type { Hash } from "@attestore/proof";
-import { pack, packHashes, plainArray } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { pack, packHashes, plainArray } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 /** A leaf that has its place. */
 export interface PlacedLeaf {

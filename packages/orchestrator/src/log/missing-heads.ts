@@ -1,8 +1,8 @@
 import { equalBytes } from "@attestore/proof";
 import type { Pool } from "pg";
 import type { Head, HeadMemory } from "./checkpoint-signer.ts";
-import { packHashes } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { packHashes } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const PAGE = 1000;
 

@@ -1,6 +1,6 @@
 import { encodeEntryBundle, hashesInTile, TILE_WIDTH, type Tile } from "@attestore/proof";
-import { packHashes } from "./packed.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import { packHashes } from "../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 import { readTileHashes } from "./tile-rows.ts";
 
 const SIZE: PreparedQuery = { name: "log_size", text: "select tree_size from logs where org_id = $1" };

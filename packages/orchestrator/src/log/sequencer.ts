@@ -1,25 +1,22 @@
 import { errorCode, errorMessage } from "@attestore/host/errno";
 import type { Pool } from "pg";
 import { asDatabaseUnavailable } from "../platform/database/unavailable.ts";
-import { keyInProgress } from "../platform/http/idempotency-key.ts";
-import { unavailable } from "../platform/errors/api-error.ts";
-import type { WireAnswer } from "../platform/http/answer.ts";
-import type { SubmissionRecord } from "../platform/http/route.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import { commitBatch, type CommittedBatch } from "./batch.ts";
 import type { Decision, Submission } from "./decisions.ts";
-import type { EntryKind, LogEntry } from "./entry.ts";
+import type { CallRecords, EntryKind, LogEntry } from "./entry.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
-import type { Placement } from "./inclusion.ts";
-import { readPlacement } from "./read-inclusion.ts";
-import { withSession } from "./sql-session.ts";
+import { readPlacement, type Placement } from "./inclusion.ts";
+import { SubmissionRefused } from "./submission-refused.ts";
+import { withSession } from "../platform/database/sql-session.ts";
 
-export interface SequencerOptions {
+export interface SequencerOptions<Call, Answer> {
   /** Connections of the sequencer's own (see sequencer-pool.ts). */
   pool: Pool;
+  calls: CallRecords<Call, Answer>;
   signer: CheckpointSigner;
   logger: Logger;
-  /** Submissions that may wait; beyond them the answer is 503. */
+  /** Submissions that may wait; what comes beyond them is refused. */
   maxWaiting?: number;
   /** Bytes of their leaves and bodies that may wait. */
   maxWaitingBytes?: number;
@@ -30,13 +27,14 @@ export interface SequencerOptions {
 }
 
 /** What a submission comes to. */
-export type Submitted =
+export type Submitted<Answer> =
   | { is: "placed"; placement: Placement; replayed: boolean }
-  | { is: "remembered"; answer: WireAnswer };
+  /** The same call was answered before, and not with a place. */
+  | { is: "answered"; answer: Answer };
 
-interface Waiting extends Submission {
+interface Waiting<Call, Answer> extends Submission<Call> {
   bytes: number;
-  resolve: (submitted: Submitted) => void;
+  resolve: (submitted: Submitted<Answer>) => void;
   reject: (error: unknown) => void;
 }
 
@@ -51,15 +49,15 @@ const TROUBLE = /^(40001|40P01|55P03|53...|57014|Query read timeout)$/;
  * next one, so a batch is as large as the load is and nobody waits for a timer. Replicas need no agreement besides
  * the database: the locked row decides, and nothing of the log is kept here from one batch to the next.
  */
-export class Sequencer {
-  readonly #options: Required<SequencerOptions>;
-  readonly #keysInProgress = new Set<string>();
-  #waiting: Waiting[] = [];
+export class Sequencer<Call, Answer> {
+  readonly #options: Required<SequencerOptions<Call, Answer>>;
+  readonly #callsInProgress = new Set<string>();
+  #waiting: Waiting<Call, Answer>[] = [];
   #waitingBytes = 0;
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor(options: SequencerOptions) {
+  constructor(options: SequencerOptions<Call, Answer>) {
     this.#options = {
       maxWaiting: 5000,
       maxWaitingBytes: 128 * 1024 * 1024,
@@ -70,28 +68,27 @@ export class Sequencer {
   }
 
   /**
-   * Resolves once the entry is committed, in the tree and provable, or was before. Throws ApiError: what its kind refuses it for,
-   * `agent_revoked`, `idempotency_key_reused`, `idempotency_in_progress`; and `unavailable` when too many wait or the
-   * database fails, in which case it may or may not be in the log: the same submission again finds out.
+   * Resolves once the entry is committed, in the tree and provable, or was before. Throws what its kind or its call refuses it for,
+   * and SubmissionRefused: after `database_away` it may or may not be in the log, and the same submission again finds out.
    * Throws LogCorruption when its log may not go on.
    */
   async submit<Entry extends LogEntry>(
     kind: EntryKind<Entry>,
     entry: Entry,
-    record: SubmissionRecord,
+    call: Call,
     bodyBytes: number,
-  ): Promise<Submitted> {
+  ): Promise<Submitted<Answer>> {
     const bytes = bodyBytes + entry.leaf.length;
     this.#requireRoom(bytes);
-    const key = record.idempotency?.scopeSha256.toString("base64");
-    if (key === undefined) return this.#enqueue(kind, entry, record, bytes);
+    const name = this.#options.calls.nameOf(call);
+    if (name === null) return this.#enqueue(kind, entry, call, bytes);
     // One session may take an advisory lock twice, so two of one batch are told apart here.
-    if (this.#keysInProgress.has(key)) throw keyInProgress();
-    this.#keysInProgress.add(key);
+    if (this.#callsInProgress.has(name)) throw new SubmissionRefused("in_progress");
+    this.#callsInProgress.add(name);
     try {
-      return await this.#enqueue(kind, entry, record, bytes);
+      return await this.#enqueue(kind, entry, call, bytes);
     } finally {
-      this.#keysInProgress.delete(key);
+      this.#callsInProgress.delete(name);
     }
   }
 
@@ -106,26 +103,26 @@ export class Sequencer {
     await this.#running;
   }
 
-  /** Throws `unavailable`. */
+  /** Throws SubmissionRefused `closed`, `full`. */
   #requireRoom(bytes: number): void {
-    if (this.#closed) throw unavailable("The service is shutting down.");
+    if (this.#closed) throw new SubmissionRefused("closed");
     const { maxWaiting, maxWaitingBytes } = this.#options;
     if (this.#waiting.length >= maxWaiting || this.#waitingBytes + bytes > maxWaitingBytes)
-      throw unavailable("More is submitted than the service can record right now.");
+      throw new SubmissionRefused("full");
   }
 
   #enqueue<Entry extends LogEntry>(
     kind: EntryKind<Entry>,
     entry: Entry,
-    record: SubmissionRecord,
+    call: Call,
     bytes: number,
-  ): Promise<Submitted> {
+  ): Promise<Submitted<Answer>> {
     return new Promise((resolve, reject) => {
       // A kind only ever gets entries back that were submitted with it.
       this.#waiting.push({
         kind: kind as unknown as EntryKind<LogEntry>,
         entry,
-        record,
+        call,
         bytes,
         resolve,
         reject,
@@ -146,7 +143,7 @@ export class Sequencer {
   }
 
   /** Never rejects: each one of the batch is told. */
-  async #commit(batch: readonly Waiting[]): Promise<void> {
+  async #commit(batch: readonly Waiting<Call, Answer>[]): Promise<void> {
     try {
       const began = performance.now();
       const committed = await this.#attempt(batch);
@@ -156,8 +153,7 @@ export class Sequencer {
     } catch (error) {
       if (isDatabaseTrouble(error)) {
         this.#options.logger.warn({ reason: errorMessage(error), waiting: batch.length }, "a batch failed");
-        for (const { reject } of batch)
-          reject(unavailable("The service cannot reach its database right now."));
+        for (const { reject } of batch) reject(new SubmissionRefused("database_away"));
       } else if (batch.length > 1) {
         // One entry that the database refuses must not fail the others.
         this.#options.logger.error(
@@ -169,7 +165,7 @@ export class Sequencer {
     }
   }
 
-  async #attempt(batch: readonly Waiting[]): Promise<CommittedBatch> {
+  async #attempt(batch: readonly Waiting<Call, Answer>[]): Promise<CommittedBatch<Call, Answer>> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#transact(batch);
@@ -179,10 +175,10 @@ export class Sequencer {
     }
   }
 
-  async #transact(batch: readonly Waiting[]): Promise<CommittedBatch> {
+  async #transact(batch: readonly Waiting<Call, Answer>[]): Promise<CommittedBatch<Call, Answer>> {
     const client = await this.#options.pool.connect();
     try {
-      const committed = await commitBatch(client, batch, this.#options.signer);
+      const committed = await commitBatch(client, batch, this.#options);
       client.release();
       return committed;
     } catch (error) {
@@ -192,7 +188,10 @@ export class Sequencer {
     }
   }
 
-  async #answer(waiting: Waiting, { decisions, logs }: CommittedBatch): Promise<void> {
+  async #answer(
+    waiting: Waiting<Call, Answer>,
+    { decisions, logs }: CommittedBatch<Call, Answer>,
+  ): Promise<void> {
     try {
       const decision = decisions.get(waiting);
       if (decision === undefined) throw new Error("a batch forgot a submission");
@@ -202,12 +201,16 @@ export class Sequencer {
     }
   }
 
-  async #submitted(entry: LogEntry, decision: Decision, logs: CommittedBatch["logs"]): Promise<Submitted> {
+  async #submitted(
+    entry: LogEntry,
+    decision: Decision<Answer>,
+    logs: CommittedBatch<Call, Answer>["logs"],
+  ): Promise<Submitted<Answer>> {
     switch (decision.is) {
       case "refused":
         throw decision.error;
-      case "remembered":
-        return { is: "remembered", answer: { status: decision.status, body: decision.body, replayed: true } };
+      case "answered":
+        return decision;
       case "recorded":
         return {
           is: "placed",

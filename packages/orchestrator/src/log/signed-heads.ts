@@ -3,8 +3,8 @@ import { replaceFile } from "@attestore/host/durable-files";
 import { nullIfMissing } from "@attestore/host/null-if-missing";
 import { errorMessage } from "@attestore/host/errno";
 import { UserError } from "../platform/errors/user-error.ts";
-import { unavailable } from "../platform/errors/api-error.ts";
 import type { Head } from "./checkpoint-signer.ts";
+import { HeadNotRecorded } from "./head-not-recorded.ts";
 
 const LINE = /^(\S+) (\d{1,16}) ([0-9a-f]{64})$/;
 /** What a full disk left of a line. Nothing was signed for it. */
@@ -51,7 +51,7 @@ export class SignedHeads {
 
   /**
    * Resolves when it is on the disk that a head as large as this was signed.
-   * @throws ApiError `unavailable` where it cannot be written: then the head must not leave
+   * @throws HeadNotRecorded where it cannot be written: then the head must not leave
    */
   record(head: Head): Promise<void> {
     if ((this.#newest.get(head.origin)?.size ?? -1) >= head.size) return Promise.resolve();
@@ -75,8 +75,7 @@ export class SignedHeads {
         await this.#append(batch.map(({ head }) => head));
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        const failure = unavailable("The service cannot write down what it signs right now.");
-        failure.cause = errorMessage(error);
+        const failure = new HeadNotRecorded(errorMessage(error));
         for (const { reject } of batch) reject(failure);
       }
     }

@@ -1,6 +1,6 @@
 import type { Hash } from "@attestore/proof";
 import { LogCorruption } from "./log-corruption.ts";
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const LEAF_HASHES: PreparedQuery = {
   name: "log_leaf_hashes",

@@ -8,15 +8,35 @@ import {
   type OpenedCheckpoint,
 } from "@attestore/proof";
 import type { Database } from "../platform/database/schema.ts";
-import { invalidRequest } from "../platform/errors/api-error.ts";
-import { scopeToOrg } from "../platform/http/org-scope.ts";
-import type { AgentPrincipal } from "../platform/http/principal.ts";
+import { scopeToOrg } from "../platform/database/org-scope.ts";
 import type { Logger } from "../platform/logging/logger.ts";
 import type { CheckpointSigner } from "./checkpoint-signer.ts";
 import { readHeadOfSize } from "./heads.ts";
 import { logOrigin, logVerifier } from "./log-keys.ts";
 import { stopLog } from "./missing-heads.ts";
-import { transactionSession, type PreparedQuery } from "./sql-session.ts";
+import { transactionSession, type PreparedQuery } from "../platform/database/sql-session.ts";
+
+/** Whoever holds heads of its organisation's log. */
+export interface WitnessingAgent {
+  id: string;
+  orgId: string;
+  /** Of Ed25519, or of another algorithm, whose holder does not cosign. */
+  publicKey: Uint8Array;
+  keyFingerprint: string;
+}
+
+/** What was said to be a head or a cosignature is neither. */
+export class MalformedWitness extends Error {
+  readonly field: "log_head" | "cosignature";
+  readonly issue: string;
+
+  constructor(field: "log_head" | "cosignature", what: string, issue: string) {
+    super(`${field} is not ${what}.`);
+    this.name = "MalformedWitness";
+    this.field = field;
+    this.issue = issue;
+  }
+}
 
 /** What an agent says that it holds of its organisation's log. */
 export interface HeldHead {
@@ -47,7 +67,7 @@ interface Cosigned {
 const AGAIN_AFTER_MS = 10 * 60_000;
 const MAX_KEPT = 50_000;
 
-function isKnown(known: Cosigned | undefined, agent: AgentPrincipal, held: HeldHead): boolean {
+function isKnown(known: Cosigned | undefined, agent: WitnessingAgent, held: HeldHead): boolean {
   return (
     known !== undefined &&
     held.cosignature !== null &&
@@ -58,14 +78,14 @@ function isKnown(known: Cosigned | undefined, agent: AgentPrincipal, held: HeldH
 }
 
 /**
- * Takes what a heartbeat says of the log. What is not a note or a cosignature at all is the caller's mistake: throws
- * `invalid_request`. A signature that does not hold is logged and left out, since the heartbeat, and with it the backups, has to go
+ * Takes what a heartbeat says of the log. What is not a note or a cosignature at all throws
+ * MalformedWitness. A signature that does not hold is logged and left out, since the heartbeat, and with it the backups, has to go
  * on. A head under the log's own signature that the log never had means that somebody else signs with its key or that the
  * database lost what was signed: that is logged as an error with the whole head, for people to look at, and kept by the agent.
  */
 export function createWitness(deps: { db: Database; signer: CheckpointSigner; logger: Logger }) {
   const lately = new Map<string, Cosigned>();
-  return async function acceptWitness(agent: AgentPrincipal, held: HeldHead): Promise<void> {
+  return async function acceptWitness(agent: WitnessingAgent, held: HeldHead): Promise<void> {
     if (isKnown(lately.get(agent.id), agent, held)) return;
     const checkpoint = await openHeldCheckpoint(deps, agent, held.checkpoint);
     if (checkpoint === null) return;
@@ -98,7 +118,7 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
 /** Null where it is not under the log's signature. */
 async function openHeldCheckpoint(
   { signer, logger }: { signer: CheckpointSigner; logger: Logger },
-  agent: AgentPrincipal,
+  agent: WitnessingAgent,
   checkpoint: string,
 ): Promise<OpenedCheckpoint | null> {
   const verifier = logVerifier(signer.identity, logOrigin(signer.identity.host, agent.orgId));
@@ -107,7 +127,7 @@ async function openHeldCheckpoint(
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))
-      throw invalidRequest("log_head is not a checkpoint.", [{ path: "/log_head", message: error.message }]);
+      throw new MalformedWitness("log_head", "a checkpoint", error.message);
     logger.warn(
       { agent_id: agent.id, reason: error.message },
       "an agent holds a head that this log did not sign",
@@ -118,7 +138,7 @@ async function openHeldCheckpoint(
 
 async function checkCosignature(
   logger: Logger,
-  agent: AgentPrincipal,
+  agent: WitnessingAgent,
   text: string,
   line: string | null,
 ): Promise<string | null> {
@@ -136,9 +156,7 @@ async function checkCosignature(
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))
-      throw invalidRequest("cosignature is not a signature line.", [
-        { path: "/cosignature", message: error.message },
-      ]);
+      throw new MalformedWitness("cosignature", "a signature line", error.message);
     logger.warn({ agent_id: agent.id, reason: error.message }, "an agent's cosignature does not verify");
     return null;
   }

@@ -1,4 +1,4 @@
-import type { SqlSession, PreparedQuery } from "./sql-session.ts";
+import type { SqlSession, PreparedQuery } from "../platform/database/sql-session.ts";
 
 const SIZE: PreparedQuery = {
   name: "witnessed_size",

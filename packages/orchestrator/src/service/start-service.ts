@@ -27,6 +27,8 @@ import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
 import { SignedHeads } from "../log/signed-heads.ts";
+import { callRecords } from "../features/submissions/call-records.ts";
+import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
 import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
 import { createWitness } from "../log/witness.ts";
@@ -146,7 +148,13 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   cleanup.add(() => sequencerPool.end());
   const metrics = createMetrics();
   const { onBatch } = metrics;
-  const sequencer = new Sequencer({ pool: sequencerPool, signer, logger: log, onBatch });
+  const sequencer = new Sequencer({
+    pool: sequencerPool,
+    calls: callRecords,
+    signer,
+    logger: log,
+    onBatch,
+  });
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
@@ -189,6 +197,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     shutdown: shutdown.signal,
     publicUrl: config.publicUrl,
     appendImpersonatedCall,
+    answerTo: logErrorAnswer,
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
     rateLimits,
     requestQuota: requestQuotas(db, quotas),

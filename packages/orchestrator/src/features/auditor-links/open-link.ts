@@ -3,7 +3,7 @@ import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { credentialHash } from "../../platform/http/bearer.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import { type StartedSession, startLinkSession } from "../sessions/start-session.ts";
 import { takeOpening, type AuditorLink } from "./store.ts";
 

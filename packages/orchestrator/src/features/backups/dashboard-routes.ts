@@ -12,7 +12,7 @@ import {
   period,
   periodOf,
 } from "../../platform/http/listing.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { orgReadRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { ObjectStore } from "../../platform/objects/object-store.ts";
 import { listBackups } from "./queries.ts";

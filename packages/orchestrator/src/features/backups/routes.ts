@@ -9,7 +9,7 @@ import {
   DownloadUrl,
   UploadUrl,
 } from "@attestore/contract";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";

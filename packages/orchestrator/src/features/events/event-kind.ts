@@ -1,7 +1,7 @@
 import type { EntryKind, LogEntry, PlacedEntry, Verdict } from "../../log/entry.ts";
 import type { EventEntry } from "../../log/event-entry.ts";
 import { insertEvents } from "../../log/event-rows.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { linkCommands, readOwners, readRecordedEvents } from "./store.ts";
 

@@ -6,23 +6,21 @@ import {
 } from "@attestore/contract";
 import { isTimestamp, ProofError } from "@attestore/proof";
 import { eventEntry, type SignedEvent } from "../../log/event-entry.ts";
-import { KeyReplaced } from "../../log/key-replaced.ts";
-import { inclusionAnswer } from "../../log/inclusion.ts";
-import type { Sequencer, Submitted } from "../../log/sequencer.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { requireWithin } from "../../platform/http/bounded-json.ts";
 import { invalidRequest } from "../../platform/errors/api-error.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import { submitRoute, type Route } from "../../platform/http/route.ts";
 import { findSigningKey } from "../agents/signing-keys.ts";
 import type { FindKey } from "../receipts/verify-submission.ts";
+import { submitEntry, type Submissions } from "../submissions/submit-entry.ts";
 import { agentEvents, type AgentEventEntry } from "./event-kind.ts";
 import { verifySignedEvent } from "./verify-signed-event.ts";
 
 const DETAIL = { bytes: MAX_EVENT_DETAIL_BYTES, values: MAX_EVENT_DETAIL_VALUES };
 
-export function eventRoutes({ sequencer, db }: { sequencer: Sequencer; db: Database }): Route[] {
+export function eventRoutes({ sequencer, db }: { sequencer: Submissions; db: Database }): Route[] {
   return [
     submitRoute({
       method: "POST",
@@ -38,24 +36,21 @@ export function eventRoutes({ sequencer, db }: { sequencer: Sequencer; db: Datab
         requireWithin("detail", body.detail, DETAIL);
         const findKey: FindKey = (agentId, fingerprint) =>
           readInOrg(db, principal.orgId, (tx) => findSigningKey(tx, agentId, fingerprint));
-        const submit = async (isStale: boolean): Promise<Submitted> => {
-          const { envelope, ...event } = body;
-          const verified =
-            envelope === undefined
-              ? undefined
-              : await verifySignedEvent(principal, event, envelope, { findKey, isStale });
-          const entry = {
-            ...agentEvent(principal, event, verified?.signed),
-            ...(verified?.signedWith === undefined ? {} : { signedWith: verified.signedWith }),
-          };
-          return sequencer.submit(agentEvents, entry, record, rawBody.length);
-        };
-        const submitted = await submit(false).catch((error: unknown) => {
-          if (error instanceof KeyReplaced) return submit(true);
-          throw error;
-        });
-        if (submitted.is === "remembered") return submitted.answer;
-        return inclusionAnswer("event_id", submitted.placement, submitted.replayed);
+        const { envelope, ...event } = body;
+        return submitEntry(
+          { sequencer, kind: agentEvents, idField: "event_id" },
+          record,
+          rawBody.length,
+          async (isStale) => {
+            if (envelope === undefined) return agentEvent(principal, event, undefined);
+            const { signed, signedWith } = await verifySignedEvent(principal, event, envelope, {
+              findKey,
+              isStale,
+            });
+            const entry = agentEvent(principal, event, signed);
+            return signedWith === undefined ? entry : { ...entry, signedWith };
+          },
+        );
       },
     }),
   ];

@@ -1,5 +1,5 @@
-import { byteaArray, plainArray } from "../../log/packed.ts";
-import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
+import { byteaArray, plainArray } from "../../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 
 const REFERENCES: PreparedQuery = {
   name: "events_references",

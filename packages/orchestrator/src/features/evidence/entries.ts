@@ -18,7 +18,7 @@ import {
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
 import { logVerifier } from "../../log/log-keys.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import type { PackFile } from "./zip/zip-writer.ts";
 import type { Snapshot } from "./snapshot.ts";

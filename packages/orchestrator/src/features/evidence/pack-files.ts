@@ -25,9 +25,9 @@ import {
 import packageJson from "../../../package.json" with { type: "json" };
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier, timeVerifier } from "../../log/log-keys.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { bundleFile, jsonFile, placed, proofInPack, readEntries, tallyEntry } from "./entries.ts";
 import { readme } from "./readme.ts";
 import { readRuns, type RunPosition } from "./runs.ts";

@@ -4,7 +4,7 @@ import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { fileRoute, type Route } from "../../platform/http/route.ts";
 import { packFiles, packHeader } from "./pack-files.ts";
 import { packStream } from "./pack-stream.ts";

@@ -2,7 +2,7 @@ import { firstIdAt } from "@attestore/contract";
 import { type PackAgent, type PackPolicy, TILE_WIDTH } from "@attestore/proof";
 import { readNewestCheckpoint, type SignedCheckpoint } from "../../log/heads.ts";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import { cosignaturesOf } from "../../log/witnessed-head.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";

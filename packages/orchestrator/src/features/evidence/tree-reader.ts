@@ -12,7 +12,7 @@ import {
   tileOfNode,
 } from "@attestore/proof";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { readTileHashes } from "../../log/tile-rows.ts";
 
 /** Tiles of 8 KiB, twice that with the hashes above. A walk through a log needs one a level, and those of the right edge. */

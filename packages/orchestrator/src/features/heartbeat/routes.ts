@@ -1,3 +1,5 @@
+import { MalformedWitness } from "../../log/witness.ts";
+import { invalidRequest } from "../../platform/errors/api-error.ts";
 import {
   type DeliveredCommand,
   HeartbeatRequest,
@@ -6,7 +8,7 @@ import {
 } from "@attestore/contract";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readNewestCheckpoint, signNewest, type SignedCheckpoint } from "../../log/heads.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
@@ -65,7 +67,12 @@ export function heartbeatRoutes({
     async prepare({ body, principal }) {
       const { log_head: checkpoint, cosignature } = body;
       if (checkpoint === undefined) return;
-      await acceptWitness(principal, { checkpoint, cosignature: cosignature ?? null });
+      await acceptWitness(principal, { checkpoint, cosignature: cosignature ?? null }).catch(
+        (error: unknown) => {
+          if (!(error instanceof MalformedWitness)) throw error;
+          throw invalidRequest(error.message, [{ path: `/${error.field}`, message: error.issue }]);
+        },
+      );
     },
     async routine({ body, principal, logger }) {
       const now = clock();

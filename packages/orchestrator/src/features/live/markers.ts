@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { scopeToOrg } from "../../platform/database/org-scope.ts";
 
 /** What a page may be about; each changes by itself. */
 export const TOPICS = [

@@ -3,7 +3,7 @@ import { formatVerifierKey } from "@attestore/proof";
 import { Type } from "@fastify/type-provider-typebox";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logOrigin, logVerifier, timeVerifier } from "../../log/log-keys.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { listOf, listQuery, paged, pageOf } from "../../platform/http/listing.ts";
 import { orgReadRoute, type Route } from "../../platform/http/route.ts";

@@ -3,7 +3,7 @@ import { hashFromHex, toHex } from "@attestore/proof";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readHeadOfSize } from "../../log/heads.ts";
 import { findLeaf, readConsistencyProof, readInclusionProof } from "../../log/log-reader.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { LogProofQuery, LogHead, LogProof } from "@attestore/contract";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { headBody } from "./head-body.ts";
 import { readLogProof } from "./log-proof.ts";

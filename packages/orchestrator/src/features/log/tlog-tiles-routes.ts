@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { readNewestCheckpoint } from "../../log/heads.ts";
 import { readTile } from "../../log/read-tile.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { requireReader } from "./reader.ts";
 
 export interface TilesDeps {

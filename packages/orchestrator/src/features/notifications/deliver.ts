@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { errorMessage } from "@attestore/host/errno";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import type { AttemptResult } from "./attempt.ts";
 import { type Due, type Message, readMessage, takeDue } from "./delivery-queue.ts";
 import { mailOf } from "./mail-text.ts";

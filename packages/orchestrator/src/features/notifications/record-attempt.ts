@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { AttemptResult } from "./attempt.ts";
 import { cancelPending, updateChannel } from "./channel-store.ts";
 import type { Due } from "./delivery-queue.ts";

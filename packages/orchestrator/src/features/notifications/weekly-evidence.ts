@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { announce } from "../notification-queue/announce.ts";
 import { lastWholeWeek } from "./iso-week.ts";

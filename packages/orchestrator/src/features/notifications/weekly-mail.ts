@@ -1,6 +1,6 @@
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import type { Database } from "../../platform/database/schema.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import type { Mail } from "../../platform/mail/mail.ts";
 import type { Message } from "./delivery-queue.ts";
 import { plainName, readMessageFields } from "./message-fields.ts";

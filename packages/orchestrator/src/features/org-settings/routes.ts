@@ -2,7 +2,7 @@ import { ChangeOrgRequest, CreateOrgRequest, Id, OrgRecord } from "@attestore/co
 import { Type } from "@fastify/type-provider-typebox";
 import type { Database } from "../../platform/database/schema.ts";
 import { listOf, listQuery, paged, pageOf, period, periodOf } from "../../platform/http/listing.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import { orgReadRoute, readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import { type InviteDeps, inviteUser } from "../users/invite-user.ts";
 import { orgsOf } from "../users/memberships.ts";

@@ -1,5 +1,5 @@
-import { plainArray } from "../../log/packed.ts";
-import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
+import { plainArray } from "../../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 
 /** What some receipts add to a day of a source (migration 0010). */
 export interface DayRow {

@@ -3,8 +3,8 @@ import { formatTlogProof, formatVerifierKey, hashFromHex, parseLeaf, toHex } fro
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
 import { logVerifier } from "../../log/log-keys.ts";
 import { readNewestCheckpoint } from "../../log/heads.ts";
-import { readPlacement } from "../../log/read-inclusion.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import { readPlacement } from "../../log/inclusion.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { cosignaturesOf, newestWitnessedSize } from "../../log/witnessed-head.ts";
 import type { StoredReceipt } from "./queries.ts";
 import { envelopeOf } from "./serialize.ts";

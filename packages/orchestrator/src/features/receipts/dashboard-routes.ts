@@ -8,7 +8,7 @@ import {
 } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import type { FileAnswer } from "../../platform/http/file-answer.ts";
@@ -22,7 +22,7 @@ import {
   period,
   periodOf,
 } from "../../platform/http/listing.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { fileRoute, orgReadRoute, type Route } from "../../platform/http/route.ts";
 import { readBundle, sigstoreBundle, tlogProofFile } from "./bundle.ts";
 import { findReceipt, listReceipts } from "./queries.ts";

@@ -1,6 +1,6 @@
 import { firstIdAt } from "@attestore/contract";
-import { plainArray } from "../../log/packed.ts";
-import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
+import { plainArray } from "../../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { BackupFacts } from "./match.ts";
 import type { ReceiptEntry } from "./receipt-entry.ts";
 import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";

@@ -1,10 +1,10 @@
 import { Id, MakersReceipt } from "@attestore/contract";
 import { Type } from "@fastify/type-provider-typebox";
 import type { CheckpointSigner } from "../../log/checkpoint-signer.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database } from "../../platform/database/schema.ts";
 import { ApiError, notFound } from "../../platform/errors/api-error.ts";
-import { readInOrg } from "../../platform/http/org-scope.ts";
+import { readInOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route } from "../../platform/http/route.ts";
 import { listRetiredKeys } from "../agents/signing-keys.ts";
 import { isAgentOf } from "../sources/source-agents.ts";

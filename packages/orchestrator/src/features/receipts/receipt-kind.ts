@@ -1,5 +1,5 @@
 import type { EntryKind, PlacedEntry, Verdict } from "../../log/entry.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { recordDays } from "./record-days.ts";
 import { findLateSubmissions, type FindRight } from "./late-submissions.ts";
 import { isTester, mismatchOf, notTester, type BackupFacts } from "./match.ts";

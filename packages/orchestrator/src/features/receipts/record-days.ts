@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BackupPredicate, RestoreTestPredicate } from "@attestore/proof";
 import type { PlacedEntry } from "../../log/entry.ts";
-import type { SqlSession } from "../../log/sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import { happenedAt, type ReceiptEntry } from "./receipt-entry.ts";
 import { addToDays, type DayRow } from "../overview/days-store.ts";
 

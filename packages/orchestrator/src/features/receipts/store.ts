@@ -1,6 +1,6 @@
 import type { PlacedEntry } from "../../log/entry.ts";
-import { byteaArray, pack, packHashes, plainArray } from "../../log/packed.ts";
-import type { SqlSession, PreparedQuery } from "../../log/sql-session.ts";
+import { byteaArray, pack, packHashes, plainArray } from "../../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { BackupFacts } from "./match.ts";
 import { happenedAt, type ReceiptEntry } from "./receipt-entry.ts";
 

@@ -1,5 +1,6 @@
+import type { EnvelopeRequest } from "@attestore/contract";
 import {
-  parseEnvelope,
+  envelopeFromJson,
   parseStatement,
   PAYLOAD_TYPE,
   pae,
@@ -12,7 +13,6 @@ import {
   type Statement,
 } from "@attestore/proof";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
-import { invalidJson } from "../../platform/http/json-body.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import type { SigningKeyRow } from "../agents/signing-keys.ts";
 import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
@@ -43,10 +43,10 @@ const keys = new WeakMap<AgentPrincipal, PublicKey>();
  * `findKey` is asked for a key that is not the one the credential was looked up with: an earlier one, or one so new that the look-up
  * does not have it yet.
  *
- * Throws ApiError `invalid_json`, `invalid_request`, `receipt_signature_invalid`, `statement_invalid`, `statement_mismatch`.
+ * Throws ApiError `invalid_request`, `receipt_signature_invalid`, `statement_invalid`, `statement_mismatch`.
  */
 export async function verifySubmission(
-  body: Buffer,
+  body: EnvelopeRequest,
   agent: AgentPrincipal,
   { findKey = () => Promise.resolve(null), isStale = false, now = new Date() }: VerifyOptions = {},
 ): Promise<VerifiedSubmission> {
@@ -110,13 +110,12 @@ export function mismatch(field: string, what: string): ApiError {
   return new ApiError("statement_mismatch", `The statement names ${what} (${field}).`, { field });
 }
 
-function readEnvelope(body: Buffer): Envelope {
+function readEnvelope(body: EnvelopeRequest): Envelope {
   try {
-    return parseEnvelope(body);
+    return envelopeFromJson(body);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    if (error.code === "malformed_envelope") throw invalidRequest(`Not an envelope: ${error.message}.`, []);
-    throw invalidJson(`The body is refused: ${error.message}.`);
+    throw invalidRequest(`Not an envelope: ${error.message}.`, []);
   }
 }
 

@@ -1,6 +1,6 @@
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { timeZoneOf } from "../schedules/next-times.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { Candidate } from "./plan.ts";
 
 /** How long after an agent took a command, and never said what came of it, its backup is still kept for it. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { lockSourceAndLog } from "../sources/lock-source.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { appendInTransaction } from "../../log/append-in-transaction.ts";
 import { lockLogs } from "../../log/locked-log.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import { eachOf } from "../../platform/jobs/each-of.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { endSilence, listOrgsHeardAgain, openIncident } from "./incidents.ts";

@@ -1,7 +1,7 @@
 import type { CommandKind } from "@attestore/contract";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
-import { runInOrg } from "../../platform/http/org-scope.ts";
+import { runInOrg } from "../../platform/database/org-scope.ts";
 import type { JobContext } from "../../platform/jobs/job.ts";
 import { findAgentStatus } from "../agents/agent-status.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
 import { createSealer } from "../../platform/http/sealer.ts";
-import { rememberAnswer } from "../../platform/http/remembered-answers.ts";
+import { rememberAnswer } from "../../platform/http/idempotency-store.ts";
 import { listQueuedMail, queueMail } from "../../platform/mail/outbox.ts";
 import { resealAll, SEALED_COLUMNS } from "./reseal.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "@attestore/contract";
 import type { Database, DatabaseTransaction } from "../../platform/database/schema.ts";
 import { ApiError } from "../../platform/errors/api-error.ts";
-import { scopeToOrg } from "../../platform/http/org-scope.ts";
+import { scopeToOrg } from "../../platform/database/org-scope.ts";
 import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
 import type { Sealer } from "../../platform/http/sealer.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { lockLogs } from "../../log/locked-log.ts";
-import { transactionSession } from "../../log/sql-session.ts";
+import { transactionSession } from "../../platform/database/sql-session.ts";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 
 /**

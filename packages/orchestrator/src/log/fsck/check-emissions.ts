@@ -1,6 +1,6 @@
 import { equalBytes, openCheckpoint, ProofError } from "@attestore/proof";
 import { logOrigin, logVerifier, timeVerifier } from "../log-keys.ts";
-import type { PreparedQuery } from "../sql-session.ts";
+import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
 const PAGE = 500;

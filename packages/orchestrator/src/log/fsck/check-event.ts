@@ -11,8 +11,8 @@ import {
   type LoggedEvent,
 } from "@attestore/proof";
 import { envelopeSha256 } from "../envelope-sha256.ts";
-import { plainArray } from "../packed.ts";
-import type { SqlSession, PreparedQuery } from "../sql-session.ts";
+import { plainArray } from "../../platform/database/packed.ts";
+import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 import type { ParsedLeaf } from "./check-entries.ts";
 import { compareFields } from "./compare-fields.ts";

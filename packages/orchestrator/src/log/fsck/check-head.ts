@@ -1,7 +1,7 @@
 import { CompactRange, equalBytes, leafHash } from "@attestore/proof";
 import type { Pool } from "pg";
 import { logOrigin, type LogIdentity } from "../log-keys.ts";
-import { unpackHashes } from "../packed.ts";
+import { unpackHashes } from "../../platform/database/packed.ts";
 import { whyNotSigned } from "./check-emissions.ts";
 
 export interface HeadCheck {

@@ -1,5 +1,5 @@
 import { equalBytes, type CompactRange } from "@attestore/proof";
-import type { PreparedQuery } from "../sql-session.ts";
+import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
 const PAGE = 1000;

@@ -1,7 +1,7 @@
 import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash } from "@attestore/proof";
 import { logOrigin } from "../log-keys.ts";
-import { packHashes } from "../packed.ts";
-import type { PreparedQuery } from "../sql-session.ts";
+import { packHashes } from "../../platform/database/packed.ts";
+import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 import { checkEntries } from "./check-entries.ts";
 import { HeadComparison } from "./check-heads.ts";

@@ -1,6 +1,6 @@
 import { equalBytes, TILE_WIDTH, type Hash } from "@attestore/proof";
-import { packHashes } from "../packed.ts";
-import type { PreparedQuery } from "../sql-session.ts";
+import { packHashes } from "../../platform/database/packed.ts";
+import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
 const TILE: PreparedQuery = {

@@ -1,4 +1,4 @@
-import type { PreparedQuery } from "../sql-session.ts";
+import type { PreparedQuery } from "../../platform/database/sql-session.ts";
 import type { Check } from "./check.ts";
 
 const UNLOGGED: PreparedQuery = {

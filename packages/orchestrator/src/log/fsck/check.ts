@@ -1,5 +1,5 @@
 import type { LogIdentity } from "../log-keys.ts";
-import type { SqlSession } from "../sql-session.ts";
+import type { SqlSession } from "../../platform/database/sql-session.ts";
 import type { Counts, Report } from "./finding.ts";
 
 /** What each part of the check of one log works with. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import type { LogIdentity } from "../log-keys.ts";
-import { clientSession, type PreparedQuery } from "../sql-session.ts";
+import { clientSession, type PreparedQuery } from "../../platform/database/sql-session.ts";
 import { checkEmissions } from "./check-emissions.ts";
 import { checkLog } from "./check-log.ts";
 import { checkUnlogged } from "./check-unlogged.ts";

@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import { LogAppends } from "../log-appends.ts";
 import { lockLogs, type LockedLog } from "../locked-log.ts";
 import { LogCorruption } from "../log-corruption.ts";
-import { clientSession } from "../sql-session.ts";
+import { clientSession } from "../../platform/database/sql-session.ts";
 
 /** Appends leaves without entries, some thousand in one transaction: the log's own code, and nothing around it. */
 export async function appendLeaves(pool: Pool, orgId: string, count: number): Promise<void> {

@@ -11,7 +11,14 @@ import { heldSigningKey, type SigningKey } from "../../platform/keys/signing-key
 import type { LogKeys } from "../log-keys.ts";
 import { committedHeads } from "../missing-heads.ts";
 import { openSequencerPool } from "../sequencer-pool.ts";
+import { callRecords } from "../../features/submissions/call-records.ts";
+import type { Submissions } from "../../features/submissions/submit-entry.ts";
+import type { WireAnswer } from "../../platform/http/answer.ts";
+import type { SubmissionRecord } from "../../platform/http/route.ts";
 import { Sequencer, type SequencerOptions } from "../sequencer.ts";
+
+/** As the service's own sequencer is set up. */
+type Options = SequencerOptions<SubmissionRecord, WireAnswer>;
 
 export const LOG_HOST = "log.example.test";
 
@@ -32,7 +39,7 @@ export interface LogWorld extends TestDatabase {
   addBackup(agent: TestAgent, testAgent?: TestAgent): Promise<TestBackup>;
   /** A process of the service: a signer, connections and a sequencer of its own. */
   addReplica(
-    options?: Partial<SequencerOptions>,
+    options?: Partial<Options>,
     connection?: ConnectionSettings,
     signed?: SignedHeadStore,
     way?: Way,
@@ -48,7 +55,7 @@ export interface TestBackup {
 
 export interface Replica {
   signer: CheckpointSigner;
-  sequencer: Sequencer;
+  sequencer: Submissions;
   close(): Promise<void>;
 }
 
@@ -139,14 +146,14 @@ export async function openLogWorld(): Promise<LogWorld> {
   };
 
   const addReplica = (
-    options: Partial<SequencerOptions> = {},
+    options: Partial<Options> = {},
     connection = database.connection,
     signed: SignedHeadStore = { newest: () => [], record: () => Promise.resolve() },
     way?: Way,
   ): Replica => {
     const signer = new CheckpointSigner(LOG_HOST, keys, { signed, ...committedHeads(database.pool) });
     const pool = openSequencerPool(connection, silentLogger, way === undefined ? {} : { way });
-    const sequencer = new Sequencer({ pool, signer, logger: silentLogger, ...options });
+    const sequencer = new Sequencer({ pool, calls: callRecords, signer, logger: silentLogger, ...options });
     const close = async (): Promise<void> => {
       await sequencer.close();
       if (!pool.ended) await pool.end();

@@ -1,3 +1,5 @@
+import type { EnvelopeRequest } from "@attestore/contract";
+import type { WireAnswer } from "../../platform/http/answer.ts";
 import { receiptEntry } from "../../features/receipts/receipt-entry.ts";
 import { receipts } from "../../features/receipts/receipt-kind.ts";
 import { verifySubmission } from "../../features/receipts/verify-submission.ts";
@@ -26,8 +28,8 @@ export async function submitReceipt(
   agent: TestAgent,
   body: Buffer,
   record: SubmissionRecord = submissionRecord(agent),
-): Promise<Submitted> {
-  const verified = await verifySubmission(body, principalOf(agent));
+): Promise<Submitted<WireAnswer>> {
+  const verified = await verifySubmission(JSON.parse(body.toString()) as EnvelopeRequest, principalOf(agent));
   const entry = receiptEntry({ orgId: agent.orgId, agentId: agent.id, body, ...verified });
   return sequencer.submit(receipts, entry, record, body.length);
 }
@@ -41,7 +43,7 @@ export async function submitPlain(
   return placed(await sequencer.submit(plainEntries, plainEntry(agent), record, 0));
 }
 
-export function placed(submitted: Submitted): Placement {
+export function placed(submitted: Submitted<unknown>): Placement {
   if (submitted.is !== "placed") throw new Error(`not placed, but ${submitted.is}`);
   return submitted.placement;
 }

@@ -7,7 +7,7 @@ import type { Logger } from "../logging/logger.ts";
 import { AgentCredentials } from "./agent-credentials.ts";
 import { AuditLog } from "./audit-log.ts";
 import { auditRow } from "./audit-row.ts";
-import { sendError, toApiError } from "./error-answer.ts";
+import { sendError, toApiError, type AnswerTo } from "./error-answer.ts";
 import { type AppendImpersonatedCall, impersonationLogger, logImpersonatedCalls } from "./impersonation.ts";
 import { announcesBody, limitBodyTime } from "./body-deadline.ts";
 import { acceptJsonOnly } from "./json-body.ts";
@@ -47,6 +47,8 @@ export interface AppOptions {
   publicUrl: string;
   /** Puts a call that an operator made as somebody else into the organisation's log. */
   appendImpersonatedCall: AppendImpersonatedCall;
+  /** How an error is answered that is none of HTTP's, e.g. that a log was set back. */
+  answerTo?: AnswerTo;
   /** Only tests have other limits. */
   handshakes?: Parameters<typeof limitHandshakes>[1] & { within_ms?: number };
   slowReaders?: Parameters<typeof letGoOfSlowReaders>[1];
@@ -74,7 +76,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     genReqId: () => newId("request"),
     clientErrorHandler: answerMalformedHttp,
     frameworkErrors: (error, request, reply) => {
-      sendError(reply, request, toApiError(error, request, logger));
+      sendError(reply, request, toApiError(error, request, options));
     },
   }) as unknown as FastifyInstance;
 
@@ -140,7 +142,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   app.addHook("onClose", () => audit.flush());
   app.setErrorHandler((error, request, reply) =>
-    sendError(reply, request, toApiError(error, request, logger)),
+    sendError(reply, request, toApiError(error, request, options)),
   );
   app.setNotFoundHandler((request, reply) => sendError(reply, request, paths.refuse(request)));
   for (const route of options.routes) mountRoute(app, deps, route);

@@ -1,6 +1,6 @@
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
-import type { AuditRow } from "./audit-row.ts";
+import { writeAuditRows, type AuditRow } from "./audit-row.ts";
 
 const MAX_WAITING = 20_000;
 const BATCH = 500;
@@ -47,12 +47,7 @@ export class AuditLog {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
       try {
-        // A connection may break after the commit and before its answer: then some are there already.
-        await this.#db
-          .insertInto("api_logs")
-          .values(batch)
-          .onConflict((conflict) => conflict.column("id").doNothing())
-          .execute();
+        await writeAuditRows(this.#db, batch);
       } catch (error) {
         this.#waiting.unshift(...batch);
         this.#logger.warn(

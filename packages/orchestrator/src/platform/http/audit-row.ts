@@ -1,7 +1,9 @@
 import { newId } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Insertable } from "kysely";
-import type { ApiLogsTable } from "../database/schema.ts";
+import { runPrepared, type PreparedQuery } from "../database/prepared.ts";
+import type { ApiLogsTable, Database } from "../database/schema.ts";
+import type { SqlSession } from "../database/sql-session.ts";
 
 export type AuditRow = Insertable<ApiLogsTable>;
 
@@ -48,4 +50,26 @@ function storableText(value: string | undefined): string | null {
 export function pathOf(url: string): string {
   const end = url.indexOf("?");
   return end === -1 ? url : url.slice(0, end);
+}
+
+const AUDIT: PreparedQuery = {
+  name: "log_audit_rows",
+  text: `insert into api_logs (id, org_id, actor_kind, actor_id, impersonator_id, method, route, path, status, duration_ms,
+      address, user_agent, request_id, idempotency_key, created_at)
+    select id, org_id, actor_kind, actor_id, impersonator_id, method, route, path, status, duration_ms,
+      address, user_agent, request_id, idempotency_key, created_at
+    from json_to_recordset($1::json) as rows (id text, org_id text, actor_kind text, actor_id text, impersonator_id text,
+      method text, route text, path text, status smallint, duration_ms integer, address text, user_agent text,
+      request_id text, idempotency_key text, created_at timestamptz)
+    on conflict do nothing`,
+};
+
+/** Rows that are there already are left: a connection may break after a commit and before its answer. */
+export function insertAuditRows(session: SqlSession, rows: readonly AuditRow[]): Promise<unknown> {
+  return session.run(AUDIT, [JSON.stringify(rows)]);
+}
+
+/** The same outside a session. */
+export async function writeAuditRows(db: Database, rows: readonly AuditRow[]): Promise<void> {
+  await runPrepared(db, AUDIT, [JSON.stringify(rows)]);
 }

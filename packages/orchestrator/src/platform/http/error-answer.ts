@@ -6,15 +6,23 @@ import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../e
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
+/** The answer to an error of a layer that knows nothing of HTTP; null where there is none. */
+export type AnswerTo = (error: unknown) => ApiError | null;
+
 /**
- * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id; and what brings an answer of its own,
- * such as a log that was set back.
+ * Turns whatever was thrown into an answer of the contract. Only defects are logged, with the request's id; and what `answerTo` knows, such
+ * as a log that was set back.
  */
-export function toApiError(error: unknown, request: FastifyRequest, logger: Logger): ApiError {
+export function toApiError(
+  error: unknown,
+  request: FastifyRequest,
+  { logger, answerTo }: { logger: Logger; answerTo?: AnswerTo | undefined },
+): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof Error && "answer" in error && error.answer instanceof ApiError) {
+  const known = answerTo?.(error) ?? null;
+  if (known !== null) {
     logger.error({ err: error, request_id: request.id }, "a request was refused");
-    return error.answer;
+    return known;
   }
   if (asDatabaseUnavailable(error) !== null) {
     logger.warn({ err: error, request_id: request.id }, "the database is away");
@@ -22,8 +30,8 @@ export function toApiError(error: unknown, request: FastifyRequest, logger: Logg
   }
   if (isFastifyError(error)) {
     if (error.validation !== undefined) return validationError(error.validationContext, error.validation);
-    const known = frameworkError(error.code, request);
-    if (known !== null) return known;
+    const refused = frameworkError(error.code, request);
+    if (refused !== null) return refused;
     if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500)
       return invalidRequest("The request could not be read.", []);
   }

@@ -1,3 +1,4 @@
+import { parseJson, ProofError } from "@attestore/proof";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../errors/api-error.ts";
 import { problemOf } from "./json-values.ts";
@@ -6,7 +7,8 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Takes application/json and nothing else. The body's bytes are kept for the idempotency fingerprint. Bytes that are not
- * UTF-8, a byte order mark, keys that would reach an object's prototype and the values that json-values.ts names are refused as `invalid_json`.
+ * UTF-8, a byte order mark, keys that would reach an object's prototype and the values that json-values.ts names are refused as `invalid_json`; with
+ * `strictJson` also what proof's parser refuses, such as a member that is there twice.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
@@ -37,11 +39,24 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       done(invalidJson("The body begins with a byte order mark."));
       return;
     }
-    void parse(request, text, (error, value) => {
+    const take = (error: Error | null, value?: unknown): void => {
       const problem = error ? "is not JSON" : problemOf(value);
       if (problem === null) done(null, value);
       else done(invalidJson(`The body ${problem}.`));
-    });
+    };
+    if (request.state.route?.strictJson !== true) {
+      void parse(request, text, take);
+      return;
+    }
+    let value: unknown;
+    try {
+      value = parseJson(text);
+    } catch (error) {
+      if (error instanceof ProofError) done(invalidJson(`The body is refused: ${error.message}.`));
+      else done(error as Error);
+      return;
+    }
+    take(null, value);
   });
 }
 

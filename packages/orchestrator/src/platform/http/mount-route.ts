@@ -14,7 +14,8 @@ import type { FailedCredentials } from "./failed-credentials.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
-import { orgOfCall, readInOrg } from "./org-scope.ts";
+import { readInOrg } from "../database/org-scope.ts";
+import { orgOfCall } from "./org-of-call.ts";
 import { ALWAYS, subjectOf } from "./principal.ts";
 import {
   applyRateLimits,

@@ -77,6 +77,8 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   answers: Readonly<Record<number, TSchema | string>>;
   /** Errors of its own, besides those that follow from its credential, parameters, body and limits. */
   errors?: readonly ErrorCode[];
+  /** The body is kept as evidence: what two parsers of JSON could read differently is refused as `invalid_json`. */
+  strictJson?: true;
   bodyLimit?: number;
   /**
    * For whoever opened an auditor's link, too, where the policy allows it: the handler shows only what lies `within` the call's

@@ -3,11 +3,12 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
 import { toWire, type WireAnswer } from "./answer.ts";
 import { assertAllowed } from "./assert-allowed.ts";
+import { writeAuditRows } from "./audit-row.ts";
 import { ApiError, errorBody } from "../errors/api-error.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
-import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "./org-scope.ts";
+import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "../database/org-scope.ts";
 import type { Principal } from "./principal.ts";
-import { claimKey, rememberAnswer } from "./remembered-answers.ts";
+import { claimKey, rememberAnswer } from "./idempotency-store.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
 import { requireSession } from "./session-credentials.ts";
@@ -125,7 +126,7 @@ async function commit(
     if (error !== null && !isRemembered(error)) throw error;
     if (record.idempotency !== null)
       await rememberAnswer(tx, record.idempotency, answer, secret && error === null ? deps.sealer : null);
-    await tx.insertInto("api_logs").values(record.auditRow(answer.status)).execute();
+    await writeAuditRows(tx, [record.auditRow(answer.status)]);
     // Last: it keeps the log locked until the commit.
     await logImpersonation?.(tx, answer.status);
     return answer;

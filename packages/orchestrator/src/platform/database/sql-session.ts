@@ -1,6 +1,6 @@
 import type { ClientBase, Pool, QueryResult, QueryResultRow } from "pg";
-import { runPrepared, type PreparedQuery } from "../platform/database/prepared.ts";
-import type { DatabaseTransaction } from "../platform/database/schema.ts";
+import { runPrepared, type PreparedQuery } from "./prepared.ts";
+import type { DatabaseTransaction } from "./schema.ts";
 
 export type { PreparedQuery };
 

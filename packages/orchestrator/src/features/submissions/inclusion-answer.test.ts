@@ -1,6 +1,6 @@
 import { formatLeaf } from "@attestore/proof";
 import { expect, test } from "vitest";
-import { inclusionAnswer } from "./inclusion.ts";
+import { inclusionAnswer } from "./inclusion-answer.ts";
 
 const placement = {
   id: "rcpt_01jd3gqq8zb14p1s0a5r2h0y8f",

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
+import { LogCorruption } from "../../log/log-corruption.ts";
+import { SubmissionRefused, type SubmissionRefusal } from "../../log/submission-refused.ts";
+import { logErrorAnswer } from "./log-error-answer.ts";
+
+const refusals: [SubmissionRefusal, { code: string; status: number; retryAfter: string | undefined }][] = [
+  ["agent_not_active", { code: "agent_revoked", status: 401, retryAfter: undefined }],
+  ["key_replaced", { code: "unavailable", status: 503, retryAfter: undefined }],
+  ["in_progress", { code: "idempotency_in_progress", status: 409, retryAfter: "1" }],
+  ["full", { code: "unavailable", status: 503, retryAfter: "2" }],
+  ["closed", { code: "unavailable", status: 503, retryAfter: "2" }],
+  ["database_away", { code: "unavailable", status: 503, retryAfter: "2" }],
+];
+
+test.each(refusals)("a submission that the log refuses as %s", (reason, { code, status, retryAfter }) => {
+  const answer = logErrorAnswer(new SubmissionRefused(reason));
+  expect(answer).toMatchObject({ code, status });
+  expect(answer?.headers["retry-after"]).toBe(retryAfter);
+});
+
+test.each(["head_regressed", "head_forked"] as const)(
+  "a log that was set back (%s): 503, and no hurry",
+  (code) => {
+    expect(logErrorAnswer(new LogCorruption(code, "set back"))).toMatchObject({
+      code: "unavailable",
+      details: { reason: "log_set_back" },
+      headers: { "retry-after": "300" },
+    });
+  },
+);
+
+test("a head that cannot be written down: 503", () => {
+  expect(logErrorAnswer(new HeadNotRecorded("ENOSPC"))).toMatchObject({ code: "unavailable", status: 503 });
+});
+
+test("damage and everything else are defects of ours", () => {
+  expect(logErrorAnswer(new LogCorruption("log_row_damaged", "damaged"))).toBeNull();
+  expect(logErrorAnswer(new Error("other"))).toBeNull();
+});

@@ -1,0 +1,45 @@
+import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
+import { LogCorruption } from "../../log/log-corruption.ts";
+import { SubmissionRefused, type SubmissionRefusal } from "../../log/submission-refused.ts";
+import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
+import { keyInProgress } from "../../platform/http/idempotency-key.ts";
+import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
+
+/** Only people can put a database that was set back right: agents need not ask every few seconds. */
+const RETRY_AFTER_S = "300";
+
+/** The contract's answer to an error of the log; null for damage, which is ours to mend, and for any other error. */
+export function logErrorAnswer(error: unknown): ApiError | null {
+  if (error instanceof SubmissionRefused) return refusal(error.reason);
+  if (error instanceof HeadNotRecorded)
+    return unavailable("The service cannot write down what it signs right now.");
+  if (error instanceof LogCorruption && ["head_regressed", "head_forked"].includes(error.code))
+    return setBack();
+  return null;
+}
+
+function refusal(reason: SubmissionRefusal): ApiError {
+  switch (reason) {
+    case "agent_not_active":
+      return agentRevoked();
+    case "key_replaced":
+      return new ApiError("unavailable", "The agent's key was replaced a moment ago: submit it again.");
+    case "in_progress":
+      return keyInProgress();
+    case "full":
+      return unavailable("More is submitted than the service can record right now.");
+    case "closed":
+      return unavailable("The service is shutting down.");
+    case "database_away":
+      return unavailable("The service cannot reach its database right now.");
+  }
+}
+
+function setBack(): ApiError {
+  return new ApiError(
+    "unavailable",
+    "This organisation's log is read-only: the service's database was set back to before a head of the log that was signed. What was recorded can be read. Whoever runs the service has to restore the newest database.",
+    { reason: "log_set_back" },
+    { "retry-after": RETRY_AFTER_S },
+  );
+}

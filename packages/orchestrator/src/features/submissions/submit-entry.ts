@@ -1,0 +1,46 @@
+import type { EntryKind, LogEntry } from "../../log/entry.ts";
+import type { Sequencer } from "../../log/sequencer.ts";
+import { SubmissionRefused } from "../../log/submission-refused.ts";
+import type { WireAnswer } from "../../platform/http/answer.ts";
+import type { SubmissionRecord } from "../../platform/http/route.ts";
+import { inclusionAnswer } from "./inclusion-answer.ts";
+import { logErrorAnswer } from "./log-error-answer.ts";
+
+export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
+
+/**
+ * Submits the entry that `verify` makes of a call, and answers with its place in the log, 201. What is known of the agent may be some
+ * seconds old: where its key was replaced meanwhile, `verify` is asked once more, with `isStale`, and looks the key up.
+ *
+ * Throws ApiError: what `verify` and the entry's kind refuse it for, `agent_revoked`, `idempotency_key_reused`,
+ * `idempotency_in_progress`; and `unavailable` when too many wait or the database fails, in which case it may or may not be in the log:
+ * the same submission again finds out. Throws LogCorruption when its log may not go on.
+ */
+export async function submitEntry<Entry extends LogEntry>(
+  {
+    sequencer,
+    kind,
+    idField,
+  }: {
+    sequencer: Submissions;
+    kind: EntryKind<Entry>;
+    idField: "receipt_id" | "event_id";
+  },
+  record: SubmissionRecord,
+  bodyBytes: number,
+  verify: (isStale: boolean) => Promise<Entry>,
+): Promise<WireAnswer> {
+  try {
+    const submit = async (isStale: boolean) =>
+      sequencer.submit(kind, await verify(isStale), record, bodyBytes);
+    const submitted = await submit(false).catch((error: unknown) => {
+      if (error instanceof SubmissionRefused && error.reason === "key_replaced") return submit(true);
+      throw error;
+    });
+    if (submitted.is === "answered") return submitted.answer;
+    return inclusionAnswer(idField, submitted.placement, submitted.replayed);
+  } catch (error) {
+    if (error instanceof SubmissionRefused) throw logErrorAnswer(error) ?? error;
+    throw error;
+  }
+}

@@ -1,0 +1,7 @@
+/** A head could not be written down before it was signed, so it is not signed. */
+export class HeadNotRecorded extends Error {
+  constructor(cause: unknown) {
+    super("the head could not be written down", { cause });
+    this.name = "HeadNotRecorded";
+  }
+}
