@@ -330,6 +330,17 @@ describe.each(Object.entries(ENDPOINTS))("POST %s", (name, endpoint) => {
   });
 });
 
+test("refuses a receipt that two parsers of JSON would read differently, and any other body as they agree", async () => {
+  const body = JSON.stringify(ENDPOINTS["receipts"]?.good());
+  const twice = `{"payloadType":"text/plain",${body.slice(1)}`;
+  const headers = { "content-type": "application/json" };
+  const send = (path: string, text: string) =>
+    service.call({ method: "POST", path, token: agent.token, headers, raw: Buffer.from(text) });
+  const refused = await send("/v1/receipts", twice);
+  expect([refused.status, refused.json["error"]]).toEqual([400, "invalid_json"]);
+  expect((await send("/v1/receipts", body)).json["error"]).not.toBe("invalid_json");
+});
+
 test("tells twenty problems of a body, and of one with very many values the first alone", async () => {
   const wrong = async (length: number) => {
     const sources = Array.from({ length }, () => ({}));
