@@ -46,11 +46,11 @@ import { ZipReader } from "../../packages/verifier/src/zip/zip-reader.ts";
 import {
   restoreTestStatement as restoreTestOf,
   signedEnvelope,
-} from "../../packages/orchestrator/src/log/testing/signed-receipt.ts";
+} from "../../packages/orchestrator/test/log/signed-receipt.ts";
 import { type History, makeHistory } from "../../packages/orchestrator/test/history.ts";
 import { newKeyPair, type TestAgent, type TestUser } from "../../packages/orchestrator/test/service.ts";
-import { signedRotation } from "../../packages/orchestrator/src/log/testing/signed-rotation.ts";
-import { signedEventBody } from "../../packages/orchestrator/src/log/testing/signed-event.ts";
+import { signedRotation } from "../../packages/orchestrator/test/log/signed-rotation.ts";
+import { signedEventBody } from "../../packages/orchestrator/test/log/signed-event.ts";
 import { eventOf, FORGERIES, later, runsOf, setRuns, tileOf } from "./harness/forgeries.ts";
 import {
   editJson,

@@ -6,10 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formatPublicKeyPem, publicKeyFromBytes } from "@attestore/proof";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  createTestToken,
-  type TestToken,
-} from "../../packages/orchestrator/src/platform/keys/token/test-token.ts";
+import { createTestToken, type TestToken } from "../../packages/orchestrator/test/test-token.ts";
 import { type BackupRecord, declareSource, writeEncryptedDump } from "./harness/backups.ts";
 import { seal } from "./harness/dsse.ts";
 import { api } from "./harness/https.ts";

@@ -7,12 +7,8 @@ import { guardDeletions } from "../../packages/orchestrator/src/features/install
 import { Installation } from "../../packages/orchestrator/src/features/installation/installation.ts";
 import { sweepObjects } from "../../packages/orchestrator/src/features/retention/sweep-objects.ts";
 import { SignedHeads } from "../../packages/orchestrator/src/log/signed-heads.ts";
-import {
-  LOG_HOST,
-  openLogWorld,
-  type LogWorld,
-} from "../../packages/orchestrator/src/log/testing/log-world.ts";
-import { submitPlain } from "../../packages/orchestrator/src/log/testing/submit.ts";
+import { LOG_HOST, openLogWorld, type LogWorld } from "../../packages/orchestrator/test/log/log-world.ts";
+import { submitPlain } from "../../packages/orchestrator/test/log/submit.ts";
 import { silentLogger } from "../../packages/orchestrator/src/platform/logging/logger.ts";
 import { S3Store } from "../../packages/orchestrator/src/platform/objects/s3-store.ts";
 import { startS3Server, type S3Server } from "../e2e/harness/s3-server.ts";

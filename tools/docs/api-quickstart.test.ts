@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { TestServer } from "../../packages/orchestrator/src/service/test-server.ts";
+import { TestServer } from "../../packages/orchestrator/test/test-server.ts";
 import { readPage } from "./error-codes.ts";
 
 let server: TestServer;

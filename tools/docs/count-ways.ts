@@ -22,7 +22,7 @@ import { parseSourceConfig } from "../../packages/agent/src/config/source-config
 import { writeEncryptedDump } from "../../packages/agent/src/runs/write-encrypted-dump.ts";
 import { prepareReceipts } from "../../packages/orchestrator/bench/envelopes.ts";
 import { receiptRoutes } from "../../packages/orchestrator/src/features/receipts/routes.ts";
-import { openLogWorld } from "../../packages/orchestrator/src/log/testing/log-world.ts";
+import { openLogWorld } from "../../packages/orchestrator/test/log/log-world.ts";
 import { connectDatabase } from "../../packages/orchestrator/src/platform/database/database.ts";
 import { buildApp } from "../../packages/orchestrator/src/platform/http/app.ts";
 import { RATE_LIMITS } from "../../packages/orchestrator/src/platform/http/rate-limits.ts";

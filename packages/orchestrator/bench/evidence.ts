@@ -17,11 +17,7 @@ import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
 import { newId } from "@attestore/contract";
-import {
-  type backupStatement,
-  restoreTestStatement,
-  signedEnvelope,
-} from "../src/log/testing/signed-receipt.ts";
+import { type backupStatement, restoreTestStatement, signedEnvelope } from "../test/log/signed-receipt.ts";
 import { makeHistory } from "../test/history.ts";
 import { startTestService, type TestAgent, type TestService } from "../test/service.ts";
 import { cpuSeconds } from "./cpu-time.ts";

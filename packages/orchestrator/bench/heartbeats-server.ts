@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto";
 import { heartbeatRoutes } from "../src/features/heartbeat/routes.ts";
 import { readNewestCheckpoint } from "../src/log/heads.ts";
 import { withSession } from "../src/platform/database/sql-session.ts";
-import { openLogWorld } from "../src/log/testing/log-world.ts";
+import { openLogWorld } from "../test/log/log-world.ts";
 import { createWitness } from "../src/log/witness.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";

@@ -13,7 +13,7 @@ import { lockLogs, type LockedLog } from "../src/log/locked-log.ts";
 import { LogCorruption } from "../src/log/log-corruption.ts";
 import { packHashes, plainArray } from "../src/platform/database/packed.ts";
 import { clientSession } from "../src/platform/database/sql-session.ts";
-import type { TestAgent } from "../src/log/testing/log-world.ts";
+import type { TestAgent } from "../test/log/log-world.ts";
 import { makeReceipts, type Fleet, type MadeReceipt } from "./scale-receipts.ts";
 
 const AGENTS = 20;

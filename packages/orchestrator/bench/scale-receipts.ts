@@ -11,8 +11,8 @@ import {
 } from "@attestore/proof";
 import type { ReceiptEntry } from "../src/features/receipts/receipt-entry.ts";
 import { envelopeSha256 } from "../src/log/envelope-sha256.ts";
-import type { TestAgent } from "../src/log/testing/log-world.ts";
-import { backupStatement, restoreTestStatement } from "../src/log/testing/signed-receipt.ts";
+import type { TestAgent } from "../test/log/log-world.ts";
+import { backupStatement, restoreTestStatement } from "../test/log/signed-receipt.ts";
 
 /** One backup and what was found by restoring it. */
 const RECEIPTS_OF_A_BACKUP = 4;

@@ -7,8 +7,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
-import type { TestAgent as Signer, TestBackup } from "../src/log/testing/log-world.ts";
-import { backupStatement, restoreTestStatement, signedEnvelope } from "../src/log/testing/signed-receipt.ts";
+import type { TestAgent as Signer, TestBackup } from "./log/log-world.ts";
+import { backupStatement, restoreTestStatement, signedEnvelope } from "./log/signed-receipt.ts";
 import { heartbeat, type TestAgent, type TestOrg, type TestService } from "./service.ts";
 
 export interface MadeBackup {

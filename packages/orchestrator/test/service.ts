@@ -45,7 +45,7 @@ import { createWitness } from "../src/log/witness.ts";
 import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
-import { openTestDatabase } from "../src/platform/database/test-database.ts";
+import { openTestDatabase } from "./database/test-database.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import { type AppOptions, buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";

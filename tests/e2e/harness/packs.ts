@@ -27,7 +27,7 @@ import { zip } from "../../../packages/orchestrator/src/features/evidence/zip/zi
 import { noticeMissed } from "../../../packages/orchestrator/src/features/schedules/notice-missed.ts";
 import { queueDue } from "../../../packages/orchestrator/src/features/schedules/queue-due.ts";
 import { emitHour } from "../../../packages/orchestrator/src/log/checkpoint-publisher.ts";
-import { signedRotation } from "../../../packages/orchestrator/src/log/testing/signed-rotation.ts";
+import { signedRotation } from "../../../packages/orchestrator/test/log/signed-rotation.ts";
 import { silentLogger } from "../../../packages/orchestrator/src/platform/logging/logger.ts";
 import { ZipReader } from "../../../packages/verifier/src/zip/zip-reader.ts";
 

@@ -3,7 +3,7 @@ import { Agent } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { putTestCluster } from "../../../packages/orchestrator/src/platform/database/test-database.ts";
+import { putTestCluster } from "../../../packages/orchestrator/test/database/test-database.ts";
 import { processesUnder } from "./processes.ts";
 import { run, runJson, start, type Environment, type Finished, type Running } from "./programs.ts";
 import { until } from "./wait.ts";

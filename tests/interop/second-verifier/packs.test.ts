@@ -29,7 +29,7 @@ import {
   withManifest,
   writeZip,
 } from "../../e2e/harness/packs.ts";
-import { signedEventBody } from "../../../packages/orchestrator/src/log/testing/signed-event.ts";
+import { signedEventBody } from "../../../packages/orchestrator/test/log/signed-event.ts";
 import type { PinnedKey } from "../../../packages/verifier/src/pinned-key.ts";
 import { verifyPack } from "../../../packages/verifier/src/pack/verify-pack.ts";
 

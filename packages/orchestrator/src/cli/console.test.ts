@@ -4,7 +4,7 @@ import { userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordBackup } from "../../test/recorded.ts";
 import { openConsole } from "./console.ts";
-import { answerTo, TestServer, type Finished } from "../service/test-server.ts";
+import { answerTo, TestServer, type Finished } from "../../test/test-server.ts";
 
 let server: TestServer;
 let orgId: string;

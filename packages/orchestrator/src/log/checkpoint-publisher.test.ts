@@ -9,8 +9,8 @@ import {
 import { readNewestCheckpoint } from "./heads.ts";
 import { logOrigin, logVerifier, timeVerifier } from "./log-keys.ts";
 import { withSession } from "../platform/database/sql-session.ts";
-import { LOG_HOST, openLogWorld, type LogWorld, type Replica } from "./testing/log-world.ts";
-import { submitPlain } from "./testing/submit.ts";
+import { LOG_HOST, openLogWorld, type LogWorld, type Replica } from "../../test/log/log-world.ts";
+import { submitPlain } from "../../test/log/submit.ts";
 
 let world: LogWorld;
 beforeAll(async () => {

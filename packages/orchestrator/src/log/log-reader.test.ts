@@ -6,8 +6,8 @@ import { logVerifier } from "./log-keys.ts";
 import { findLeaf, readConsistencyProof, readInclusionProof } from "./log-reader.ts";
 import { readTile } from "./read-tile.ts";
 import { withSession, type SqlSession } from "../platform/database/sql-session.ts";
-import { appendLeaves } from "./testing/cheap-leaves.ts";
-import { openLogWorld, type LogWorld } from "./testing/log-world.ts";
+import { appendLeaves } from "../../test/log/cheap-leaves.ts";
+import { openLogWorld, type LogWorld } from "../../test/log/log-world.ts";
 
 let world: LogWorld;
 beforeAll(async () => {

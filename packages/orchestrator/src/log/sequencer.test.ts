@@ -9,12 +9,12 @@ import type { EntryKind, LogEntry } from "./entry.ts";
 import { readConsistencyProof } from "./log-reader.ts";
 import type { Placement } from "./inclusion.ts";
 import { withSession } from "../platform/database/sql-session.ts";
-import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
-import { openLossyProxy } from "./testing/lossy-proxy.ts";
-import { plainEntries, plainEntry, submissionRecord } from "./testing/plain-entry.ts";
-import { restoreTestStatement, signedEnvelope } from "./testing/signed-receipt.ts";
-import { placed, submitPlain, submitReceipt } from "./testing/submit.ts";
-import { verifyPlacement } from "./testing/verify-inclusion.ts";
+import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "../../test/log/log-world.ts";
+import { openLossyProxy } from "../../test/log/lossy-proxy.ts";
+import { plainEntries, plainEntry, submissionRecord } from "../../test/log/plain-entry.ts";
+import { restoreTestStatement, signedEnvelope } from "../../test/log/signed-receipt.ts";
+import { placed, submitPlain, submitReceipt } from "../../test/log/submit.ts";
+import { verifyPlacement } from "../../test/log/verify-inclusion.ts";
 
 let world: LogWorld;
 beforeAll(async () => {

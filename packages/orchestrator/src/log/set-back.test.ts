@@ -9,8 +9,8 @@ import { logVerifier } from "./log-keys.ts";
 import { stopSetBackLogs } from "./missing-heads.ts";
 import { SignedHeads } from "./signed-heads.ts";
 import { withSession } from "../platform/database/sql-session.ts";
-import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
-import { submitPlain } from "./testing/submit.ts";
+import { openLogWorld, type LogWorld, type Replica, type TestAgent } from "../../test/log/log-world.ts";
+import { submitPlain } from "../../test/log/submit.ts";
 
 let world: LogWorld;
 let directory: string;

@@ -4,8 +4,14 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Logger } from "../platform/logging/logger.ts";
 import { CheckpointSigner } from "./checkpoint-signer.ts";
 import { logOrigin } from "./log-keys.ts";
-import { LOG_HOST, openLogWorld, type LogWorld, type Replica, type TestAgent } from "./testing/log-world.ts";
-import { principalOf, submitPlain } from "./testing/submit.ts";
+import {
+  LOG_HOST,
+  openLogWorld,
+  type LogWorld,
+  type Replica,
+  type TestAgent,
+} from "../../test/log/log-world.ts";
+import { principalOf, submitPlain } from "../../test/log/submit.ts";
 import { createWitness } from "./witness.ts";
 
 let world: LogWorld;

@@ -6,7 +6,7 @@ import { connect } from "node:tls";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { loadServerTls } from "../platform/tls/server-tls.ts";
-import { TestServer } from "./test-server.ts";
+import { TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 let scratch: string;

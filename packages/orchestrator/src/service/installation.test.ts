@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import pg from "pg";
 import { comparePair } from "../features/installation/pairing.ts";
-import { putTestCluster } from "../platform/database/test-database.ts";
+import { putTestCluster } from "../../test/database/test-database.ts";
 import { typeParsers } from "../platform/database/type-parsers.ts";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { query as ask } from "../platform/postgres/test-services.ts";
-import { answerTo, TestServer } from "./test-server.ts";
+import { query as ask } from "../../test/postgres/test-services.ts";
+import { answerTo, TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startSmtpServer, type TestSmtpServer } from "../../test/smtp.ts";
-import { TestServer } from "./test-server.ts";
+import { TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 let smtp: TestSmtpServer;

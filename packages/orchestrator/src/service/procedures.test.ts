@@ -9,7 +9,7 @@ import { recordBackup } from "../../test/recorded.ts";
 import { connectDatabase } from "../platform/database/database.ts";
 import { silentLogger } from "../platform/logging/logger.ts";
 import { openDatabase } from "../platform/postgres/open-database.ts";
-import { answerTo, TestServer } from "./test-server.ts";
+import { answerTo, TestServer } from "../../test/test-server.ts";
 
 /** Debian's, of which there are pg_dump, pg_restore and psql. */
 const OLD = { ATTESTORE_POSTGRES: "/usr/lib/postgresql/15" };

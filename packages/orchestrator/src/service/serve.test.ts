@@ -9,7 +9,7 @@ import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskStore } from "../platform/objects/disk-store.ts";
 import { processesWorkingIn } from "../platform/postgres/process-state.ts";
-import { answerTo, TestServer } from "./test-server.ts";
+import { answerTo, TestServer } from "../../test/test-server.ts";
 
 let server: TestServer;
 beforeEach(async () => {

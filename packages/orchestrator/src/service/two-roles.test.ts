@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOwnPostgres, type OwnPostgres } from "../../test/own-postgres.ts";
 import { heartbeat } from "../../test/service.ts";
 import { readMigrations } from "../platform/database/migrate.ts";
-import { answerTo, TestServer, type Answer } from "./test-server.ts";
+import { answerTo, TestServer, type Answer } from "../../test/test-server.ts";
 
 const TIMEOUT_MS = 180_000;
 const PAGE = new URL("../../../../docs/operate.md", import.meta.url);

@@ -1,5 +1,5 @@
 /** Rows for tests and measurements of scale: they are copies, so that all that reads one finds in it what it expects. */
-import { appendLeaves } from "../../src/log/testing/cheap-leaves.ts";
+import { appendLeaves } from "../log/cheap-leaves.ts";
 import { newId } from "@attestore/contract";
 import type { TestService } from "../service.ts";
 import type { World } from "../tenancy/world.ts";

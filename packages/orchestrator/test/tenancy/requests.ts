@@ -2,8 +2,8 @@
 import { parsePublicKeyWire, sshFingerprint } from "@attestore/proof";
 import { randomUUID } from "node:crypto";
 import type { Route } from "../../src/platform/http/route.ts";
-import { restoreTestStatement, signedEnvelope } from "../../src/log/testing/signed-receipt.ts";
-import { signedRotation } from "../../src/log/testing/signed-rotation.ts";
+import { restoreTestStatement, signedEnvelope } from "../log/signed-receipt.ts";
+import { signedRotation } from "../log/signed-rotation.ts";
 import type { Call } from "../client.ts";
 import { newKeyPair } from "../service.ts";
 import { fill, nameOf, type Filled, type Pick } from "./fill.ts";

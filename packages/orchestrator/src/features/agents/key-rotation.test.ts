@@ -16,8 +16,8 @@ import {
   type TestService,
   type TestUser,
 } from "../../../test/service.ts";
-import { restoreTestStatement, signedEnvelope } from "../../log/testing/signed-receipt.ts";
-import { signedRotation, type KeyPair } from "../../log/testing/signed-rotation.ts";
+import { restoreTestStatement, signedEnvelope } from "../../../test/log/signed-receipt.ts";
+import { signedRotation, type KeyPair } from "../../../test/log/signed-rotation.ts";
 
 let service: TestService;
 let org: TestOrg;

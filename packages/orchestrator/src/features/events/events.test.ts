@@ -1,7 +1,7 @@
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseLeaf } from "@attestore/proof";
-import { signedEventBody } from "../../log/testing/signed-event.ts";
+import { signedEventBody } from "../../../test/log/signed-event.ts";
 import {
   heartbeat,
   newKeyPair,

@@ -11,15 +11,15 @@ import {
   type Replica,
   type TestAgent,
   type TestBackup,
-} from "../../log/testing/log-world.ts";
+} from "../../../test/log/log-world.ts";
 import {
   backupStatement,
   envelopeOf,
   restoreTestStatement,
   signedEnvelope,
-} from "../../log/testing/signed-receipt.ts";
-import { placed, principalOf, submitReceipt } from "../../log/testing/submit.ts";
-import { verifyPlacement } from "../../log/testing/verify-inclusion.ts";
+} from "../../../test/log/signed-receipt.ts";
+import { placed, principalOf, submitReceipt } from "../../../test/log/submit.ts";
+import { verifyPlacement } from "../../../test/log/verify-inclusion.ts";
 import { takeForDelivery, setAcked } from "../commands/store.ts";
 import { queueCommand } from "../command-queue/queue-command.ts";
 import { configureSource } from "../source-settings/configure-source.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
+import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import { createSealer } from "../../platform/http/sealer.ts";
 import { rememberAnswer } from "../../platform/http/idempotency-store.ts";
 import { listQueuedMail, queueMail } from "../../platform/mail/outbox.ts";

@@ -3,9 +3,9 @@ import { silentLogger } from "../../platform/logging/logger.ts";
 import { appendInTransaction } from "../append-in-transaction.ts";
 import { emitHour } from "../checkpoint-publisher.ts";
 import type { LogIdentity } from "../log-keys.ts";
-import { openLogWorld, type LogWorld } from "../testing/log-world.ts";
-import { backupStatement, restoreTestStatement, signedEnvelope } from "../testing/signed-receipt.ts";
-import { placed, submitReceipt } from "../testing/submit.ts";
+import { openLogWorld, type LogWorld } from "../../../test/log/log-world.ts";
+import { backupStatement, restoreTestStatement, signedEnvelope } from "../../../test/log/signed-receipt.ts";
+import { placed, submitReceipt } from "../../../test/log/submit.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 import { fsck, type FsckResult } from "./fsck.ts";
 

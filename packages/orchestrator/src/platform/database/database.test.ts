@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase } from "./test-database.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { openTestDatabase } from "../../../test/database/test-database.ts";
+import type { TestDatabase } from "../../../test/database/test-database.ts";
 
 let test_database: TestDatabase;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { silentLogger } from "../logging/logger.ts";
 import type { ConnectionSettings } from "./connection-settings.ts";
 import { migrate, readMigrations } from "./migrate.ts";
 import type { Migration } from "./migrate.ts";
-import { openTestDatabase } from "./test-database.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { openTestDatabase } from "../../../test/database/test-database.ts";
+import type { TestDatabase } from "../../../test/database/test-database.ts";
 
 let server: TestDatabase;
 let connection: ConnectionSettings;

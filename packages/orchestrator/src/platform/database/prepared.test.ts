@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import pg from "pg";
 import { onConnect } from "./on-connect.ts";
 import { preparing, runPrepared } from "./prepared.ts";
-import { openTestDatabase, type TestDatabase } from "./test-database.ts";
+import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

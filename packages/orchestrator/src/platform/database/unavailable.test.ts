@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase } from "./test-database.ts";
-import type { TestDatabase } from "./test-database.ts";
+import { openTestDatabase } from "../../../test/database/test-database.ts";
+import type { TestDatabase } from "../../../test/database/test-database.ts";
 import { asDatabaseUnavailable, DatabaseUnavailable } from "./unavailable.ts";
 
 let server: TestDatabase;

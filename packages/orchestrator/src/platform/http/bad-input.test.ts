@@ -335,7 +335,7 @@ test("refuses a receipt that two parsers of JSON would read differently, and any
   const twice = `{"payloadType":"text/plain",${body.slice(1)}`;
   const headers = { "content-type": "application/json" };
   const send = (path: string, text: string) =>
-    service.call({ method: "POST", path, token: agent.token, headers, raw: Buffer.from(text) });
+    service.call({ method: "POST", path, token: agent.token, headers, body: text });
   const refused = await send("/v1/receipts", twice);
   expect([refused.status, refused.json["error"]]).toEqual([400, "invalid_json"]);
   expect((await send("/v1/receipts", body)).json["error"]).not.toBe("invalid_json");

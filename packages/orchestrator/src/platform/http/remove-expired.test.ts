@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase, type TestDatabase } from "../database/test-database.ts";
+import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import { RATE_LIMITS } from "./rate-limits.ts";
 import { removeExpired } from "./remove-expired.ts";
 

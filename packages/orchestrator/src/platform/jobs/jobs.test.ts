@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RecordingLogger } from "../../../test/recording-logger.ts";
-import { openTestDatabase, type TestDatabase } from "../database/test-database.ts";
+import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
 import type { JobContext } from "./job.ts";
 import { readJobLag } from "./lag.ts";
 import { runJobs, runOnce } from "./run-jobs.ts";

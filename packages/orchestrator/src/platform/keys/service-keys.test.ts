@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { openTestDatabase } from "../database/test-database.ts";
-import type { TestDatabase } from "../database/test-database.ts";
+import { openTestDatabase } from "../../../test/database/test-database.ts";
+import type { TestDatabase } from "../../../test/database/test-database.ts";
 import { readIdentity, requireIdentity } from "./service-identity.ts";
 import { loadServiceKeys } from "./service-keys.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { RecordingLogger } from "../../../test/recording-logger.ts";
 import { startSmtpServer, type TestSmtpServer } from "../../../test/smtp.ts";
 import type { SmtpServer } from "../config/setting-types.ts";
-import { openTestDatabase } from "../database/test-database.ts";
+import { openTestDatabase } from "../../../test/database/test-database.ts";
 import { createSealer } from "../http/sealer.ts";
 import { loadServerTls } from "../tls/server-tls.ts";
 import { consoleTransport } from "./console-transport.ts";

@@ -4,8 +4,8 @@ import { silentLogger } from "../logging/logger.ts";
 import { partSizes } from "./part-sizes.ts";
 import { presignS3 } from "./s3-presign.ts";
 import { S3Store } from "./s3-store.ts";
-import { startS3TestServer } from "./s3-test-server.ts";
-import type { S3TestServer } from "./s3-test-server.ts";
+import { startS3TestServer } from "../../../test/s3-test-server.ts";
+import type { S3TestServer } from "../../../test/s3-test-server.ts";
 
 const KEY = "org_1/src_1/upl_1.age";
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { findBinaries } from "./binaries.ts";
-import { TestServices } from "./test-services.ts";
+import { TestServices } from "../../../test/postgres/test-services.ts";
 
 const run = promisify(execFile);
 

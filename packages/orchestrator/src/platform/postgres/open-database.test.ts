@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { silentLogger } from "../logging/logger.ts";
 import { openDatabase } from "./open-database.ts";
 import { processesWorkingIn } from "./process-state.ts";
-import { query, TestServices } from "./test-services.ts";
+import { query, TestServices } from "../../../test/postgres/test-services.ts";
 
 let here: TestServices;
 beforeEach(async () => {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { processesWorkingIn, processState } from "./process-state.ts";
-import { kill, query, TestServices } from "./test-services.ts";
+import { kill, query, TestServices } from "../../../test/postgres/test-services.ts";
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { createTestToken, type TestToken } from "./test-token.ts";
+import { createTestToken, type TestToken } from "../../../../test/test-token.ts";
 import { tokenSealingKey, tokenSigningKey } from "./token-keys.ts";
 import { Token } from "./token.ts";
 

@@ -1,10 +1,10 @@
 import { formatLeaf } from "@attestore/proof";
 import { newId } from "@attestore/contract";
 import type { Pool } from "pg";
-import { LogAppends } from "../log-appends.ts";
-import { lockLogs, type LockedLog } from "../locked-log.ts";
-import { LogCorruption } from "../log-corruption.ts";
-import { clientSession } from "../../platform/database/sql-session.ts";
+import { LogAppends } from "../../src/log/log-appends.ts";
+import { lockLogs, type LockedLog } from "../../src/log/locked-log.ts";
+import { LogCorruption } from "../../src/log/log-corruption.ts";
+import { clientSession } from "../../src/platform/database/sql-session.ts";
 
 /** Appends leaves without entries, some thousand in one transaction: the log's own code, and nothing around it. */
 export async function appendLeaves(pool: Pool, orgId: string, count: number): Promise<void> {

@@ -1,21 +1,21 @@
 import { createHash, generateKeyPairSync, randomBytes, type KeyObject } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { sshFingerprint, publicKeyFromBytes } from "@attestore/proof";
-import type { Way } from "../../platform/database/roles.ts";
-import { openTestDatabase, type TestDatabase } from "../../platform/database/test-database.ts";
-import { silentLogger } from "../../platform/logging/logger.ts";
-import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
-import { CheckpointSigner, type SignedHeadStore } from "../checkpoint-signer.ts";
-import { createLog } from "../locked-log.ts";
-import { heldSigningKey, type SigningKey } from "../../platform/keys/signing-key.ts";
-import type { LogKeys } from "../log-keys.ts";
-import { committedHeads } from "../missing-heads.ts";
-import { openSequencerPool } from "../sequencer-pool.ts";
-import { callRecords } from "../../features/submissions/call-records.ts";
-import type { Submissions } from "../../features/submissions/submit-entry.ts";
-import type { WireAnswer } from "../../platform/http/answer.ts";
-import type { SubmissionRecord } from "../../platform/http/route.ts";
-import { Sequencer, type SequencerOptions } from "../sequencer.ts";
+import type { Way } from "../../src/platform/database/roles.ts";
+import { openTestDatabase, type TestDatabase } from "../database/test-database.ts";
+import { silentLogger } from "../../src/platform/logging/logger.ts";
+import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
+import { CheckpointSigner, type SignedHeadStore } from "../../src/log/checkpoint-signer.ts";
+import { createLog } from "../../src/log/locked-log.ts";
+import { heldSigningKey, type SigningKey } from "../../src/platform/keys/signing-key.ts";
+import type { LogKeys } from "../../src/log/log-keys.ts";
+import { committedHeads } from "../../src/log/missing-heads.ts";
+import { openSequencerPool } from "../../src/log/sequencer-pool.ts";
+import { callRecords } from "../../src/features/submissions/call-records.ts";
+import type { Submissions } from "../../src/features/submissions/submit-entry.ts";
+import type { WireAnswer } from "../../src/platform/http/answer.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import { Sequencer, type SequencerOptions } from "../../src/log/sequencer.ts";
 
 /** As the service's own sequencer is set up. */
 type Options = SequencerOptions<SubmissionRecord, WireAnswer>;

@@ -1,6 +1,6 @@
 import { leafHash, openCheckpoint, verifyInclusion, type OpenedCheckpoint } from "@attestore/proof";
-import { logVerifier, type LogIdentity } from "../log-keys.ts";
-import type { Placement } from "../inclusion.ts";
+import { logVerifier, type LogIdentity } from "../../src/log/log-keys.ts";
+import type { Placement } from "../../src/log/inclusion.ts";
 
 /** As a client would: the leaf's hash, the checkpoint's signature, the proof. Throws if anything does not hold. */
 export async function verifyPlacement(

@@ -1,12 +1,12 @@
 import type { EnvelopeRequest } from "@attestore/contract";
-import type { WireAnswer } from "../../platform/http/answer.ts";
-import { receiptEntry } from "../../features/receipts/receipt-entry.ts";
-import { receipts } from "../../features/receipts/receipt-kind.ts";
-import { verifySubmission } from "../../features/receipts/verify-submission.ts";
-import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import type { SubmissionRecord } from "../../platform/http/route.ts";
-import type { Placement } from "../inclusion.ts";
-import type { Submitted } from "../sequencer.ts";
+import type { WireAnswer } from "../../src/platform/http/answer.ts";
+import { receiptEntry } from "../../src/features/receipts/receipt-entry.ts";
+import { receipts } from "../../src/features/receipts/receipt-kind.ts";
+import { verifySubmission } from "../../src/features/receipts/verify-submission.ts";
+import type { AgentPrincipal } from "../../src/platform/http/principal.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import type { Placement } from "../../src/log/inclusion.ts";
+import type { Submitted } from "../../src/log/sequencer.ts";
 import type { Replica, TestAgent } from "./log-world.ts";
 import { plainEntries, plainEntry, submissionRecord } from "./plain-entry.ts";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { S3Settings } from "./s3-presign.ts";
+import type { S3Settings } from "../src/platform/objects/s3-presign.ts";
 
 export interface S3TestServer {
   settings: S3Settings;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ConnectionSettings } from "../../platform/database/connection-settings.ts";
+import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
 
 export interface LossyProxy {
   connection: ConnectionSettings;

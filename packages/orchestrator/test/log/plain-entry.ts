@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { formatLeaf } from "@attestore/proof";
-import type { AuditRow } from "../../platform/http/audit-row.ts";
-import type { SubmissionRecord } from "../../platform/http/route.ts";
-import type { EntryKind, LogEntry } from "../entry.ts";
+import type { AuditRow } from "../../src/platform/http/audit-row.ts";
+import type { SubmissionRecord } from "../../src/platform/http/route.ts";
+import type { EntryKind, LogEntry } from "../../src/log/entry.ts";
 import type { TestAgent } from "./log-world.ts";
 
 /** Entries that are nothing but their leaf. */

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
-import { putTestCluster } from "../platform/database/test-database.ts";
-import { processesWorkingIn } from "../platform/postgres/process-state.ts";
+import { putTestCluster } from "./database/test-database.ts";
+import { processesWorkingIn } from "../src/platform/postgres/process-state.ts";
 
 export interface Answer {
   status: number;

@@ -5,19 +5,20 @@ import { mkdir, mkdtemp, readFile, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { clusterDirectory } from "../postgres/cluster.ts";
+import { clusterDirectory } from "../../src/platform/postgres/cluster.ts";
 
 const run = promisify(execFile);
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const CACHE = here("../../../../../node_modules/.cache/attestore-test-cluster");
+const CACHE = here("../../../../node_modules/.cache/attestore-test-cluster");
+const MIGRATIONS = "../../src/platform/database/migrations";
 /** What decides what an empty cluster holds, besides the programs that make it. */
 const MAKERS = [
-  "./migrate.ts",
-  "./roles.ts",
+  "../../src/platform/database/migrate.ts",
+  "../../src/platform/database/roles.ts",
   "./test-database.ts",
-  "../postgres/cluster.ts",
-  "../postgres/binaries.ts",
+  "../../src/platform/postgres/cluster.ts",
+  "../../src/platform/postgres/binaries.ts",
 ];
 
 /**
@@ -57,10 +58,10 @@ async function copy(from: string, to: string): Promise<void> {
 }
 
 async function digestOfMakers(): Promise<string> {
-  const migrations = (await readdir(here("./migrations"))).toSorted().map((name) => `./migrations/${name}`);
+  const migrations = (await readdir(here(MIGRATIONS))).toSorted().map((name) => `${MIGRATIONS}/${name}`);
   const digest = createHash("sha256").update(`${process.geteuid?.() ?? ""}\n`);
   for (const path of [...MAKERS, ...migrations])
     digest.update(`${path}\n`).update(await readFile(here(path)));
-  digest.update(await readFile(here("../../../../../package-lock.json")));
+  digest.update(await readFile(here("../../../../package-lock.json")));
   return digest.digest("hex").slice(0, 16);
 }

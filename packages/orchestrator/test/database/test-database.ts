@@ -1,14 +1,14 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLogger } from "../logging/logger.ts";
-import type { ConnectionSettings } from "./connection-settings.ts";
-import { openDatabase, type OpenDatabase } from "../postgres/open-database.ts";
-import { connectDatabase } from "./database.ts";
-import type { DatabaseAccess } from "./database.ts";
-import { migrate } from "./migrate.ts";
-import { letServiceIn } from "./roles.ts";
-import type { Database } from "./schema.ts";
+import { silentLogger } from "../../src/platform/logging/logger.ts";
+import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
+import { openDatabase, type OpenDatabase } from "../../src/platform/postgres/open-database.ts";
+import { connectDatabase } from "../../src/platform/database/database.ts";
+import type { DatabaseAccess } from "../../src/platform/database/database.ts";
+import { migrate } from "../../src/platform/database/migrate.ts";
+import { letServiceIn } from "../../src/platform/database/roles.ts";
+import type { Database } from "../../src/platform/database/schema.ts";
 import { testCluster } from "./test-cluster.ts";
 
 export interface TestDatabase extends DatabaseAccess {

@@ -8,8 +8,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import type { ConnectionSettings } from "../database/connection-settings.ts";
-import { processesWorkingIn } from "./process-state.ts";
+import type { ConnectionSettings } from "../../src/platform/database/connection-settings.ts";
+import { processesWorkingIn } from "../../src/platform/postgres/process-state.ts";
 
 const SCRIPT = fileURLToPath(new URL("./service-process.ts", import.meta.url));
 

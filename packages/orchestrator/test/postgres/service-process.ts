@@ -3,8 +3,8 @@
  * role and the directory; further ones are statements that it runs, whose rows it prints.
  */
 import pg from "pg";
-import type { LockRole } from "../files/directory-lock.ts";
-import { openDatabase } from "./open-database.ts";
+import type { LockRole } from "../../src/platform/files/directory-lock.ts";
+import { openDatabase } from "../../src/platform/postgres/open-database.ts";
 
 const [role, dataDirectory = "", ...statements] = process.argv.slice(2);
 const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
