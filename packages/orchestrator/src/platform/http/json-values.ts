@@ -3,7 +3,7 @@ const MAX_DEPTH = 64;
 /**
  * What is wrong with a parsed JSON value that JSON itself allows and that would fail later, as a defect of ours: text with NUL or
  * half a surrogate pair (PostgreSQL stores neither), numbers that JavaScript reads as infinite, nesting that
- * exhausts the stack. Null where nothing is.
+ * exhausts the stack, names that reach an object's prototype. Null where nothing is.
  */
 export function problemOf(value: unknown): string | null {
   // A stack of our own: the nesting is the caller's choice.
@@ -23,6 +23,7 @@ export function problemOf(value: unknown): string | null {
         // Twice as fast as by Object.entries, which matters with a hundred thousand names.
         for (const key of Object.keys(members)) {
           if (!isStorable(key)) return "holds a name with NUL or half of a surrogate pair";
+          if (reachesPrototype(key, members[key])) return "holds a name that reaches an object's prototype";
           next.push(members[key]);
         }
       }
@@ -42,6 +43,14 @@ export function hasMoreValues(value: unknown, max: number): boolean {
     return left < 0 || Object.values(item).some(isPast);
   };
   return isPast(value);
+}
+
+/** As an own member it harms nobody until it is copied with the others. */
+function reachesPrototype(key: string, value: unknown): boolean {
+  if (key === "__proto__") return true;
+  return (
+    key === "constructor" && typeof value === "object" && value !== null && Object.hasOwn(value, "prototype")
+  );
 }
 
 function isStorable(text: string): boolean {
