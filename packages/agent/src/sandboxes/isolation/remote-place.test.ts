@@ -85,7 +85,10 @@ test("a program that is stopped after its place was closed is told nothing, and 
   const place = await openRemotePlace({ input, output, close }, LIMITS, () => undefined);
   const child = await place.start({ command: "cat", args: [], signal: new AbortController().signal });
   await place.close();
+  const errors: Error[] = [];
+  input.on("error", (error) => errors.push(error));
   const stopped = child.stop();
   output.end();
   expect(await stopped).toMatchObject({ signal: "SIGKILL" });
+  expect(errors).toEqual([]);
 });
