@@ -1,10 +1,10 @@
 import { playwright } from "@vitest/browser-playwright";
 import { defineConfig } from "vitest/config";
-import { childrenFromBundle } from "./tools/test/bundled-programs.ts";
+import { childrenAreBundled } from "./tools/test/bundled-programs.ts";
 import { LongestFirst } from "./tools/test/longest-first.ts";
 
 const project = (name: string, include: string[], timeout_s: number) => ({
-  plugins: [childrenFromBundle],
+  plugins: [childrenAreBundled],
   test: {
     name,
     include,
@@ -53,7 +53,7 @@ const browser = {
 
 /** What ships: built once, then run, installed and removed. */
 const packaging = {
-  plugins: [childrenFromBundle],
+  plugins: [childrenAreBundled],
   test: {
     ...project("packaging", ["packaging/test/**/*.test.ts"], 300).test,
     globalSetup: "packaging/test/built-release.ts",

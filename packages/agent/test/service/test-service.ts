@@ -51,6 +51,9 @@ export interface SeenCall {
   readonly body: string;
 }
 
+/** One set for all services of a test file: to make it takes three programs. */
+let usual: Certificates | undefined;
+
 /**
  * A small service that speaks the contract over real TLS, with a real log, real signatures checked, and idempotency. It
  * keeps everything in memory and can be told to misbehave.
@@ -102,7 +105,7 @@ export class TestService {
     );
   }
 
-  static async start(certificates = makeCertificates(), port = 0): Promise<TestService> {
+  static async start(certificates = (usual ??= makeCertificates()), port = 0): Promise<TestService> {
     const service = new TestService(certificates);
     await service.listen(port);
     return service;
