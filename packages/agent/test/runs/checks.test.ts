@@ -215,8 +215,6 @@ describe("a canary", () => {
 });
 
 describe("a command", () => {
-  const printing = (json: string): Promise<string> => script("print", `#!/bin/sh\nprintf '%s' '${json}'\n`);
-
   test("finds the restored PostgreSQL by its environment, and its JSON object is the row", async () => {
     const path = await script(
       "count",
@@ -245,33 +243,37 @@ describe("a command", () => {
     );
   });
 
-  test.each([
-    ["an expectation not met", `{"n":1}`, { n: 1 }],
-    ["no JSON", "n = 2", { error: "the row is not JSON" }],
-    ["two objects", `{"n":2}{"n":2}`, { error: "the row is not JSON" }],
-    ["no object", "[2]", { error: "the row is not a JSON object" }],
-    ["nothing", "", { error: "the row is not JSON" }],
-  ])("fails for %s", async (_, json, observed) => {
-    const tested = await run("kv", [{ id: "n", command: await printing(json), expect: "n = 2" }]);
+  test("fails for what it prints and how it ends, each in its own way", async () => {
+    const printed: Record<string, [json: string, observed: unknown]> = {
+      "not-met": [`{"n":1}`, { n: 1 }],
+      "no-json": ["n = 2", { error: "the row is not JSON" }],
+      "two-objects": [`{"n":2}{"n":2}`, { error: "the row is not JSON" }],
+      "no-object": ["[2]", { error: "the row is not a JSON object" }],
+      nothing: ["", { error: "the row is not JSON" }],
+    };
+    const ended: Record<string, [text: string, error: unknown]> = {
+      "exit-code": [
+        `echo '{"n":2}'; echo secret of the data >&2; exit 3`,
+        "the command ended with exit code 3",
+      ],
+      endless: ["yes", expect.stringMatching(/printed more than 262144 bytes/)],
+      "not-utf-8": [`printf '{"n":"\\377"}'`, "the command's output is not UTF-8"],
+    };
+    const checks = [];
+    for (const [id, [json]] of Object.entries(printed))
+      checks.push({ id, command: await script(id, `#!/bin/sh\nprintf '%s' '${json}'\n`), expect: "n = 2" });
+    for (const [id, [text]] of Object.entries(ended))
+      checks.push({ id, command: await script(id, `#!/bin/sh\n${text}\n`), expect: "n = 2" });
+    const tested = await run("kv", checks);
     expect(tested.result).toBe("failed");
-    expect(named(tested, "n").observed).toEqual(observed);
-  });
-
-  test.each([
-    [
-      "its exit code",
-      `echo '{"n":2}'; echo secret of the data >&2; exit 3`,
-      "the command ended with exit code 3",
-    ],
-    ["output without end", "yes", /printed more than 262144 bytes/],
-    ["what is not UTF-8", `printf '{"n":"\\377"}'`, "the command's output is not UTF-8"],
-  ])("fails for %s", async (_, text, error) => {
-    const path = await script("fails", `#!/bin/sh\n${text}\n`);
-    const tested = await run("kv", [{ id: "n", command: path, expect: "n = 2" }]);
-    expect(tested.result).toBe("failed");
-    expect(named(tested, "n").observed["error"]).toEqual(
-      typeof error === "string" ? error : expect.stringMatching(error),
-    );
+    for (const [id, [, observed]] of Object.entries(printed)) {
+      expect(named(tested, id).result, id).toBe("failed");
+      expect(named(tested, id).observed, id).toEqual(observed);
+    }
+    for (const [id, [, error]] of Object.entries(ended)) {
+      expect(named(tested, id).result, id).toBe("failed");
+      expect(named(tested, id).observed["error"], id).toEqual(error);
+    }
     expect(JSON.stringify(tested)).not.toContain("secret of the data");
   });
 
@@ -340,23 +342,22 @@ test("age and matches, as the database prints what they are about", async () => 
 describe("what reads no data is no pass", () => {
   const one = { id: "one", query: "select 1 as n", expect: "n = 1" };
 
-  test.each(["empty", "empty-kv"])("where there is nothing to read: %s", async (name) => {
-    const tested = await run(name, [one]);
-    expect(tested).toMatchObject({ result: "failed", reason: "no check read any data" });
-    expect(tested.checks.map(({ id, result }) => [id, result])).toEqual([["one", "passed"]]);
-  });
-
-  test("neither does the catalogue, nor a command that nobody can look into", async () => {
-    const catalogue = await run("empty", [
-      { id: "tables", query: "select count(*) as n from pg_class", expect: "n > 0" },
-      { id: "command", command: await script("yes", `#!/bin/sh\necho '{"ok":true}'\n`), expect: "ok" },
-    ]);
-    expect(catalogue).toMatchObject({ result: "failed", reason: "no check read any data" });
-    const schema = await run("empty-kv", [
-      { id: "tables", query: "select count(*) as n from sqlite_schema", expect: "n = 0" },
-    ]);
-    expect(schema).toMatchObject({ result: "failed", reason: "no check read any data" });
-  });
+  test.each([
+    ["empty", { id: "tables", query: "select count(*) as n from pg_class", expect: "n > 0" }],
+    ["empty-kv", { id: "tables", query: "select count(*) as n from sqlite_schema", expect: "n = 0" }],
+  ] as const)(
+    "a constant, the catalogue, and a command that nobody can look into, where there is nothing to read: %s",
+    async (name, tables) => {
+      const command = await script("yes", `#!/bin/sh\necho '{"ok":true}'\n`);
+      const tested = await run(name, [one, tables, { id: "command", command, expect: "ok" }]);
+      expect(tested).toMatchObject({ result: "failed", reason: "no check read any data" });
+      expect(tested.checks.map(({ id, result }) => [id, result])).toEqual([
+        ["one", "passed"],
+        ["tables", "passed"],
+        ["command", "passed"],
+      ]);
+    },
+  );
 
   test("a table does, through a function, a view and parallel workers too", async () => {
     server.sql(`
