@@ -70,7 +70,7 @@ describe("doctor", () => {
       );
     expect(await examine({})).toMatchObject({
       level: "warning",
-      message: expect.stringContaining("The bucket can lock objects, and backups are not locked."),
+      message: expect.stringContaining("The bucket supports object lock, but backups are not locked."),
       next: expect.stringContaining("ATTESTORE_S3_OBJECT_LOCK_DAYS"),
     });
     expect(await examine({ ATTESTORE_S3_OBJECT_LOCK_DAYS: "30" })).toMatchObject({ level: "ok" });

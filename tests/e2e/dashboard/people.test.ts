@@ -70,7 +70,7 @@ describe("members", () => {
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("E-mail address").fill(org.owner.email);
     await page.getByRole("button", { name: "Send the invitation" }).click();
-    await page.getByRole("alert").getByText("with that address already").waitFor();
+    await page.getByRole("alert").getByText("already has a member").waitFor();
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(org.owner.email);
   });
 
@@ -323,7 +323,7 @@ describe("an auditor's link", () => {
     expect(await reader.content()).not.toContain("archive-1");
     await reader.goto(url);
     await reader.getByRole("button", { name: "Open" }).click();
-    await reader.getByRole("alert").getByText("opens nothing").waitFor();
+    await reader.getByRole("alert").getByText("This link does not work").waitFor();
     await expectAccessible(reader);
   });
 });

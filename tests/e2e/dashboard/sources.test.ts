@@ -233,7 +233,7 @@ describe("editors", () => {
     await expect.poll(() => save.getAttribute("aria-description")).toBe("Put the fields right first.");
     // Well-formed, and names no time: that the service knows.
     await backups.fill("0 2 31 feb *");
-    await form.getByText(/five cron fields that name a time/).waitFor();
+    await form.getByText(/five cron fields that match some time/).waitFor();
     await expectAccessible(page);
 
     await backups.fill("30 2 * * *");

@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api } from "./client.ts";
 
-/** What an organisation may store and do, and how much of it is used. */
+/** An organisation's quotas, and how much of each is used. */
 export const quotasQuery = (orgID: string) =>
   queryOptions({
     queryKey: ["quotas", orgID],

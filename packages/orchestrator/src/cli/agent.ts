@@ -6,7 +6,7 @@ import { listing } from "./outcome.ts";
 
 /** `attestore-server agent list|revoke` */
 export function agentCommand(): Command {
-  const list = consoleCommand("list", "Show an organisation's agents")
+  const list = consoleCommand("list", "List an organisation's agents")
     .requiredOption("--org <org>", "id or slug of the organisation")
     .action((options: { json?: boolean; org: string }) =>
       runInConsole(options, async (console) => {
@@ -32,7 +32,7 @@ export function agentCommand(): Command {
       }),
     );
 
-  const revoke = consoleCommand("revoke", "Take an agent's access away, for good; its record stays")
+  const revoke = consoleCommand("revoke", "Revoke an agent for good; its record stays")
     .argument("<id>", "agent_…")
     .action((id: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => {
@@ -42,9 +42,7 @@ export function agentCommand(): Command {
         });
         return {
           json: agentJson(agent),
-          talk: [
-            `${agent.name} is revoked: its token is refused from now on, and what it signed stays valid.`,
-          ],
+          talk: [`${agent.name} is revoked: its token no longer works. What it signed stays valid.`],
           result: agent.id,
           next: `attestore-server agent list --org ${agent.org_id}`,
         };

@@ -19,16 +19,16 @@ interface CreateOptions {
 
 /** `attestore-server auth-key create|list|revoke` */
 export function authKeyCommand(): Command {
-  const create = consoleCommand("create", "Make a key that attaches agents, and print it once")
+  const create = consoleCommand("create", "Create an auth key, which attaches agents, and print it once")
     .requiredOption("--org <org>", "id or slug of the organisation")
-    .option("--name <name>", "a note on what it is for")
-    .option("--expires-in <duration>", "30m, 12h or 7d; 90 days at most", durationOption, DEFAULT_EXPIRY_S)
-    .option("--max-uses <count>", "how many agents may attach with it", countOption)
+    .option("--name <name>", "a note about its purpose")
+    .option("--expires-in <duration>", "30m, 12h or 7d; at most 90 days", durationOption, DEFAULT_EXPIRY_S)
+    .option("--max-uses <count>", "number of agents that may attach with it", countOption)
     .action((options: CreateOptions) => runInConsole(options, (console) => runCreate(console, options)));
 
-  const list = consoleCommand("list", "Show an organisation's keys, never their secrets")
+  const list = consoleCommand("list", "List an organisation's auth keys, without their secrets")
     .requiredOption("--org <org>", "id or slug of the organisation")
-    .option("--all", "also those that are revoked, expired, burned or used up")
+    .option("--all", "include keys that are revoked, expired, burned or used up")
     .action((options: { json?: boolean; org: string; all?: boolean }) =>
       runInConsole(options, async (console) => {
         const org = await console.org(options.org);
@@ -45,7 +45,7 @@ export function authKeyCommand(): Command {
       }),
     );
 
-  const revoke = consoleCommand("revoke", "End a key; agents that attached with it stay")
+  const revoke = consoleCommand("revoke", "Revoke an auth key; agents that attached with it stay attached")
     .argument("<id>", "key_…")
     .action((id: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => {
@@ -83,11 +83,11 @@ async function runCreate(console: Parameters<Parameters<typeof runInConsole>[1]>
   return {
     json: { ...authKeyJson(record), auth_key: plaintext, install_command: command },
     talk: [
-      `An auth key of "${org.name}", good until ${record.expires_at.toISOString()}. It is shown this once:`,
+      `An auth key of "${org.name}", valid until ${record.expires_at.toISOString()}. It is shown only once:`,
       "",
     ],
     result: plaintext,
-    next: `on the host, as root, and give it the key when it asks:\n  ${command}\nWhere the agent is installed already: attestore init --service ${publicUrl}${pin}`,
+    next: `on the host, as root, and enter the key when asked:\n  ${command}\nIf the agent is already installed: attestore init --service ${publicUrl}${pin}`,
   };
 }
 

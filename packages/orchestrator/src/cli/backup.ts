@@ -12,9 +12,9 @@ const MOST = 1000;
 
 /** `attestore-server backup list|keep|release` */
 export function backupCommand(): Command {
-  const list = consoleCommand("list", `Show an organisation's newest backups, at most ${MOST}`)
+  const list = consoleCommand("list", `List an organisation's newest backups, at most ${MOST}`)
     .requiredOption("--org <org>", "id or slug of the organisation")
-    .option("--going", "only those that are announced to be removed")
+    .option("--going", "only backups whose removal is announced")
     .action((options: { json?: boolean; org: string; going?: boolean }) =>
       runInConsole(options, async (console) => {
         const org = await console.org(options.org);
@@ -38,32 +38,35 @@ export function backupCommand(): Command {
               backup.expires_at ?? "",
               backup.kept_at ?? "",
             ]),
-            options.going === true ? "No backup is announced to be removed." : "There is no backup yet.",
+            options.going === true ? "No backup's removal is announced." : "There is no backup yet.",
           ),
         };
       }),
     );
 
-  const keep = consoleCommand("keep", "Keep a backup, whatever the retention rules say")
+  const keep = consoleCommand("keep", "Keep a backup, regardless of the retention rules")
     .argument("<id>", "bkp_…")
     .action((id: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => ({
         ...(await change(console, "backup keep", id, keepBackup)),
-        talk: ["It stays until it is released."],
+        talk: ["It stays until you release it."],
         next: `attestore-server backup release ${id}`,
       })),
     );
 
-  const release = consoleCommand("release", "Let the retention rules decide about a backup again")
+  const release = consoleCommand(
+    "release",
+    "Release a kept backup, so that the retention rules apply to it again",
+  )
     .argument("<id>", "bkp_…")
     .action((id: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => ({
         ...(await change(console, "backup release", id, releaseBackup)),
-        talk: ["The rules decide about it again. If none keeps it, its removal is announced first."],
+        talk: ["The retention rules apply to it again. If none keeps it, its removal is announced first."],
       })),
     );
 
-  return commandGroup("backup", "Backups, and which of them stay", [list, keep, release]);
+  return commandGroup("backup", "List, keep and release backups", [list, keep, release]);
 }
 
 async function change(

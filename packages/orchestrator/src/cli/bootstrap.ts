@@ -17,7 +17,7 @@ interface DecideOptions {
 
 /** `attestore-server bootstrap list|show|approve|deny`: hosts that ask to be let in without an auth key. */
 export function bootstrapCommand(): Command {
-  const list = consoleCommand("list", "Show the hosts that wait to be let in").action(
+  const list = consoleCommand("list", "List the hosts that wait for approval").action(
     (options: { json?: boolean }) =>
       runInConsole(options, async ({ db }) => {
         const pending = await listPending(db, new Date());
@@ -33,18 +33,18 @@ export function bootstrapCommand(): Command {
               fingerprintOf(bootstrap),
               bootstrap.expires_at.toISOString(),
             ]),
-            "No host waits.",
+            "No host is waiting.",
           ),
           ...(pending.length === 0
             ? {}
             : {
-                next: "attestore-server bootstrap approve CODE --org ORG, with the code that the host shows",
+                next: "attestore-server bootstrap approve CODE --org ORG, with the code shown on the host",
               }),
         };
       }),
   );
 
-  const show = consoleCommand("show", "Show one of them by the code on its screen")
+  const show = consoleCommand("show", "Show one waiting host, by the code on its screen")
     .argument("<code>", "XXXX-XXXX")
     .action((code: string, options: { json?: boolean }) =>
       runInConsole(options, async ({ db }) => {
@@ -57,9 +57,9 @@ export function bootstrapCommand(): Command {
       }),
     );
 
-  const approve = consoleCommand("approve", "Let a host in; compare its fingerprint first")
-    .argument("<code>", "XXXX-XXXX, as the host shows it")
-    .requiredOption("--org <org>", "id or slug of the organisation that it joins")
+  const approve = consoleCommand("approve", "Approve a host; compare its fingerprint first")
+    .argument("<code>", "XXXX-XXXX, as shown on the host")
+    .requiredOption("--org <org>", "id or slug of the organisation that the host joins")
     .action((code: string, options: DecideOptions) =>
       runInConsole(options, async (console) => {
         const org = await console.org(options.org);
@@ -74,16 +74,16 @@ export function bootstrapCommand(): Command {
             ...bootstrapJson(approved.bootstrap),
             status: "approved",
           },
-          talk: [`Let into "${org.name}":`, ...description(approved.bootstrap)],
+          talk: [`Approved for "${org.name}":`, ...description(approved.bootstrap)],
           result: approved.agentId,
           next: `if the host shows another fingerprint: attestore-server agent revoke ${approved.agentId}`,
         };
       }),
     );
 
-  const deny = consoleCommand("deny", "Send a host away")
-    .argument("<code>", "XXXX-XXXX, as the host shows it")
-    .requiredOption("--org <org>", "id or slug of the organisation that it was for")
+  const deny = consoleCommand("deny", "Deny a host")
+    .argument("<code>", "XXXX-XXXX, as shown on the host")
+    .requiredOption("--org <org>", "id or slug of the organisation that the host was for")
     .action((code: string, options: DecideOptions) =>
       runInConsole(options, async (console) => {
         const org = await console.org(options.org);
@@ -100,7 +100,7 @@ export function bootstrapCommand(): Command {
       }),
     );
 
-  return commandGroup("bootstrap", "Hosts that ask to be let in without an auth key", [
+  return commandGroup("bootstrap", "Approve or deny hosts that attach without an auth key", [
     list,
     show,
     approve,

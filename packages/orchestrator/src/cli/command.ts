@@ -15,13 +15,16 @@ interface QueueOptions {
 
 /** `attestore-server command queue|list` */
 export function commandCommand(): Command {
-  const queue = consoleCommand("queue", "Have an agent make a backup or test one, with its next heartbeat")
-    .requiredOption("--source <source>", "id of the source; or with --org its slug")
+  const queue = consoleCommand(
+    "queue",
+    "Ask an agent for a backup or a restore test, with its next heartbeat",
+  )
+    .requiredOption("--source <source>", "id of the source, or its slug with --org")
     .addOption(
       new Option("--kind <kind>", "what to do").choices(["backup", "restore_test"]).makeOptionMandatory(),
     )
-    .option("--org <org>", "id or slug of the organisation, for a source that is named by its slug")
-    .option("--backup <id>", "the backup to test; else the source's newest")
+    .option("--org <org>", "id or slug of the organisation, if the source is named by its slug")
+    .option("--backup <id>", "the backup to test; default: the source's newest")
     .action((options: QueueOptions) =>
       runInConsole(options, async (console) => {
         const org = options.org === undefined ? null : await console.org(options.org);
@@ -50,7 +53,7 @@ export function commandCommand(): Command {
       }),
     );
 
-  const list = consoleCommand("list", "Show an organisation's newest commands")
+  const list = consoleCommand("list", "List an organisation's newest commands")
     .requiredOption("--org <org>", "id or slug of the organisation")
     .action((options: { json?: boolean; org: string }) =>
       runInConsole(options, async (console) => {
@@ -79,5 +82,5 @@ export function commandCommand(): Command {
       }),
     );
 
-  return commandGroup("command", "What agents are asked to do", [queue, list]);
+  return commandGroup("command", "Commands to agents", [queue, list]);
 }

@@ -6,7 +6,7 @@ import { listing, printOutcome } from "./outcome.ts";
 
 /** `attestore-server config`: every setting, its value, and where that is from. Secrets are said to be set, and nothing more. */
 export function configCommand(): Command {
-  return consoleCommand("config", "Show every setting with its value and where that is from").action(
+  return consoleCommand("config", "Show every setting with its value and where the value comes from").action(
     (options: { json?: boolean }) => {
       const { sources } = readSettings(process.env);
       const file = process.env[CONFIG_FILE] ?? null;

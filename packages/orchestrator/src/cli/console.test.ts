@@ -209,7 +209,7 @@ describe("a backup", () => {
     expect(await json("backup", "release", id)).not.toHaveProperty("kept_at");
     expect((await run("backup", "keep", newId("backup"))).exitCode).toBe(1);
     const refused = await run("retention", "resume", "--org", orgId, "--source", "kept");
-    expect([refused.exitCode, refused.stderr]).toEqual([1, "The retention of this source is not stopped.\n"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, "This source's retention is not stopped.\n"]);
   });
 });
 

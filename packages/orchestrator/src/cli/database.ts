@@ -10,9 +10,7 @@ import { makeRoles } from "../platform/database/roles.ts";
  */
 export function databaseCommand(): Command {
   return new Command("database")
-    .description(
-      "Run the embedded database alone, to dump or to fill it, until it is stopped (SIGTERM, Ctrl-C)",
-    )
+    .description("Run only the embedded database, to dump or load it, until stopped (SIGTERM, Ctrl-C)")
     .action(async () => {
       const stopped = new Promise<void>((resolve) => {
         for (const name of ["SIGTERM", "SIGINT"] as const) process.once(name, () => resolve());

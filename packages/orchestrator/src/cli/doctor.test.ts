@@ -104,7 +104,7 @@ describe("of a service", () => {
     const answer = await doctor(bare);
     expect([answer.exitCode, answer.ok]).toEqual([1, false]);
     expect(of(answer, "passkeys")).toMatchObject([
-      { level: "failed", message: expect.stringContaining("none can use the dashboard") },
+      { level: "failed", message: expect.stringContaining("none of them can use the dashboard") },
     ]);
     expect(levels(await doctor())).toMatchObject({ passkeys: "ok" });
     running.process.kill("SIGTERM");
@@ -142,7 +142,7 @@ describe("of a service", () => {
       objects: "failed",
       smtp: "failed",
     });
-    expect(of(answer, "log")[0]?.message).toMatch(/^org_.*the right edge does not give the root/);
+    expect(of(answer, "log")[0]?.message).toMatch(/^org_.*the right edge does not produce the root/);
     expect(of(answer, "smtp")[0]?.message).toContain("ECONNREFUSED");
     for (const { level, next } of answer.findings) if (level === "failed") expect(next).toBeTruthy();
     await chmod(key, 0o600);
@@ -188,7 +188,7 @@ describe("of a service", () => {
       expect(of(answer, "migrations")[0]).toMatchObject({
         level: "failed",
         message: "The database was migrated by another version of this program.",
-        next: "Run the version that it belongs to, or a newer one.",
+        next: "Run the version that migrated it, or a newer one.",
       });
     } finally {
       await client.query("delete from schema_migrations where version = 9999");

@@ -10,7 +10,7 @@ import { plainLine } from "@attestore/proof";
  * there), 1 if something did, 2 if the settings cannot be read, so that nothing else could be looked at.
  */
 export function doctorCommand(): Command {
-  return consoleCommand("doctor", "Look whether all that the service needs is there and works").action(
+  return consoleCommand("doctor", "Check that everything the service needs is there and works").action(
     async (options: { json?: boolean }) => {
       const findings = await examine();
       const settings = findings.find(({ check }) => check === "settings");
@@ -31,14 +31,14 @@ async function examine(): Promise<Finding[]> {
     const { config, sources } = readSettings(process.env);
     const set = Object.values(sources).filter(({ source }) => source === "environment" || source === "file");
     return [
-      ok("settings", `Read; ${set.length} are set (attestore-server config shows them).`),
+      ok("settings", `Valid; ${set.length} are set (attestore-server config shows them).`),
       ...(await examineAll(config)),
     ];
   } catch (error) {
     if (error instanceof UserError && error.code === "invalid_setting")
       return error.message
         .split("\n")
-        .map((line) => failed("settings", line, "Correct it; docs/operate.md lists all settings."));
+        .map((line) => failed("settings", line, "Correct the setting; docs/operate.md lists all of them."));
     throw error;
   }
 }

@@ -12,6 +12,7 @@ export function durationOption(text: string): number {
 
 /** A whole number from 1, for an option. */
 export function countOption(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It has to be a whole number from 1.");
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new InvalidArgumentError("It must be a whole number of at least 1.");
   return Number(text);
 }

@@ -23,7 +23,7 @@ const MOST_IN_JSON = 1000;
 export function fsckCommand(): Command {
   return consoleCommand(
     "fsck",
-    "Rebuild every log from its leaves and compare all that is stored and was ever signed",
+    "Rebuild every log from its leaves, and compare it with everything stored and signed",
   ).action(async (options: { json?: boolean }) => {
     const config = readConfig(process.env);
     const opened = await openDatabase({

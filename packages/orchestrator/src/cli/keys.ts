@@ -52,9 +52,9 @@ export function keysCommand(): Command {
 
   const move = consoleCommand(
     "move",
-    "Have the token hold the keys that the settings name, while no service runs",
+    "Move the keys that the settings name into the token; stop the service first",
   )
-    .option("--remove-files", "remove the files of keys that the token has")
+    .option("--remove-files", "remove the key files of keys that are in the token")
     .action(async (options: { json?: boolean; removeFiles?: boolean }) => {
       const config = readConfig(process.env);
       const token = configuredToken(config);
@@ -62,7 +62,7 @@ export function keysCommand(): Command {
       if (token === null || slots.every(({ uri }) => uri === undefined))
         throw new UserError(
           "invalid_setting",
-          "The settings name no key of a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
+          "The settings name no key in a token. Set ATTESTORE_PKCS11_MODULE, ATTESTORE_PKCS11_PIN, and the key to move, such as ATTESTORE_LOG_KEY.",
         );
       try {
         const moved = await moveAll(config, token, slots);
@@ -172,9 +172,9 @@ async function look({ name, kind, file, uri }: KeySlot, token: Token | null) {
 }
 
 function told(left: readonly string[], removed: boolean): string {
-  if (left.length === 0) return "The token has the keys, and no file does.";
+  if (left.length === 0) return "The keys are in the token only.";
   const files = left.map((file) => `  ${file}`).join("\n");
   return removed
-    ? `The token has the keys. Removed:\n${files}`
-    : `The token has the keys, and so do these files:\n${files}\nCopy them to where you keep what must never be lost, off this machine, and remove them here.`;
+    ? `The keys are in the token. Removed:\n${files}`
+    : `The keys are in the token, and still in these files:\n${files}\nCopy the files to a safe place off this machine, and remove them here.`;
 }

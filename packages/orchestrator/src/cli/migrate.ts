@@ -8,7 +8,7 @@ import { printOutcome } from "./outcome.ts";
 
 /** `attestore-server migrate`: what `serve` does first, by itself, for those who do it before they replace the program. */
 export function migrateCommand(): Command {
-  return consoleCommand("migrate", "Bring the database to this version of the program").action(
+  return consoleCommand("migrate", "Migrate the database to this version of the program").action(
     async (options: { json?: boolean }) => {
       const config = readConfig(process.env);
       const { databaseUrl, migrationsUrl, postgres: binaries, postgresUser: user } = config;
@@ -31,8 +31,8 @@ export function migrateCommand(): Command {
             result: names.join("\n"),
             talk: [
               applied.length === 0
-                ? `The database is at version ${known.length} already.`
-                : `The database is at version ${known.length} now:`,
+                ? `The database is already at version ${known.length}.`
+                : `The database is now at version ${known.length}:`,
             ],
           },
           options.json === true,

@@ -23,7 +23,7 @@ interface Options {
 export function objectsCommand(): Command {
   const status = consoleCommand(
     "status",
-    "Show whether the objects belong to the database, and what it does not know",
+    "Show whether the objects belong to the database, and which ones it does not know",
   ).action((options: Options) =>
     runInConsole(options, async (console) => {
       const { compared, survey } = await look(console);
@@ -33,25 +33,29 @@ export function objectsCommand(): Command {
 
   const adopt = consoleCommand(
     "adopt",
-    "Say that the objects belong to this database, so that deletions go on",
+    "Declare that the objects belong to this database, so that deletions resume",
   )
-    .option("--yes", "do it; else only show what it would mean")
+    .option("--yes", "do it, instead of only showing what it would do")
     .action((options: Options) =>
       runInConsole(options, async (console) => {
         const { compared, survey } = await look(console);
         const shown = told(compared, survey);
         if (compared.pairing.is === "paired")
-          return { json: asJson(compared, survey), talk: shown, result: "They belong together already." };
+          return {
+            json: asJson(compared, survey),
+            talk: shown,
+            result: "The objects already belong to this database.",
+          };
         if (options.yes !== true)
           return {
             json: { ...asJson(compared, survey), adopted: false },
             talk: [
               ...shown,
               "",
-              "Adopting them means: this database decides what is deleted.",
-              `- ${survey.unknown} objects that it does not know go into quarantine, and are removed after ${console.config.quarantineDays} days.`,
-              "- A service with the database that they belonged to deletes nothing any more.",
-              "- A log that lacks a head which was signed stays read-only.",
+              "If you adopt the objects, this database decides what is deleted:",
+              `- ${survey.unknown} objects that it does not know go into quarantine and are removed after ${console.config.quarantineDays} days.`,
+              "- A service that uses their former database no longer deletes anything.",
+              "- A log that lacks a signed head stays read-only.",
               "If this is the wrong database or bucket, correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET instead.",
             ],
             result: "Nothing was changed.",
@@ -65,7 +69,7 @@ export function objectsCommand(): Command {
         return {
           json: { ...asJson(compared, survey), adopted: true, installation_id: id },
           talk: shown,
-          result: `Adopted: the objects belong to the installation ${id}. A running service goes on within a minute.`,
+          result: `Adopted: the objects belong to the installation ${id}. A running service resumes deletions within a minute.`,
         };
       }),
     );
@@ -95,8 +99,8 @@ export function objectsCommand(): Command {
       }),
   );
 
-  const back = consoleCommand("put-back", "Take objects out of quarantine, so that they are not removed")
-    .argument("[keys...]", "as `objects quarantine` lists them")
+  const back = consoleCommand("put-back", "Take objects out of quarantine, so that they are kept")
+    .argument("[keys...]", "names from `objects quarantine`")
     .option("--all", "all of them")
     .action((keys: string[], options: Options) =>
       runInConsole(options, async (console) => {
@@ -113,8 +117,11 @@ export function objectsCommand(): Command {
       }),
     );
 
-  const sweep = consoleCommand("sweep", "Sweep now, also where it was stopped because it would take too many")
-    .option("--yes", "do it; else only show what the database does not know")
+  const sweep = consoleCommand(
+    "sweep",
+    "Sweep now, even if the last sweep was stopped because it would remove too many objects",
+  )
+    .option("--yes", "do it, instead of only showing the objects that the database does not know")
     .action((options: Options) =>
       runInConsole(options, async (console) => {
         const { compared, survey } = await look(console);
@@ -144,12 +151,12 @@ export function objectsCommand(): Command {
         }));
         return {
           json: { ...report, at: report.at.toISOString() },
-          result: `${report.quarantined} of ${report.objects} objects are in quarantine, ${report.removed} were removed.`,
+          result: `${report.quarantined} of ${report.objects} objects are in quarantine; ${report.removed} were removed.`,
         };
       }),
     );
 
-  return commandGroup("objects", "The objects and the database that they belong to", [
+  return commandGroup("objects", "Compare the object store with the database", [
     status,
     adopt,
     quarantine,
@@ -178,13 +185,13 @@ function asJson({ pairing, marker, named }: Compared, survey: Survey): Record<st
 function told({ pairing, marker, named }: Compared, survey: Survey): string[] {
   const state = {
     paired: () => "The objects belong to this database.",
-    new: () => "The objects and this database have no names yet, and fit: the next start pairs them.",
+    new: () => "The objects and this database match but are not paired yet: the next start pairs them.",
     held: () => `Nothing is deleted: ${pairing.is === "held" ? pairing.message : ""}`,
   }[pairing.is]();
   return [
     state,
-    `Installation: the database says ${named?.id ?? "none"}, the objects say ${marker?.installationId ?? "none"}.`,
-    `Objects: ${survey.objects}, of which the database does not know ${survey.unknown} (${survey.unknownBytes} bytes).`,
+    `Installation: ${named?.id ?? "none"} in the database, ${marker?.installationId ?? "none"} in the object store.`,
+    `Objects: ${survey.objects}, of which ${survey.unknown} (${survey.unknownBytes} bytes) are unknown to the database.`,
     `Of the ${survey.sampled} newest backups ${survey.absent} have no object.`,
   ];
 }

@@ -8,9 +8,9 @@ import { listing } from "./outcome.ts";
 
 /** `attestore-server operator add|list`: users of the service itself, never made over HTTP. */
 export function operatorCommand(): Command {
-  const add = consoleCommand("add", "Let somebody operate the service")
-    .argument("<email>", "where the login codes go")
-    .option("--name <name>", "what people call them")
+  const add = consoleCommand("add", "Make somebody an operator of the service")
+    .argument("<email>", "e-mail address for login codes")
+    .option("--name <name>", "the person's name")
     .action((email: string, options: { json?: boolean; name?: string }) =>
       runInConsole(options, async (console) => {
         const operator = await console.act("operator add", async (tx) => ({
@@ -20,8 +20,8 @@ export function operatorCommand(): Command {
         return {
           json: operatorJson(operator),
           talk: [
-            `${operator.email} is an operator of this service now.`,
-            "They sign in with a code by mail and add a passkey; until then they can do nothing else.",
+            `${operator.email} is now an operator of this service.`,
+            "They sign in with a code sent by mail, and must add a passkey before they can do anything else.",
             ...passkeyTrouble(console.publicUrl),
           ],
           result: operator.id,
@@ -30,7 +30,7 @@ export function operatorCommand(): Command {
       }),
     );
 
-  const list = consoleCommand("list", "Show all operators").action((options: { json?: boolean }) =>
+  const list = consoleCommand("list", "List all operators").action((options: { json?: boolean }) =>
     runInConsole(options, async ({ db }) => {
       const operators = await listOperators(db);
       return {
@@ -50,7 +50,7 @@ export function operatorCommand(): Command {
     }),
   );
 
-  return commandGroup("operator", "Users of the service itself", [add, list]);
+  return commandGroup("operator", "Operators of the service", [add, list]);
 }
 
 /** An operator who cannot add a passkey can do nothing. */

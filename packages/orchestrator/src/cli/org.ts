@@ -7,7 +7,7 @@ import { listing } from "./outcome.ts";
 /** `attestore-server org add|list` */
 export function orgCommand(): Command {
   const add = consoleCommand("add", "Create an organisation and its empty log")
-    .argument("<name>", "what people call it")
+    .argument("<name>", "the organisation's name")
     .action((name: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => {
         const org = await console.act("org add", async (tx) => {
@@ -23,7 +23,7 @@ export function orgCommand(): Command {
       }),
     );
 
-  const list = consoleCommand("list", "Show all organisations").action((options: { json?: boolean }) =>
+  const list = consoleCommand("list", "List all organisations").action((options: { json?: boolean }) =>
     runInConsole(options, async ({ db }) => {
       const orgs = await listOrgs(db);
       return {

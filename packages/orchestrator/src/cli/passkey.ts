@@ -7,7 +7,10 @@ import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts
 
 /** `attestore-server passkey reset`: for somebody who lost their passkeys and their recovery codes. */
 export function passkeyCommand(): Command {
-  const reset = consoleCommand("reset", "Take somebody's passkeys and recovery codes away, and sign them out")
+  const reset = consoleCommand(
+    "reset",
+    "Remove all passkeys and recovery codes of a person, and sign them out",
+  )
     .argument("<email>", "the person's address")
     .action((email: string, options: { json?: boolean }) =>
       runInConsole(options, async (console) => {
@@ -21,8 +24,8 @@ export function passkeyCommand(): Command {
         return {
           json: { email, passkeys_removed: removed },
           talk: [
-            `${email} has no passkey and no recovery code any more, and is signed out everywhere.`,
-            "A code by mail signs them in. An operator is then asked for a new passkey before anything else.",
+            `${email} no longer has a passkey or recovery codes, and is signed out everywhere.`,
+            "They can sign in with a code sent by mail. An operator must then add a new passkey first.",
           ],
           result: String(removed),
           next: `${console.publicUrl}/login`,

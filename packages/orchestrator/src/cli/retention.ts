@@ -7,10 +7,10 @@ import { commandGroup, consoleCommand, runInConsole } from "./console-command.ts
 export function retentionCommand(): Command {
   const resume = consoleCommand(
     "resume",
-    "Go on with a source's retention that a sudden change of its backups has stopped",
+    "Resume a source's retention after a sudden change in its backups stopped it",
   )
-    .requiredOption("--source <source>", "id of the source; or with --org its slug")
-    .option("--org <org>", "id or slug of the organisation, for a source that is named by its slug")
+    .requiredOption("--source <source>", "id of the source, or its slug with --org")
+    .option("--org <org>", "id or slug of the organisation, if the source is named by its slug")
     .action((options: { json?: boolean; source: string; org?: string }) =>
       runInConsole(options, async (console) => {
         const org = options.org === undefined ? null : await console.org(options.org);
@@ -21,7 +21,7 @@ export function retentionCommand(): Command {
         });
         return {
           json: { source_id: source.id },
-          talk: ["What no rule keeps is announced, and goes after the delay."],
+          talk: ["Backups that no rule keeps are announced, and removed after the delay."],
           result: source.id,
           next: `attestore-server backup list --org ${source.org_id} --going`,
         };

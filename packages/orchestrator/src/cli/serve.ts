@@ -8,7 +8,7 @@ const SAME_SIGNAL_MS = 1000;
 /** `attestore-server serve` */
 export function serveCommand(): Command {
   return new Command("serve")
-    .description("Run the service until it is stopped (SIGTERM, Ctrl-C)")
+    .description("Run the service until stopped (SIGTERM, Ctrl-C)")
     .action(() => serve(process.env));
 }
 
@@ -21,7 +21,7 @@ async function serve(environment: NodeJS.ProcessEnv): Promise<void> {
   // Told to stop while it starts, it finishes starting first: half a start is harder to undo than a whole one.
   const service = await startService(config, log);
   const signal = await stopped;
-  log.info({ signal }, "stopping: no new requests, those that run may finish");
+  log.info({ signal }, "stopping: no new requests; requests in flight may finish");
   await service.stop();
   log.info({}, "stopped");
 }

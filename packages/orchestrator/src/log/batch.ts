@@ -136,7 +136,7 @@ async function withoutHead(
   return [...grown].flatMap(([orgId, { origin, size, rootHash }]) => {
     const root = roots.get(orgId);
     if (root !== undefined && equalBytes(root, rootHash)) return [];
-    const message = `${origin} does not have the head of ${size} leaves that was signed: was the database set back?`;
+    const message = `${origin} lacks its signed head of ${size} leaves: was the database set back?`;
     return [{ orgId, is: new LogCorruption("head_regressed", message) }];
   });
 }

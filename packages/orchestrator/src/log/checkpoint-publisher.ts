@@ -36,7 +36,7 @@ export function startCheckpointPublisher(options: CheckpointPublisherOptions): C
     } catch (error) {
       options.logger.warn(
         { reason: errorMessage(error) },
-        "the hourly heads are late; trying again in a minute",
+        "the hourly heads are delayed; trying again in a minute",
       );
     }
   });

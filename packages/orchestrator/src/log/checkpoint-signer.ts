@@ -170,6 +170,6 @@ export class CheckpointSigner {
 function setBack({ origin, size }: Pick<Head, "origin" | "size">, newest: Signed): LogCorruption {
   return new LogCorruption(
     "head_regressed",
-    `${origin} has ${size} leaves, and not the head of ${newest.size} that was signed: was the database set back?`,
+    `${origin} has ${size} leaves, but lacks the signed head of ${newest.size}: was the database set back?`,
   );
 }

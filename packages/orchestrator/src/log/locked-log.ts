@@ -50,12 +50,12 @@ function readRow(row: LogRow): LockedLog | LogCorruption {
   if (row.missing_head_size !== null)
     return new LogCorruption(
       "head_regressed",
-      `${row.origin} has ${row.tree_size} leaves, and not the head of ${row.missing_head_size} that was signed: the database was set back`,
+      `${row.origin} has ${row.tree_size} leaves, but lacks the signed head of ${row.missing_head_size}: the database was set back`,
     );
   const range = readRightEdge(row);
   // A wrong edge would become a wrong root under the next head, which nobody could take back.
   if (range === null || !equalBytes(range.root(), row.root_hash))
-    return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not give its root`);
+    return new LogCorruption("log_row_damaged", `the right edge of ${row.origin} does not produce its root`);
   return { orgId: row.org_id, origin: row.origin, range, rootHash: row.root_hash };
 }
 

@@ -113,7 +113,7 @@ export async function readSignedHeads(path: string): Promise<Map<string, Head>> 
       if (CUT_OFF.test(line)) return;
       throw new UserError(
         "data_directory",
-        `Line ${index + 1} of ${path} is no signed head. Restore the newest copy of the file that there is; without one, move it away: then only the object store and the agents show whether the database was set back.`,
+        `Line ${index + 1} of ${path} is not a signed head. Restore the newest copy of the file. If there is none, move the file away: then only the object store and the agents can show whether the database was set back.`,
       );
     }
     const head = { origin, size: Number(size), rootHash: new Uint8Array(Buffer.from(root, "hex")) };

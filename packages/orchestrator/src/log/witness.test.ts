@@ -135,7 +135,7 @@ test("a head that our key signed and the log never had is an error, is not kept,
   expect(logged).toEqual(
     Array(3).fill({
       level: "error",
-      message: "an agent holds a signed head that this log never had: the log is read-only now",
+      message: "an agent has a signed head that this log never had: the log is now read-only",
     }),
   );
   expect(await stored(agent)).toEqual([]);

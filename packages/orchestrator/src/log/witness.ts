@@ -98,7 +98,7 @@ export function createWitness(deps: { db: Database; signer: CheckpointSigner; lo
       if (recorded === null || !equalBytes(recorded.rootHash, checkpoint.rootHash)) {
         deps.logger.error(
           { agent_id: agent.id, org_id: agent.orgId, checkpoint: held.checkpoint },
-          "an agent holds a signed head that this log never had: the log is read-only now",
+          "an agent has a signed head that this log never had: the log is now read-only",
         );
         if (Number.isSafeInteger(size))
           await stopLog(session, { origin: checkpoint.origin, size, rootHash: checkpoint.rootHash });
@@ -130,7 +130,7 @@ async function openHeldCheckpoint(
       throw new MalformedWitness("log_head", "a checkpoint", error.message);
     logger.warn(
       { agent_id: agent.id, reason: error.message },
-      "an agent holds a head that this log did not sign",
+      "an agent has a head that this log did not sign",
     );
     return null;
   }
@@ -157,7 +157,7 @@ async function checkCosignature(
     if (!(error instanceof ProofError)) throw error;
     if (error.code.startsWith("malformed_"))
       throw new MalformedWitness("cosignature", "a signature line", error.message);
-    logger.warn({ agent_id: agent.id, reason: error.message }, "an agent's cosignature does not verify");
+    logger.warn({ agent_id: agent.id, reason: error.message }, "an agent's cosignature is not valid");
     return null;
   }
 }

@@ -20,12 +20,13 @@ export async function listen(app: FastifyInstance, { host, port }: ListenAddress
 function refused(error: Error, host: string, port: number): UserError {
   const where = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Another program listens on ${where} already.`,
-    EACCES: `This user may not listen on ${where}; ports below 1024 are root's.`,
-    EADDRNOTAVAIL: `${host} is no address of this machine.`,
-    ENOTFOUND: `The name ${host} is not known.`,
+    EADDRINUSE: `Another program already listens on ${where}.`,
+    EACCES: `This user may not listen on ${where}; ports below 1024 need root.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine.`,
+    ENOTFOUND: `The name ${host} cannot be resolved.`,
   };
-  const reason = reasons[errorCode(error) ?? ""] ?? `It cannot listen on ${where} (${errorMessage(error)}).`;
+  const reason =
+    reasons[errorCode(error) ?? ""] ?? `The service cannot listen on ${where} (${errorMessage(error)}).`;
   return new UserError("listen_failed", `${reason} Choose another address with ATTESTORE_LISTEN.`, {
     cause: error,
   });

@@ -29,7 +29,7 @@ export async function openObjects(config: Config, hmacKey: Uint8Array, log: Logg
   if (config.s3ObjectLockDays !== undefined && (await objects.locksObjects()) === false)
     throw new UserError(
       "invalid_setting",
-      `ATTESTORE_S3_OBJECT_LOCK_DAYS is set, and the bucket ${config.s3Bucket} has no object lock. Unset it, or use a bucket that was made with object lock.`,
+      `ATTESTORE_S3_OBJECT_LOCK_DAYS is set, but the bucket ${config.s3Bucket} has no object lock. Unset it, or use a bucket created with object lock.`,
     );
   return { objects, routes: null };
 }

@@ -113,7 +113,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   await warnOfPasskeys(db, config.publicUrl, log);
   const left = await leftFiles(keySlots(config));
   if (left.length > 0)
-    log.warn({ files: left }, "keys that the token has lie in files, too; see attestore-server keys move");
+    log.warn({ files: left }, "keys in the token also exist as files; see attestore-server keys move");
   const tlsSettings = {
     directory: join(config.data, "tls"),
     hostnames: [...config.hostnames, new URL(config.publicUrl).hostname, config.listen.host],
@@ -278,7 +278,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     // Polls that are being held end, and every answer from now on closes its connection.
     shutdown.abort();
     const finished = await drain(app, config.shutdown_s * 1000);
-    if (!finished) log.warn({ after_s: config.shutdown_s }, "requests that still ran were cut off");
+    if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);
   startCheckpointPublisher({ pool: sequencerPool, signer, logger: log, signal: shutdown.signal });

@@ -83,7 +83,7 @@ export class TestServices {
         };
         waiting.add(look);
         look();
-        void ended.then(() => reject(new Error(`it ended, having said ${JSON.stringify(lines, null, 1)}`)));
+        void ended.then(() => reject(new Error(`it ended after printing ${JSON.stringify(lines, null, 1)}`)));
       });
     const opened = async (): Promise<ConnectionSettings> => {
       const { opened: connection } = await said((line) => line.opened);

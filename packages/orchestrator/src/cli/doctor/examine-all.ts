@@ -27,7 +27,7 @@ const SERVICE_ROLES = 49;
 export async function examineAll(config: Config): Promise<Finding[]> {
   if (!(await exists(config.data)))
     return [
-      skipped("data", `${config.data} is not there yet: the first start makes it.`),
+      skipped("data", `${config.data} does not exist yet: the first start creates it.`),
       ...(await guarded("smtp", async () => [await examineMail(config.smtpUrl)])),
     ];
   const service = await guarded("service", async () => [await examineService(config)]);
@@ -46,7 +46,7 @@ async function guarded(check: string, look: () => Promise<Finding[]>): Promise<F
   try {
     return await look();
   } catch (error) {
-    return [failed(check, errorMessage(error), "Put that right, and look again.")];
+    return [failed(check, errorMessage(error), "Fix that, and run this again.")];
   }
 }
 
@@ -54,7 +54,7 @@ async function examineData(config: Config, isServing: boolean): Promise<Finding[
   const isEmbedded = config.databaseUrl === undefined;
   // Opening it would make a new one, which is not what a look is for.
   if (isEmbedded && !(await exists(join(config.data, "postgres", "data"))))
-    return [skipped("database", "There is none yet: the first start makes it.")];
+    return [skipped("database", "There is none yet: the first start creates it.")];
   const opened = await openDatabase({
     dataDirectory: config.data,
     databaseUrl: config.databaseUrl,
@@ -92,7 +92,7 @@ async function examineRecords(
   const identity: ServiceIdentity | null =
     (await appliedMigrations(pool)) === null ? null : await readIdentity(pool);
   if (identity === null)
-    return [skipped("log", "There is none yet: the first start makes the service's keys.")];
+    return [skipped("log", "There are none yet: the first start creates the service's keys.")];
   return [
     ...(await guarded("clock", async () => [await examineClock(pool)])),
     ...(await guarded("keys", async () => [await examineKeys(config, pool)])),

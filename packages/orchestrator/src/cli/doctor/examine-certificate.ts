@@ -25,20 +25,20 @@ export async function examineCertificate(config: Config, now: Date): Promise<Fin
         : [
             failed(
               "tls",
-              `The key in ${keyFile} is not that of ${file}.`,
-              "Give both files of one certificate.",
+              `The key in ${keyFile} does not belong to the certificate in ${file}.`,
+              "Use the two files of one certificate.",
             ),
           ]),
       ...nameFindings(certificate, new URL(config.publicUrl).hostname.replace(/^\[|\]$/g, "")),
     ];
   } catch (error) {
     if (!own && errorCode(error) === "ENOENT")
-      return [skipped("tls", "There is no certificate yet: the first start makes one.")];
+      return [skipped("tls", "There is no certificate yet: the first start creates one.")];
     return [
       failed(
         "tls",
         `${file}: ${errorMessage(error)}.`,
-        "Check ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY, and who may read the files.",
+        "Check ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY, and the permissions of the files.",
       ),
     ];
   }
@@ -53,9 +53,9 @@ export function expiryFinding(
   const left = validToDate.getTime() - now.getTime();
   const until = validToDate.toISOString().slice(0, 10);
   const renew = own
-    ? `Renew ${file}; the service takes the new one within a minute.`
-    : "Start the service, which renews it; look at its log if it does not.";
-  if (left <= 0) return failed("tls", `The certificate in ${file} ended on ${until}.`, renew);
+    ? `Renew ${file}; the service loads the new one within a minute.`
+    : "Start the service, which renews it. If it does not, see its log.";
+  if (left <= 0) return failed("tls", `The certificate in ${file} expired on ${until}.`, renew);
   const message = `The certificate in ${file} is valid until ${until}.`;
   return left < (own ? SOON_MS : LATE_MS) ? warning("tls", message, renew) : ok("tls", message);
 }
@@ -66,8 +66,8 @@ function nameFindings(certificate: X509Certificate, host: string): Finding[] {
   return [
     failed(
       "tls",
-      `The certificate does not name ${host}, which ATTESTORE_PUBLIC_URL does.`,
-      "Use a certificate for that name, or the public URL that it is for.",
+      `The certificate does not name ${host}, the host of ATTESTORE_PUBLIC_URL.`,
+      "Use a certificate for that name, or a public URL that the certificate names.",
     ),
   ];
 }

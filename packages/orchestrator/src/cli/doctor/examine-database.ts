@@ -29,7 +29,11 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
   const known = await readMigrations();
   const applied = await appliedMigrations(pool);
   if (applied === null)
-    return warning("migrations", "The database is empty.", "Start the service, or attestore-server migrate.");
+    return warning(
+      "migrations",
+      "The database is empty.",
+      "Start the service, or run attestore-server migrate.",
+    );
   const unknown = applied.filter(
     ({ version, sha256 }) => !known.some((one) => one.version === version && one.sha256 === sha256),
   );
@@ -37,15 +41,15 @@ async function examineMigrations(pool: Pool): Promise<Finding> {
     return failed(
       "migrations",
       "The database was migrated by another version of this program.",
-      "Run the version that it belongs to, or a newer one.",
+      "Run the version that migrated it, or a newer one.",
     );
   const missing = known.filter(({ version }) => !applied.some((one) => one.version === version));
   return missing.length === 0
-    ? ok("migrations", `All ${known.length} are applied.`)
+    ? ok("migrations", `All ${known.length} migrations are applied.`)
     : warning(
         "migrations",
-        `${missing.length} of ${known.length} are not applied yet.`,
-        "Start the service, or attestore-server migrate.",
+        `${missing.length} of ${known.length} migrations are not applied yet.`,
+        "Start the service, or run attestore-server migrate.",
       );
 }
 
@@ -56,7 +60,7 @@ export async function examineClock(pool: Pool): Promise<Finding> {
     "select clock_timestamp() as now, (select max(recorded_at) from log_heads) as newest",
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("a query without tables gave no row");
+  if (row === undefined) throw new Error("a query without tables returned no row");
   const middle = (before + Date.now()) / 2;
   const off_ms = Math.abs(row.now.getTime() - middle);
   const message = `This machine's clock and the database's are ${(off_ms / 1000).toFixed(1)} s apart.`;
@@ -64,7 +68,7 @@ export async function examineClock(pool: Pool): Promise<Finding> {
   if (row.newest !== null && row.newest.getTime() > Date.now() + CLOCK_DRIFTS_MS)
     return failed(
       "clock",
-      `The log has an entry of ${row.newest.toISOString()}, which is in the future by this clock.`,
+      `The log has an entry from ${row.newest.toISOString()}, which this clock says is in the future.`,
       next,
     );
   if (off_ms > CLOCK_OFF_MS) return failed("clock", message, next);

@@ -24,14 +24,14 @@ export async function examineDisk(directory: string): Promise<Finding[]> {
 }
 
 export function spaceFinding(directory: string, free: number): Finding {
-  const message = `${Math.floor(free / MIB)} MiB free where ${directory} is.`;
+  const message = `${Math.floor(free / MIB)} MiB free on the file system of ${directory}.`;
   if (free < RESERVED)
     return failed(
       "disk",
       message,
-      "Make room: uploads are refused, and the database stops when nothing is left.",
+      "Free some space: uploads are refused, and the database stops when the disk is full.",
     );
-  if (free < SCARCE) return warning("disk", message, "Make room before it is needed.");
+  if (free < SCARCE) return warning("disk", message, "Free some space before it runs out.");
   return ok("disk", message);
 }
 
@@ -41,7 +41,7 @@ function inodeFindings(directory: string, free: number, all: number): Finding[] 
   return [
     warning(
       "disk",
-      `${free} inodes free where ${directory} is.`,
+      `${free} inodes free on the file system of ${directory}.`,
       "Remove files, or make the file system larger.",
     ),
   ];

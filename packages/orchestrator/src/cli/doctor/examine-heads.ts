@@ -24,7 +24,7 @@ export async function examineHeads(
         failed(
           "log",
           `${org_id}: ${problem}.`,
-          "attestore-server fsck; restore the database from a backup, and keep this one.",
+          "Run attestore-server fsck. Restore the database from a backup, and keep the damaged one.",
         ),
       );
   }
@@ -33,11 +33,14 @@ export async function examineHeads(
     return [
       warning(
         "log",
-        `A log's newest hourly head is of ${new Date(oldest).toISOString()}.`,
-        "Look at the service's log: heads are signed each hour.",
+        `A log's newest hourly head is from ${new Date(oldest).toISOString()}.`,
+        "See the service's log: heads are signed every hour.",
       ),
     ];
   return [
-    ok("log", `The heads of ${rows.length} logs with ${entries} entries fit, and their signatures hold.`),
+    ok(
+      "log",
+      `The heads of ${rows.length} logs with ${entries} entries match, and their signatures are valid.`,
+    ),
   ];
 }

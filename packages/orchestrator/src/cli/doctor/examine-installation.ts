@@ -29,13 +29,13 @@ async function examinePair(pool: Pool, objects: ReturnType<typeof objectStore>):
     case "new":
       return skipped(
         "installation",
-        "The objects and the database have no names yet: the next start gives them.",
+        "The objects and the database are not paired yet: the next start pairs them.",
       );
     case "held":
       return failed(
         "installation",
         `Nothing is deleted: ${pairing.message}`,
-        "Correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET; or see attestore-server objects adopt.",
+        "Correct DATABASE_URL, ATTESTORE_DATA or ATTESTORE_S3_BUCKET, or see attestore-server objects adopt.",
       );
   }
 }
@@ -47,11 +47,13 @@ async function examineSignedHeads(config: Config, pool: Pool): Promise<Finding[]
     "select org_id from logs where missing_head_size is not null order by org_id",
   );
   if (missing.length === 0 && rows.length === 0)
-    return [ok("heads", `The database has the ${signed.length} newest heads that were signed here.`)];
+    return [
+      ok("heads", `The database has the newest heads that were signed here, of ${signed.length} logs.`),
+    ];
   return [
     failed(
       "heads",
-      `The database was set back: it lacks signed heads of ${Math.max(missing.length, rows.length)} logs, which are read-only.`,
+      `The database was set back: it lacks signed heads of ${Math.max(missing.length, rows.length)} logs, which are now read-only.`,
       'Restore the newest database; docs/operate.md, "A database that was set back".',
     ),
   ];
@@ -64,7 +66,7 @@ async function examineQuarantine(db: Database, objects: ReturnType<typeof object
       failed(
         "quarantine",
         `The sweep of ${sweep.at.toISOString()} was stopped: the database does not know ${sweep.taken} of ${sweep.objects} objects.`,
-        "Is it the right database? attestore-server objects sweep shows more.",
+        "Check that it is the right database; attestore-server objects sweep shows more.",
       ),
     ];
   const { size } = await readQuarantine(objects.notes);
@@ -73,7 +75,7 @@ async function examineQuarantine(db: Database, objects: ReturnType<typeof object
     : [
         warning(
           "quarantine",
-          `${size} objects that the database does not know are in quarantine.`,
+          `${size} objects are in quarantine because the database does not know them.`,
           "attestore-server objects quarantine lists them; put-back keeps them.",
         ),
       ];

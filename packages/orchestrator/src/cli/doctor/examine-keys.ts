@@ -16,7 +16,7 @@ export async function examineKeys(config: Config, pool: Pool): Promise<Finding> 
       const token = config.pkcs11Module === undefined ? "" : " and in the token";
       return ok(
         "keys",
-        `Those in ${directory}${token} are the ones that the logs of ${log_host} were written with.`,
+        `The keys in ${directory}${token} are the ones that the logs of ${log_host} were written with.`,
       );
     } finally {
       await keys.close();
@@ -25,7 +25,7 @@ export async function examineKeys(config: Config, pool: Pool): Promise<Finding> 
     return failed(
       "keys",
       errorMessage(error),
-      "Put the right keys there; without them the service does not start.",
+      "Restore the right keys; without them the service does not start.",
     );
   }
 }

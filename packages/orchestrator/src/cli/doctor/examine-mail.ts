@@ -8,13 +8,13 @@ export async function examineMail(server: SmtpServer | undefined): Promise<Findi
   if (server === undefined)
     return warning(
       "smtp",
-      "No mail server is set: codes that sign people in are shown on the console.",
+      "No mail server is set: login codes are printed on the service's console.",
       "Set ATTESTORE_SMTP_URL before others use the service.",
     );
   const where = `${server.host}:${server.port}`;
   try {
     await verifySmtp(server);
-    return ok("smtp", `${where} answers${server.auth === null ? "" : ", and takes the password"}.`);
+    return ok("smtp", `${where} answers${server.auth === null ? "" : ", and accepts the password"}.`);
   } catch (error) {
     return failed(
       "smtp",

@@ -35,15 +35,19 @@ async function examineDirectory(directory: string): Promise<Finding> {
     await rm(probe);
     return same
       ? ok("objects", `${directory}: written, read and removed.`)
-      : failed("objects", `${directory} gives other bytes than were written.`, "Do not use this disk.");
+      : failed(
+          "objects",
+          `${directory} returned different bytes than were written.`,
+          "Do not use this disk.",
+        );
   } catch (error) {
     await rm(probe, { force: true }).catch(() => undefined);
     if (errorCode(error) === "ENOENT")
-      return skipped("objects", `${directory} is not there yet: the first start makes it.`);
+      return skipped("objects", `${directory} does not exist yet: the first start creates it.`);
     return failed(
       "objects",
       `${directory}: ${errorMessage(error)}.`,
-      "Check who owns it, and that it is not full or read-only.",
+      "Check its owner, and that it is not full or read-only.",
     );
   }
 }
@@ -78,7 +82,7 @@ async function proposeLock(
     return tried;
   return warning(
     "objects",
-    `${where}: written, read and removed. The bucket can lock objects, and backups are not locked.`,
+    `${where}: written, read and removed. The bucket supports object lock, but backups are not locked.`,
     "Set ATTESTORE_S3_OBJECT_LOCK_DAYS, to 30 for example: then nobody can remove a backup before its time. See docs/operate.md, Object lock.",
   );
 }
@@ -99,7 +103,7 @@ async function tryBucket(objects: ObjectStore, where: string): Promise<Finding> 
   if (!stored.ok)
     return failed(
       "objects",
-      `${where}: an upload was answered ${stored.status}.`,
+      `${where}: an upload got status ${stored.status}.`,
       "Check the credentials, the region and the policy.",
     );
   const { url } = await objects.presignGet({ key, expiresInSeconds: 60 });
@@ -109,14 +113,14 @@ async function tryBucket(objects: ObjectStore, where: string): Promise<Finding> 
   if (!same)
     return failed(
       "objects",
-      `${where}: the object that was uploaded could not be read back.`,
+      `${where}: the uploaded object could not be read back.`,
       "Check the policy: s3:GetObject.",
     );
   if (removed === "retained")
     return warning(
       "objects",
-      `${where}: written and read; a lock keeps the probe ${key}.`,
-      "Nothing: it is removed when the lock has ended.",
+      `${where}: written and read; object lock keeps the test object ${key} for now.`,
+      "Nothing to do: it is removed when the lock ends.",
     );
   return ok("objects", `${where}: written, read and removed.`);
 }

@@ -6,9 +6,17 @@ import { failed, type Finding, ok, warning } from "./finding.ts";
 /** Whether people can have passkeys of the service's address, and operators, who need one, sign in. */
 export async function examinePasskeys(publicUrl: string, db: Database): Promise<Finding> {
   if (!knowsNoPasskeys(publicUrl))
-    return ok("passkeys", `Passkeys are of the host ${new URL(publicUrl).hostname}.`);
-  const why = `The service's address is ${publicUrl}, and browsers know no passkeys of an IP address.`;
+    return ok("passkeys", `Passkeys are bound to the host ${new URL(publicUrl).hostname}.`);
+  const why = `The service's address is ${publicUrl}, and browsers do not support passkeys for an IP address.`;
   return (await hasOperator(db))
-    ? failed("passkeys", `${why} Operators need one, so none can use the dashboard.`, GIVE_IT_A_NAME)
-    : warning("passkeys", `${why} Nobody can add one, and an operator could not sign in.`, GIVE_IT_A_NAME);
+    ? failed(
+        "passkeys",
+        `${why} Operators need a passkey, so none of them can use the dashboard.`,
+        GIVE_IT_A_NAME,
+      )
+    : warning(
+        "passkeys",
+        `${why} Nobody can add a passkey, and an operator could not sign in.`,
+        GIVE_IT_A_NAME,
+      );
 }

@@ -20,13 +20,13 @@ export async function examineService({ listen, data, publicUrl, tlsCertificate }
     const status = await ask({ host, port: listen.port, servername, ca });
     return status === 200
       ? ok("service", `It runs on ${where}, and is ready.`)
-      : failed("service", `It runs on ${where} and cannot serve: /readyz is ${status}.`, "Look at its log.");
+      : failed("service", `It runs on ${where} but is not ready: /readyz returns ${status}.`, "See its log.");
   } catch (error) {
     if (errorCode(error) === "ECONNREFUSED") return skipped("service", `Nothing listens on ${where}.`);
     return failed(
       "service",
       `${where}: ${errorMessage(error)}.`,
-      "Look at its log, and at who else listens there.",
+      "See its log, and check what else listens there.",
     );
   }
 }

@@ -25,12 +25,12 @@ export async function moveSigningKey(
   const held = await readMaterial(file, kind);
   const wanted = held?.publicKey ?? inUse;
   if (held !== null && inUse !== null && !Buffer.from(held.publicKey).equals(inUse))
-    throw new UserError("key_file", `${file} is not the key that is in use. Nothing was moved.`);
+    throw new UserError("key_file", `${file} is not the key in use. Nothing was moved.`);
   const before = await token.find(uri, kind);
   if (before === null && held === null && inUse !== null)
     throw new UserError(
       "key_file",
-      `The key that is in use is neither in ${file} nor in the token as ${uri}. Restore one of them from its backup.`,
+      `The key in use is neither in ${file} nor in the token as ${uri}. Restore one of them from a backup.`,
     );
   if (before === null && held === null) await token.generate(uri, kind);
   if (before === null && held !== null) await token.import(uri, kind, held);
@@ -38,7 +38,7 @@ export async function moveSigningKey(
   if (wanted !== null && !Buffer.from(after?.publicKey ?? []).equals(wanted))
     throw new UserError(
       "key_file",
-      `The token's ${uri} is another key than the one in use. Give ${slot.setting} another object, under which there is none yet.`,
+      `The token's ${uri} is not the key in use. Set ${slot.setting} to an object that does not exist yet.`,
     );
   if (kind === "ed25519") await tokenSigningKey(token, uri);
   else await (await tokenAuthorityKey(token, uri)).sign(Buffer.from("attestore key check"));
@@ -52,7 +52,7 @@ async function readMaterial(file: string, kind: "ed25519" | "p256"): Promise<Pri
   const key = createPrivateKey(pem);
   const { d = "", crv } = key.export({ format: "jwk" });
   if (crv !== (kind === "ed25519" ? "Ed25519" : "P-256"))
-    throw new UserError("key_file", `${file} does not hold a key of ${kind}.`);
+    throw new UserError("key_file", `${file} does not contain a key of ${kind}.`);
   const spki = createPublicKey(key).export({ format: "der", type: "spki" });
   return { secret: Buffer.from(d, "base64url"), publicKey: spki.subarray(kind === "ed25519" ? -32 : -65) };
 }

@@ -29,7 +29,7 @@ export async function moveSealingKey(
   if (from.check !== inUse)
     throw new UserError(
       "key_file",
-      `Neither ${slot.file} nor the token's ${slot.uri} is the key that this database was written with. Nothing was changed.`,
+      `Neither ${slot.file} nor the token's ${slot.uri} is the key of this database. Nothing was changed.`,
     );
   const resealed = await db.transaction().execute(async (tx) => {
     await requireNobodyElse(tx);
@@ -56,6 +56,6 @@ async function requireNobodyElse(tx: DatabaseTransaction): Promise<void> {
   if (others > 0)
     throw new UserError(
       "database_unusable",
-      `${others} connections of another attestore-server are in the database. Stop every service and command on it first. Nothing was changed.`,
+      `${others} connections of another attestore-server are open. Stop every service and command that uses this database first. Nothing was changed.`,
     );
 }

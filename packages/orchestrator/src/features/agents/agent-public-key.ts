@@ -12,7 +12,5 @@ export function readPublicKey(wire: string): PublicKey {
 }
 
 function refused(message: string): Error {
-  return invalidRequest("The public key is not one that receipts can be signed with.", [
-    { path: "/public_key", message },
-  ]);
+  return invalidRequest("This kind of public key cannot sign receipts.", [{ path: "/public_key", message }]);
 }

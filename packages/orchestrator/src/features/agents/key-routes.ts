@@ -12,7 +12,7 @@ export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
   const rotate = writeRoute({
     method: "POST",
     path: "/v1/agent/key",
-    summary: "Replace the key that the agent signs with; the old one and the new one vouch for each other",
+    summary: "Replace the agent's signing key; the old and the new key sign each other",
     action: "agent.rotate_key",
     credential: "agent",
     body: RotateAgentKeyRequest,
@@ -28,8 +28,7 @@ export function agentKeyRoutes({ clock }: { clock: Clock }): Route[] {
   const list = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/agents/:agentID/keys",
-    summary:
-      "The keys that an agent signs and signed with, the one in use first, and how each took the other's place",
+    summary: "List an agent's signing keys, the current one first, and the rotations between them",
     action: "agents.read",
     params: Type.Object({ orgID: Id("org"), agentID: Id("agent") }),
     answers: { 200: listOf(AgentKeyRecord) },

@@ -17,6 +17,6 @@ export async function recordHeartbeat(
     spool: spool === undefined ? null : JSON.stringify(spool),
     encryption: encryption === undefined ? null : JSON.stringify(encryption),
   });
-  if (seen === undefined) throw new Error("the agent of a heartbeat is not there");
+  if (seen === undefined) throw new Error("the agent of a heartbeat does not exist");
   return seen.last_seen_at;
 }

@@ -16,7 +16,7 @@ export async function revokeAgent(
   const agent = await setRevoked(tx, agentId, revokedAt);
   if (agent === null) {
     if ((await findAgent(tx, agentId)) === null) throw notFound("agent");
-    throw new ApiError("conflict", "This agent is revoked already.");
+    throw new ApiError("conflict", "This agent is already revoked.");
   }
   await appendInTransaction(tx, [
     {

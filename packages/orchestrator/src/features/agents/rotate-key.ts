@@ -47,12 +47,12 @@ async function verified(request: RotateAgentKeyRequest): Promise<KeyRotation> {
     if (error.code === "envelope_signature_invalid")
       throw new ApiError(
         "receipt_signature_invalid",
-        `One of the two signatures does not hold: ${error.message}.`,
+        `One of the two signatures is not valid: ${error.message}.`,
       );
     if (error.code === "envelope_keyid_mismatch")
       throw new ApiError(
         "statement_mismatch",
-        `One of the two envelopes is of another key: ${error.message}.`,
+        `One of the two envelopes is from another key: ${error.message}.`,
       );
     throw invalid(error.message);
   }
@@ -74,14 +74,14 @@ export async function rotateKey(
   const retired = await listRetiredKeys(tx, [agent.id]);
   if (isDone(agent, retired, request)) return inUse(agent, retired);
   if (!isKey(agent.public_key, rotation.before))
-    throw new ApiError("conflict", "The rotation does not begin with the key that this agent signs with.", {
+    throw new ApiError("conflict", "The rotation does not start from this agent's current key.", {
       key_fingerprint: agent.key_fingerprint,
     });
   const [before, after] = [sshFingerprint(rotation.before), sshFingerprint(rotation.after)];
   if (retired.some(({ key_fingerprint }) => key_fingerprint === after))
     throw new ApiError(
       "conflict",
-      "The new key was this agent's before: a key that was replaced stays replaced.",
+      "This agent used the new key before, and a replaced key stays replaced. Make a new one.",
     );
   // Nothing is recorded from here on: a receipt on its way is judged by the new key.
   await lockLogs(transactionSession(tx), new Set([agent.org_id]));
@@ -89,8 +89,8 @@ export async function rotateKey(
   if (toCome !== null)
     throw new ApiError(
       "conflict",
-      `This agent has signed that a run ended at ${toCome.toISOString()}, which is after this rotation: its clock was ahead. Replaced now, its key would ` +
-        "not count for that receipt any more. Rotate after that moment, or revoke the agent and attach its host anew.",
+      `This agent signed that a run ended at ${toCome.toISOString()}, after this rotation: its clock was ahead. If it were replaced now, its key would ` +
+        "no longer be valid for that receipt. Rotate after that time, or revoke the agent and attach its host again.",
       { rotate_after: toCome.toISOString() },
     );
   const validFrom = retired.at(-1)?.replaced_at ?? agent.created_at;
@@ -157,7 +157,7 @@ function mismatch(field: string, what: string): ApiError {
 }
 
 function invalid(message: string): ApiError {
-  return new ApiError("statement_invalid", "This is no rotation of a signing key.", {
+  return new ApiError("statement_invalid", "This is not a rotation of a signing key.", {
     issues: [{ path: "", message }],
   });
 }

@@ -77,7 +77,7 @@ export function agentRoutes(): Route[] {
   const revoke = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/agents/:agentID/revoke",
-    summary: "Revoke an agent; it is refused at once, its record and receipts stay",
+    summary: "Revoke an agent at once; its record and receipts stay",
     action: "agents.manage",
     credential: "user",
     params: ofAgent,

@@ -21,7 +21,7 @@ export function apiLogRoutes(): Route[] {
           Type.String({
             maxLength: 100,
             pattern: "^[^\\u0000-\\u001f]*$",
-            description: "Whoever called, or the operator who acted as them.",
+            description: "The caller, or the operator who acted as them.",
             examples: ["console"],
           }),
         ),

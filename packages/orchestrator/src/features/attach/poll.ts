@@ -41,13 +41,13 @@ async function answerOf(deps: BootstrapDeps, bootstrap: Bootstrap): Promise<Answ
     case "approved": {
       const { id, sealed_token, agent_id, org_id } = bootstrap;
       if (sealed_token === null || agent_id === null || org_id === null)
-        throw expired("The agent of this attach has its token already.");
+        throw expired("The agent of this attach already has its token.");
       const apiToken = (await deps.sealer.open(sealed_token, tokenPurpose(id))).toString();
       return { status: 200, body: attached(deps, { agentId: agent_id, orgId: org_id, apiToken }) };
     }
     case "pending":
       if (bootstrap.expires_at > new Date()) return null;
-      throw expired("The attach is past its 15 minutes. Start it again.");
+      throw expired("The attach expired after 15 minutes. Start it again.");
   }
 }
 

@@ -34,7 +34,7 @@ export function bootstrapReviewRoutes({
   const approve = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/bootstraps/:code/approve",
-    summary: "Let the agent in",
+    summary: "Approve an interactive attach",
     action: "attach.decide",
     credential: "user",
     params: ofCode,
@@ -52,7 +52,7 @@ export function bootstrapReviewRoutes({
   const deny = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/bootstraps/:code/deny",
-    summary: "Send the agent away",
+    summary: "Deny an interactive attach",
     action: "attach.decide",
     credential: "user",
     params: ofCode,

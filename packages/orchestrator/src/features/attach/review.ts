@@ -97,14 +97,14 @@ async function lockPending(tx: DatabaseTransaction, code: string, orgId: string)
   const bootstrap = await lockByCode(tx, codeHash(code));
   if (bootstrap === null || isOfAnother(bootstrap, orgId)) throw unknownCode();
   if (bootstrap.status !== "pending")
-    throw new ApiError("conflict", `This attach is ${bootstrap.status} already.`);
+    throw new ApiError("conflict", `This attach is already ${bootstrap.status}.`);
   assertInTime(bootstrap);
   return bootstrap;
 }
 
 function assertInTime({ expires_at }: Bootstrap): void {
   if (expires_at <= new Date())
-    throw new ApiError("attach_expired", "This attach is past its 15 minutes. Start it again on the host.");
+    throw new ApiError("attach_expired", "This attach expired after 15 minutes. Start it again on the host.");
 }
 
 /** One that waits is nobody's yet. */

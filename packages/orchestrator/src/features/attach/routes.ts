@@ -47,7 +47,7 @@ export function bootstrapRoutes(db: Database, deps: BootstrapDeps): Route[] {
   const start = writeRoute({
     method: "POST",
     path: "/api/bootstrap/start",
-    summary: "Begin an interactive attach",
+    summary: "Start an interactive attach",
     action: "attach.start",
     answers: { 201: BootstrapStarted },
     credential: "anonymous",

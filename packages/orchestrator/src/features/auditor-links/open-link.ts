@@ -19,7 +19,7 @@ export async function openLink(
   if (link === null)
     throw new ApiError(
       "unauthenticated",
-      "This link opens nothing: it is not whole, it was revoked, or its time is over. Ask whoever sent it for another.",
+      "This link does not work: it is incomplete, revoked or expired. Ask whoever sent it for a new one.",
     );
   await scopeToOrg(tx, link.org_id);
   const session = await startLinkSession(tx, link);

@@ -13,7 +13,7 @@ export async function revokeLink(
   if (link === null) {
     const found = await findLink(tx, id);
     if (found === null || found.org_id !== orgId) throw notFound("auditor's link");
-    throw new ApiError("conflict", "This link is revoked already.");
+    throw new ApiError("conflict", "This link is already revoked.");
   }
   await appendInTransaction(tx, [
     {

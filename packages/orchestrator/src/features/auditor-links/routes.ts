@@ -23,8 +23,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const create = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auditor-links",
-    summary:
-      "Make an auditor's link, which is shown this once: whoever has it reads the records of one period",
+    summary: "Create an auditor's link, shown only once: whoever has it can read the records of one period",
     action: "auditor_links.manage",
     credential: "user",
     params: ofOrg,
@@ -44,7 +43,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const list = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/auditor-links",
-    summary: "List auditors' links, those that are over too",
+    summary: "List auditors' links, including expired and revoked ones",
     action: "auditor_links.read",
     params: ofOrg,
     query: listQuery(period),

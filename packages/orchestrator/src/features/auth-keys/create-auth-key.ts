@@ -24,12 +24,12 @@ export async function createAuthKey(
 ): Promise<{ record: AuthKey; plaintext: string }> {
   const { expiresIn_s, maxUses } = key;
   if (!Number.isSafeInteger(expiresIn_s) || expiresIn_s < 1 || expiresIn_s > MAX_EXPIRY_S)
-    throw invalidRequest("An auth key lives between one second and 90 days.", [
-      { path: "/expires_in_s", message: `has to be 1 to ${MAX_EXPIRY_S}` },
+    throw invalidRequest("An auth key must be valid for between one second and 90 days.", [
+      { path: "/expires_in_s", message: `must be 1 to ${MAX_EXPIRY_S}` },
     ]);
   if (maxUses !== null && (!Number.isSafeInteger(maxUses) || maxUses < 1 || maxUses > MAX_USES))
-    throw invalidRequest(`An auth key can be used between once and ${MAX_USES} times.`, [
-      { path: "/max_uses", message: `has to be 1 to ${MAX_USES}` },
+    throw invalidRequest(`An auth key must allow between 1 and ${MAX_USES} uses.`, [
+      { path: "/max_uses", message: `must be 1 to ${MAX_USES}` },
     ]);
   const { publicId, secret, plaintext } = newAuthKey();
   const now = Date.now();

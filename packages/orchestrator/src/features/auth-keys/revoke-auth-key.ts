@@ -6,6 +6,6 @@ import { type AuthKey, keyExists, setKeyRevoked } from "./store.ts";
 export async function revokeAuthKey(tx: DatabaseTransaction, id: string): Promise<AuthKey> {
   const revoked = await setKeyRevoked(tx, id, new Date());
   if (revoked !== null) return revoked;
-  if (await keyExists(tx, id)) throw new ApiError("conflict", "This auth key is revoked already.");
+  if (await keyExists(tx, id)) throw new ApiError("conflict", "This auth key is already revoked.");
   throw notFound("auth key");
 }

@@ -22,7 +22,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
   const mint = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auth-keys",
-    summary: "Make an auth key, which is shown this once",
+    summary: "Create an auth key, shown only once",
     action: "auth_keys.manage",
     credential: "user",
     params: ofOrg,
@@ -52,7 +52,7 @@ export function authKeyRoutes({ downloads, ...service }: AuthKeyDeps): Route[] {
   const list = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/auth-keys",
-    summary: "List the auth keys that still let agents in",
+    summary: "List the auth keys that can still attach agents",
     action: "auth_keys.read",
     params: ofOrg,
     query: listQuery(period),

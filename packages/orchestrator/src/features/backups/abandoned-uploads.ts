@@ -25,8 +25,8 @@ export function startAbandonedUploads({
     try {
       const aborted = await abortAbandonedUploads(options, new Date());
       const forgotten = await forgetEmptyUploads(options, new Date(), signal);
-      if (forgotten > 0) logger.info({ forgotten }, "forgot uploads of which nothing came");
-      if (aborted > 0) logger.info({ aborted }, "aborted uploads that nobody went on with");
+      if (forgotten > 0) logger.info({ forgotten }, "forgot uploads that never started");
+      if (aborted > 0) logger.info({ aborted }, "aborted abandoned uploads");
     } catch (error) {
       logger.warn(
         { reason: errorMessage(error) },

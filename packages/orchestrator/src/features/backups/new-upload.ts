@@ -39,8 +39,8 @@ async function beginParts(
   if (sizeBytes <= objects.singlePutLimitBytes) return null;
   const part_bytes = objects.multipart.partBytesFor(sizeBytes);
   if (part_bytes === null)
-    throw invalidRequest("The object store takes no object of that size. Split the source.", [
-      { path: "/size_bytes", message: "is more than one object can have" },
+    throw invalidRequest("The object store does not accept an object of that size. Split the source.", [
+      { path: "/size_bytes", message: "is more than an object can hold" },
     ]);
   return { upload_id: await objects.multipart.create({ key, sizeBytes, partBytes: part_bytes }), part_bytes };
 }

@@ -32,11 +32,11 @@ export async function findRegistrable(
   if (upload === null) throw notFound("upload");
   if (upload.agent_id !== agent.id) throw new ApiError("forbidden", "Another agent made this upload.");
   if (upload.source_id !== request.source_id)
-    throw invalidRequest("The upload is of another source.", [
+    throw invalidRequest("The upload is for another source.", [
       { path: "/source_id", message: "is not the upload's source" },
     ]);
   if (request.sha256 !== undefined && request.sha256 !== upload.sha256.toString("hex"))
-    throw mismatch("The upload was announced with another SHA-256.");
+    throw mismatch("The upload was announced with a different SHA-256.");
   if (request.size_bytes !== undefined && request.size_bytes !== upload.size_bytes)
     throw mismatch(`The upload was announced with ${upload.size_bytes} bytes.`);
   const registered = await findBackupOfUpload(db, upload.id);
@@ -93,5 +93,5 @@ export async function registerBackup(
 
 /** Names the backup, so that an agent that never got the first answer can go on. */
 function alreadyRegistered(backupId: string | null): ApiError {
-  return new ApiError("already_exists", "This upload is registered already.", { backup_id: backupId });
+  return new ApiError("already_exists", "This upload is already registered.", { backup_id: backupId });
 }

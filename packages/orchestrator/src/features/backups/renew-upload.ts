@@ -17,13 +17,13 @@ export async function findRenewable(
   if (upload === null) throw notFound("upload");
   if (upload.agent_id !== agent.id) throw new ApiError("forbidden", "Another agent made this upload.");
   if (upload.source_id !== request.source_id)
-    throw invalidRequest("The upload is of another source.", [
+    throw invalidRequest("The upload is for another source.", [
       { path: "/source_id", message: "is not the upload's source" },
     ]);
   if (request.sha256 !== upload.sha256.toString("hex") || request.size_bytes !== upload.size_bytes)
-    throw mismatch("The upload was announced with another SHA-256 or size.");
+    throw mismatch("The upload was announced with a different SHA-256 or size.");
   const registered = await findBackupOfUpload(db, upload.id);
   if (registered !== null)
-    throw new ApiError("already_exists", "This upload is registered already.", { backup_id: registered });
+    throw new ApiError("already_exists", "This upload is already registered.", { backup_id: registered });
   return upload;
 }

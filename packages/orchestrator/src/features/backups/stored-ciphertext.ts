@@ -42,15 +42,17 @@ async function check(
 ): Promise<void> {
   if (upload.multipart !== null) await completeParts(objects, upload, upload.multipart.upload_id, parts);
   else if (parts !== undefined)
-    throw invalidRequest("This upload has no parts.", [{ path: "/parts", message: "has to be absent" }]);
+    throw invalidRequest("This upload has no parts.", [{ path: "/parts", message: "must be absent" }]);
   const stored = await objects.head(upload.object_key);
   if (stored === null) throw missing();
   if (stored.sizeBytes !== upload.size_bytes)
-    throw mismatch(`The object has ${stored.sizeBytes} bytes, the upload announced ${upload.size_bytes}.`);
+    throw mismatch(
+      `The object has ${stored.sizeBytes} bytes, but the upload announced ${upload.size_bytes}.`,
+    );
   const sha256 = stored.sha256 ?? (await objects.hash(upload.object_key))?.sha256;
   if (sha256 === undefined) throw missing();
   if (sha256 !== upload.sha256.toString("hex"))
-    throw mismatch("The object has another SHA-256 than the upload announced.");
+    throw mismatch("The object's SHA-256 differs from the one that the upload announced.");
   // Before the backup is recorded: one that is recorded is locked, whatever happens in between.
   await objects.protect(upload.object_key);
 }
@@ -62,7 +64,7 @@ async function completeParts(
   parts: RegisterBackupRequest["parts"],
 ): Promise<void> {
   if (parts === undefined)
-    throw invalidRequest("This upload has parts: name each with its ETag.", [
+    throw invalidRequest("This upload has parts: list each with its ETag.", [
       { path: "/parts", message: "is required for this upload" },
     ]);
   const completed = parts.map(({ part_number, etag }) => ({ partNumber: part_number, etag }));

@@ -9,7 +9,7 @@ export async function linkBackup(
 ): Promise<void> {
   const { commandId, agentId, sourceId, backupId } = link;
   if (!(await isBackupCommand(tx, { id: commandId, agentId, sourceId })))
-    throw invalidRequest("The command did not ask this agent for a backup of this source.", [
+    throw invalidRequest("This command is not a request to this agent for a backup of this source.", [
       { path: "/command_id", message: "is not a command for this backup" },
     ]);
   await mergeOutcome(tx, commandId, { backup_id: backupId });

@@ -34,7 +34,7 @@ export function commandRoutes(): Route[] {
     orgReadRoute({
       method: "GET",
       path: "/api/commands/:commandID",
-      summary: "Read one command and what came of it",
+      summary: "Read one command and its result",
       action: "commands.read",
       params: Type.Object({ commandID: Id("command") }),
       answers: { 200: CommandRecord },

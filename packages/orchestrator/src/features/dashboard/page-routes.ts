@@ -69,7 +69,7 @@ export function dashboardPages(directory: string = DASHBOARD_BUILD): FastifyPlug
       return reply
         .code(503)
         .type("text/plain; charset=utf-8")
-        .send("The dashboard is not built. Where the service runs from its sources: npm run dashboard\n");
+        .send("The dashboard is not built. If the service runs from source, run: npm run dashboard\n");
     };
     app.get("/", (request, reply) => page(request, reply));
     app.get("/verify", (request, reply) => page(request, reply, sendsNothing));

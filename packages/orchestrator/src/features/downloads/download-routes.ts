@@ -34,7 +34,7 @@ export function downloadRoutes({ directory, caPem }: Downloads): FastifyPluginAs
     });
     app.get("/ca.pem", (_request, reply) => {
       if (caPem === null)
-        throw new ApiError("not_found", "This service's certificate is not of an authority of its own.");
+        throw new ApiError("not_found", "This service's certificate was not issued by its own authority.");
       return reply.type("application/x-pem-file").send(caPem);
     });
   };
@@ -73,6 +73,6 @@ function absent(name: string): ApiError {
   const what = NAME.test(name) ? ` "${name}"` : "";
   return new ApiError(
     "not_found",
-    `This service has no file${what} to install from. Its operator builds them with \`npm run package\`, or names their directory with ATTESTORE_DOWNLOADS.`,
+    `This service has no file${what} to install from. Its operator can build the files with \`npm run package\`, or set ATTESTORE_DOWNLOADS to their directory.`,
   );
 }

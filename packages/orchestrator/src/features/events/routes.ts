@@ -25,7 +25,7 @@ export function eventRoutes({ sequencer, db }: { sequencer: Submissions; db: Dat
     submitRoute({
       method: "POST",
       path: "/v1/events",
-      summary: "Report what happened and is no receipt",
+      summary: "Report an event",
       action: "event.submit",
       answers: { 201: EventAccepted },
       errors: ["not_found", "receipt_signature_invalid", "statement_invalid", "statement_mismatch"],
@@ -65,7 +65,7 @@ function agentEvent(
   const { kind, source_id, backup_id, command_id, occurred_at, detail } = body;
   if (!isTimestamp(occurred_at))
     throw invalidRequest("The event cannot be recorded.", [
-      { path: "/occurred_at", message: "is no moment" },
+      { path: "/occurred_at", message: "is not a timestamp" },
     ]);
   try {
     const event = eventEntry(

@@ -58,7 +58,7 @@ function readStatement(envelope: Envelope): EventPredicate {
     return parseEventStatement(envelope);
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;
-    throw new ApiError("statement_invalid", "The envelope's payload is not the statement of an event.", {
+    throw new ApiError("statement_invalid", "The envelope's payload is not an event's statement.", {
       issues: [{ path: "", message: error.message }],
     });
   }

@@ -55,7 +55,7 @@ export async function readEntries(
     if (found === undefined)
       throw new LogCorruption(
         "log_incomplete",
-        `leaf ${logIndex} of ${orgId} covers ${leaf.id}, which is not there`,
+        `leaf ${logIndex} of ${orgId} covers ${leaf.id}, which is missing`,
       );
     const event = JSON.parse(found.body.toString("utf8")) as LoggedEvent;
     if (found.envelope === null) return { logIndex, leaf, event };
@@ -124,7 +124,7 @@ export async function bundleFile(
   if (publicKey === undefined)
     throw new LogCorruption(
       "log_incomplete",
-      `${entry.leaf.id} is signed with ${entry.keyid}, which no agent has`,
+      `${entry.leaf.id} is signed with ${entry.keyid}, which is no agent's key`,
     );
   const bundle: ReceiptBundle = {
     envelope: JSON.parse(entry.receipt.envelope.toString("utf8")) as ReceiptBundle["envelope"],

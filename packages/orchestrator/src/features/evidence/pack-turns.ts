@@ -19,7 +19,7 @@ export class PackTurns {
     if (own >= OF_ORG)
       throw new ApiError(
         "rate_limited",
-        `${OF_ORG} packs of this organisation are being downloaded. Try again when one of them has ended.`,
+        `${OF_ORG} packs of this organisation are being downloaded. Try again when one of them has finished.`,
         { retry_after_s: 30 },
         { "retry-after": "30" },
       );

@@ -13,13 +13,13 @@ export const evidenceQuery = Type.Object(
     from: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: `RFC 3339; ${DEFAULT_DAYS} days before \`to\` unless told.`,
+        description: `RFC 3339; default: ${DEFAULT_DAYS} days before \`to\`.`,
       }),
     ),
     to: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: `RFC 3339, not included; now unless told, and never later. At most ${MAX_DAYS} days after \`from\`.`,
+        description: `RFC 3339, not included; default and latest: now. At most ${MAX_DAYS} days after \`from\`.`,
       }),
     ),
   },
@@ -42,11 +42,13 @@ export function evidencePeriod(
   const to = asked.to === null || asked.to > now ? now : asked.to;
   const from = asked.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
   if (from >= now)
-    throw invalidRequest("The period has not begun yet.", [{ path: "/from", message: "is not in the past" }]);
+    throw invalidRequest("The period has not started yet.", [
+      { path: "/from", message: "is not in the past" },
+    ]);
   if (from >= to)
     throw invalidRequest("The period is empty.", [{ path: "/to", message: "is not after from" }]);
   if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
-    throw invalidRequest(`A pack covers ${MAX_DAYS} days at most.`, [
+    throw invalidRequest(`A pack covers at most ${MAX_DAYS} days.`, [
       { path: "/from", message: `is more than ${MAX_DAYS} days before to` },
     ]);
   return { from, to };

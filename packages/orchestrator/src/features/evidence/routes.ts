@@ -20,7 +20,7 @@ export function evidenceRoutes(deps: { db: Database; signer: CheckpointSigner; c
     fileRoute({
       method: "GET",
       path: "/api/orgs/:orgID/evidence",
-      summary: "Download the evidence of a period as a ZIP, which attestore-verify checks offline",
+      summary: "Download the evidence pack of a period, a ZIP that attestore-verify checks offline",
       action: "evidence.read",
       credential: "user",
       params: Type.Object({ orgID: Id("org") }),

@@ -154,7 +154,7 @@ describe("a heartbeat", () => {
     await beat(eager);
     await beat(eager);
     const line = service.logger.lines.find(
-      ({ message }) => message === "an agent's heartbeat comes too often",
+      ({ message }) => message === "an agent sends heartbeats too often",
     );
     expect(line).toBeDefined();
     expect(

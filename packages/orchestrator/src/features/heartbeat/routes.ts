@@ -57,7 +57,7 @@ export function heartbeatRoutes({
   const heartbeat = writeRoute({
     method: "POST",
     path: "/v1/heartbeat",
-    summary: "Say that the agent lives, and receive its commands",
+    summary: "Send a heartbeat, and receive the agent's commands",
     action: "heartbeat.send",
     answers: { 200: HeartbeatResponse },
     credential: "agent",

@@ -31,7 +31,7 @@ export class TooOften {
     if (this.#told.size > MAX_AGENTS && oldest !== undefined) this.#told.delete(oldest);
     logger.warn(
       { agent_id: agentId, pause_ms, interval_s: this.#interval_ms / 1000, not_told: told?.since ?? 0 },
-      "an agent's heartbeat comes too often",
+      "an agent sends heartbeats too often",
     );
   }
 }

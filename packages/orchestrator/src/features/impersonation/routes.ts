@@ -10,7 +10,7 @@ export function impersonationRoutes(): Route[] {
   const start = writeRoute({
     method: "POST",
     path: "/api/auth/impersonate",
-    summary: "Read as a customer's user, for an hour; their organisation's log tells of each call",
+    summary: "Read as a customer's user, for an hour; each call is recorded in their organisation's log",
     action: "impersonation.start",
     credential: "user",
     body: ImpersonateRequest,
@@ -46,7 +46,7 @@ export function impersonationRoutes(): Route[] {
   const end = writeRoute({
     method: "POST",
     path: "/api/auth/end-impersonate",
-    summary: "Be the operator again",
+    summary: "End an impersonation",
     action: "impersonation.end",
     beyondOrg: true,
     credential: "user",
@@ -56,7 +56,7 @@ export function impersonationRoutes(): Route[] {
     secret: true,
     async handle({ principal }, tx) {
       const { impersonator } = principal;
-      if (impersonator === null) throw new ApiError("conflict", "This session acts as nobody else.");
+      if (impersonator === null) throw new ApiError("conflict", "This session does not impersonate anybody.");
       const operator = await userById(tx, impersonator.id);
       if (operator === null) throw notFound("operator");
       return sessionAnswer(tx, operator, await endImpersonation(tx, principal.credential, impersonator));

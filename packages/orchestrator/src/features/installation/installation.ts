@@ -30,7 +30,7 @@ const FRESH_MS = 30_000;
 export const NOT_CHECKED: Pairing = {
   is: "held",
   reason: "not_checked",
-  message: "The object store was not asked yet whether it belongs to this database.",
+  message: "It is not known yet whether the object store belongs to this database.",
 };
 
 /**
@@ -61,14 +61,14 @@ export class Installation {
       if (setBack.length > 0)
         logger.error(
           { org_ids: setBack.slice(0, 20), logs: setBack.length },
-          "the database was set back: it lacks heads of these logs that were signed. The logs are read-only. Restore the newest database; see docs/operate.md",
+          "the database was set back: it lacks signed heads of these logs, so they are read-only. Restore the newest database; see docs/operate.md",
         );
-      else logger.info({}, "the logs have all heads that were signed again");
+      else logger.info({}, "the logs have all their signed heads again");
     }
     if (unknown.length > 0)
       logger.warn(
         { org_ids: unknown.slice(0, 20), logs: unknown.length },
-        "heads were signed of logs that this database does not know",
+        "there are signed heads of logs that this database does not know",
       );
     this.#state = { ...this.#state, setBack };
   }
@@ -86,7 +86,7 @@ export class Installation {
     const pairing = performance.now() - this.#checkedAt < FRESH_MS ? this.#state.pairing : await this.check();
     if (pairing.is !== "paired")
       throw unavailable(
-        "Nothing is deleted: the object store does not belong to this database, as far as the service can tell.",
+        "Nothing is deleted, because the object store does not seem to belong to this database.",
       );
   }
 
@@ -94,7 +94,7 @@ export class Installation {
     const pairing = await this.#compare().catch((error: unknown): Pairing => ({
       is: "held",
       reason: "not_checked",
-      message: `It could not be found out whether the objects belong to this database: ${errorMessage(error)}`,
+      message: `The service could not find out whether the objects belong to this database: ${errorMessage(error)}`,
     }));
     this.#tell(pairing);
     this.#state = { ...this.#state, pairing };
@@ -130,10 +130,10 @@ export class Installation {
       if (before.is === "held" && before.reason === pairing.reason && before !== NOT_CHECKED) return;
       logger.error(
         { reason: pairing.reason },
-        `${pairing.message} Nothing is deleted until that is put right. Check DATABASE_URL and the bucket or objects/; "attestore-server objects adopt" shows more`,
+        `${pairing.message} Nothing is deleted until this is fixed. Check DATABASE_URL and the bucket or objects/; "attestore-server objects adopt" shows more`,
       );
     } else if (before.is === "held" && before !== NOT_CHECKED)
-      logger.info({}, "the object store belongs to this database; deletions go on");
+      logger.info({}, "the object store belongs to this database; deletions resume");
   }
 }
 

@@ -39,7 +39,7 @@ export async function comparePair(pool: Pool, objects: ObjectStore): Promise<Com
   const named = await readInstallation(pool);
   const pairing =
     text !== null && marker === null
-      ? held("marker_unreadable", "The marker of the object store cannot be read.")
+      ? held("marker_unreadable", "The object store's marker cannot be read.")
       : await decide(pool, objects, marker, named);
   return { pairing, marker, named };
 }
@@ -54,18 +54,18 @@ async function decide(
     return named?.paired === true
       ? held(
           "marker_missing",
-          `The object store has no marker, and this database belongs to one (${named.id}).`,
+          `The object store has no marker, but this database belongs to a store that has one (${named.id}).`,
         )
       : fits(await surveyObjects(pool, objects));
   if (named === null)
     return held(
       "database_unnamed",
-      `The objects belong to the installation ${marker.installationId}, and this database is an empty or older one.`,
+      `The objects belong to the installation ${marker.installationId}, but this database is empty or older.`,
     );
   if (named.id !== marker.installationId)
     return held(
       "other_installation",
-      `The objects belong to the installation ${marker.installationId}, and this database is of ${named.id}.`,
+      `The objects belong to the installation ${marker.installationId}, but this database belongs to ${named.id}.`,
     );
   const missing = await findMissingHeads(
     pool,
@@ -80,16 +80,16 @@ async function decide(
     ? { is: "paired" }
     : held(
         "database_set_back",
-        `The database was set back: ${missing.length} logs have not what they had when the objects were last in use (${first.origin} had ${first.size} entries).`,
+        `The database was set back: ${missing.length} logs lack entries that they had when the objects were last in use (${first.origin} had ${first.size} entries).`,
       );
 }
 
 /** Of a database and objects without names, as of a first start or of a version that gave none. */
 function fits({ objects, unknown, sampled, absent }: Survey): Pairing {
   if (unknown > 0 && (!isSmallShare(unknown, objects) || unknown > objects - unknown))
-    return held("objects_unknown", `The database does not know ${unknown} of the ${objects} objects.`);
+    return held("objects_unknown", `${unknown} of the ${objects} objects are unknown to the database.`);
   if (sampled > 0 && absent === sampled)
-    return held("objects_missing", "None of the newest backups of the database is in the object store.");
+    return held("objects_missing", "None of the database's newest backups is in the object store.");
   return { is: "new" };
 }
 

@@ -27,7 +27,7 @@ export async function nameInstallation(pool: Pool, id: string): Promise<NamedIns
     [SETTING, JSON.stringify({ id, paired: false } satisfies NamedInstallation)],
   );
   const named = await readInstallation(pool);
-  if (named === null) throw new Error("the installation's name was written and is not there");
+  if (named === null) throw new Error("the installation's id was written but is missing");
   return named;
 }
 

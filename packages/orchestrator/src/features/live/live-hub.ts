@@ -82,7 +82,7 @@ export class LiveHub {
 
   #requireRoom(own: Pick<Watcher, "orgId" | "personId" | "session">): void {
     if (this.#watchers.size >= MAX_OF_PROCESS)
-      throw unavailable("More pages are open than the service can keep up to date.");
+      throw unavailable("More pages are open than the service can update.");
     for (const [who, whose, limit] of [
       ["A session", "session", MAX_OF_SESSION],
       ["A person", "personId", MAX_OF_PERSON],
@@ -92,7 +92,7 @@ export class LiveHub {
       if (open >= limit)
         throw new ApiError(
           "rate_limited",
-          `${who} has ${limit} such connections at once at most. Close some.`,
+          `${who} can have at most ${limit} such connections at once. Close some.`,
           { limit },
           { "retry-after": "30" },
         );
@@ -131,7 +131,7 @@ export class LiveHub {
         } catch (error) {
           // Pages ask again by themselves, too; whoever watches stays, and is told once the database is back.
           if (!failed)
-            this.#logger.warn({ reason: errorMessage(error) }, "what pages watch could not be read");
+            this.#logger.warn({ reason: errorMessage(error) }, "live updates for pages could not be read");
           failed = true;
         }
         if (Date.now() - commentAt >= COMMENT_EVERY_MS) {

@@ -23,7 +23,7 @@ export function liveRoutes({ db }: { db: Database }): Route[] {
       rateLimits: ["default"],
       async handle({ orgId, principal, header, signal, logger }) {
         if (orgId === null)
-          throw new ApiError("forbidden", "Only what is in an organisation can be watched.");
+          throw new ApiError("forbidden", "Live updates exist only within an organisation.");
         const content = await hubOf(logger).watch({
           orgId,
           personId: principal.id,

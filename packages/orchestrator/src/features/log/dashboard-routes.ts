@@ -47,7 +47,7 @@ export function logReadingRoutes({ signer }: { signer: CheckpointSigner }): Rout
     orgReadRoute({
       method: "GET",
       path: "/api/orgs/:orgID/log/witnesses",
-      summary: "List the agents that cosigned a head of the log, each with the newest that it did",
+      summary: "List the agents that cosigned a head of the log, each with its newest cosigned head",
       action: "org_log.read",
       params,
       query: listQuery({}),

@@ -19,7 +19,7 @@ export async function readLogProof(
   const treeSize = readSize(query.tree_size, "/tree_size");
   const from = query.from === undefined ? null : readSize(query.from, "/from");
   if (from !== null && from > treeSize)
-    throw invalidRequest("No tree extends a larger one.", [
+    throw invalidRequest("A tree cannot extend a larger one.", [
       { path: "/from", message: "is greater than tree_size" },
     ]);
   const head = await readHeadOfSize(session, orgId, treeSize);
@@ -40,7 +40,7 @@ export async function readLogProof(
 function readSize(text: string, path: string): number {
   const size = Number(text);
   if (Number.isSafeInteger(size)) return size;
-  throw invalidRequest("The query does not have the form that this call takes.", [
+  throw invalidRequest("The query does not have the form that this call expects.", [
     { path, message: "is too large" },
   ]);
 }

@@ -14,7 +14,7 @@ export function watchEventLoop(registry: Registry): void {
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000) : 0;
   const gauge = new Gauge({
     name: "attestore_event_loop_delay_seconds",
-    help: "Time that the service's thread could not turn to others, since the metrics were read before: the longest, and the 99th percentile.",
+    help: "Event loop delay since the last scrape: the maximum and the 99th percentile.",
     labelNames: ["quantile"],
     registers: [registry],
     collect() {

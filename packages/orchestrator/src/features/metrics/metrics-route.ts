@@ -52,7 +52,7 @@ export function metricsRoute({
         state: readServiceState(db, jobs, clock()).catch((error: unknown) => {
           logger.warn(
             { reason: errorMessage(error) },
-            "the database's part of the metrics could not be read",
+            "the metrics that come from the database could not be read",
           );
           return null;
         }),

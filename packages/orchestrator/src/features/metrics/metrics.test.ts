@@ -97,7 +97,7 @@ test("with the database away it says so, and shows no old values", async () => {
   const replica = await service.listen(way.connection);
   expect((await scrape({}, replica)).body.toString()).toContain("attestore_source_proven{");
   way.off();
-  service.logger.expected.add("the database's part of the metrics could not be read");
+  service.logger.expected.add("the metrics that come from the database could not be read");
   await expect
     .poll(async () => sample((await scrape({}, replica)).body.toString(), "attestore_database_up"))
     .toBe(0);

@@ -17,20 +17,20 @@ export function createMetrics(): ServiceMetrics {
   watchEventLoop(registry);
   const info = new Gauge({
     name: "attestore_build_info",
-    help: "1; the version is in the label.",
+    help: "Always 1; the label has the version.",
     labelNames: ["version"],
     registers: [registry],
   });
   info.set({ version: packageJson.version }, 1);
   const seconds = new Histogram({
     name: "attestore_log_batch_duration_seconds",
-    help: "Time that a batch of the log took, from its lock to its commit.",
+    help: "Duration of a batch of the log, from lock to commit.",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   });
   const submissions = new Histogram({
     name: "attestore_log_batch_submissions",
-    help: "Receipts and events of a batch of the log.",
+    help: "Receipts and events in a batch of the log.",
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500],
     registers: [registry],
   });
@@ -47,14 +47,14 @@ export function createMetrics(): ServiceMetrics {
 export function measureRequests(app: FastifyInstance, { registry }: ServiceMetrics): void {
   const duration = new Histogram({
     name: "attestore_http_request_duration_seconds",
-    help: "Time to answer a request. Long polls are in it.",
+    help: "Time to answer a request, including long polls.",
     labelNames: ["method", "route", "status"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],
   });
   const running = new Gauge({
     name: "attestore_http_requests_running",
-    help: "Requests that are taken and not answered.",
+    help: "Requests accepted and not answered yet.",
     registers: [registry],
   });
   // Not those that are answered before they come here.

@@ -17,54 +17,56 @@ export function stateGauges(registry: Registry, names: boolean): ShowState {
     labelNames: readonly Label[],
   ): Gauge<Label> =>
     new Gauge({ name: `attestore_${name}`, help, labelNames: [...labelNames], registers: [registry] });
-  const up = gauge("database_up", "1 where the database answered this scrape, 0 where it did not.", []);
+  const up = gauge("database_up", "1 if the database answered this scrape, else 0.", []);
   const waiting = gauge(
     "log_queue_submissions",
-    "Receipts and events that wait for the next batch of the log.",
+    "Receipts and events waiting for the next batch of the log.",
     [],
   );
-  const size = gauge("log_entries", "Entries of an organisation's log.", ["org_id"]);
+  const size = gauge("log_entries", "Entries in an organisation's log.", ["org_id"]);
   const source = names ? (["org_id", "source_id", "slug"] as const) : (["org_id", "source_id"] as const);
   const proof = gauge(
     "source_proof_age_seconds",
-    "Time since a restore test of the source last passed; absent where none has.",
+    "Time since a restore test of the source last passed; absent if none has.",
     source,
   );
   const proven = gauge(
     "source_proven",
-    "1 where the source is proven: its newest backup, or one within its RPO, has passed a restore test in the last 7 days; else 0.",
+    "1 if the source is proven: its newest backup, or one within its RPO, passed a restore test in the last 7 days; else 0.",
     source,
   );
   const backup = gauge(
     "source_backup_age_seconds",
-    "Time since the source's newest backup was made; absent where there is none.",
+    "Age of the source's newest backup; absent if there is none.",
     source,
   );
-  const commands = gauge("commands", "Commands that are not acknowledged.", ["status"]);
-  const oldest = gauge("commands_oldest_seconds", "Age of the oldest of them.", ["status"]);
-  const incidents = gauge("incidents_open", "What did not happen in its time and has not since.", ["kind"]);
+  const commands = gauge("commands", "Commands not acknowledged yet.", ["status"]);
+  const oldest = gauge("commands_oldest_seconds", "Age of the oldest unacknowledged command.", ["status"]);
+  const incidents = gauge("incidents_open", "Open incidents: what is overdue and has not happened since.", [
+    "kind",
+  ]);
   const agents = gauge("agents", "Agents.", ["status"]);
-  const mails = gauge("mail_queue", "Mails that wait to be sent.", []);
+  const mails = gauge("mail_queue", "Mails waiting to be sent.", []);
   const deliveries = gauge(
     "notification_queue",
-    "Messages to channels that wait to be delivered, or to be tried again.",
+    "Messages to channels waiting to be delivered or retried.",
     [],
   );
   const lag = gauge(
     "job_lag_seconds",
-    "Time that a job's last good run is overdue, on whichever replica; absent before the first.",
+    "Time by which a job's next successful run is overdue, on any replica; absent before the first run.",
     ["job"],
   );
   const held = gauge(
     "deletions_held",
-    "1 where nothing is deleted, because the object store may not belong to the database.",
+    "1 if nothing is deleted because the object store may not belong to the database.",
     [],
   );
-  const setBack = gauge("logs_set_back", "Logs that lack a head which was signed, and are read-only.", []);
+  const setBack = gauge("logs_set_back", "Logs that lack a signed head and are read-only.", []);
   const quarantined = gauge("objects_quarantined", "Objects that the database does not know.", []);
   const stopped = gauge(
     "objects_sweep_stopped",
-    "1 where the last sweep took nothing, because the database does not know too many objects.",
+    "1 if the last sweep removed nothing because too many objects are unknown to the database.",
     [],
   );
   const changing = [

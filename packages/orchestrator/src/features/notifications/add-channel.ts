@@ -20,7 +20,10 @@ export async function addChannel(
   // One at a time: the count below and the beginning of the cursor hold.
   await lockOrg(tx, orgId);
   if ((await countChannels(tx, orgId)) >= MAX_CHANNELS)
-    throw new ApiError("conflict", `An organisation has at most ${MAX_CHANNELS} channels. Remove one first.`);
+    throw new ApiError(
+      "conflict",
+      `An organisation can have at most ${MAX_CHANNELS} channels. Remove one first.`,
+    );
   const now = new Date();
   const id = newId("channel", now.getTime());
   const common = {
@@ -49,7 +52,7 @@ export async function addChannel(
         },
   );
   if (!isNew)
-    throw new ApiError("already_exists", "This user has a channel already. Change that one instead.");
+    throw new ApiError("already_exists", "This user already has a channel. Change that one instead.");
   await beginFollowing(tx, orgId);
   return { id, secret: secret?.secret ?? null };
 }
@@ -65,7 +68,7 @@ async function memberWith(tx: DatabaseTransaction, orgId: string, email: string)
     {
       path: "/email",
       message:
-        "is no member's address; invite it, as an auditor for instance, and try again once the invitation is accepted",
+        "is not a member's address; invite the person, for example as an auditor, and try again once they accept",
     },
   ]);
 }

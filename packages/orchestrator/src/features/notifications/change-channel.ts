@@ -41,7 +41,7 @@ export async function changeChannel(
 
 function notOfThisKind(path: string) {
   return invalidRequest("This kind of channel has no such setting.", [
-    { path, message: "is not of this kind of channel" },
+    { path, message: "does not apply to this kind of channel" },
   ]);
 }
 
@@ -52,7 +52,9 @@ export async function renewSecret(
   channel: Channel,
 ): Promise<string> {
   if (channel.kind !== "webhook")
-    throw invalidRequest("Only webhooks have a secret.", [{ path: "", message: "is of a channel of mail" }]);
+    throw invalidRequest("Only webhooks have a secret.", [
+      { path: "", message: "belongs to a mail channel" },
+    ]);
   const { secret, sealed } = await newSecret(sealer, channel.id);
   await tx
     .updateTable("notification_channels")

@@ -26,7 +26,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
   const add = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/notifications/channels",
-    summary: "Add a recipient of mails, or a webhook, whose secret is shown this once",
+    summary: "Add a mail recipient, or a webhook, whose secret is shown only once",
     action: "notifications.manage",
     credential: "user",
     params: ofOrg,
@@ -76,7 +76,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
   const change = writeRoute({
     method: "PATCH",
     path: "/api/orgs/:orgID/notifications/channels/:channelID",
-    summary: "Change what a channel is told, or switch it off and on",
+    summary: "Change what a channel is sent, or turn it off or on",
     action: "notifications.manage",
     credential: "user",
     params: ofChannel,
@@ -92,7 +92,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
   const remove = writeRoute({
     method: "DELETE",
     path: "/api/orgs/:orgID/notifications/channels/:channelID",
-    summary: "Remove a channel; what was sent to it stays in the log of deliveries",
+    summary: "Remove a channel; its deliveries stay in the delivery log",
     action: "notifications.manage",
     credential: "user",
     params: ofChannel,
@@ -108,7 +108,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
   const renew = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/notifications/channels/:channelID/rotate-secret",
-    summary: "Give a webhook a new secret, shown this once; for a day the former one signs too",
+    summary: "Create a new secret for a webhook, shown only once; for a day the old one also signs",
     action: "notifications.manage",
     credential: "user",
     params: ofChannel,
@@ -135,7 +135,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
     async handle({ params, principal }, tx) {
       const channel = await requireChannel(tx, params.orgID, params.channelID);
       if (channelRecord(channel).status !== "active")
-        throw new ApiError("conflict", "This channel is switched off. Switch it on first.");
+        throw new ApiError("conflict", "This channel is off. Turn it on first.");
       const org = await requireOrg(tx, params.orgID);
       const [deliveryId] = await announce(
         tx,
@@ -148,7 +148,7 @@ export function channelRoutes(deps: NotificationDeps): Route[] {
         },
         { channelId: channel.id },
       );
-      if (deliveryId === undefined) throw new Error("a test was announced to nobody");
+      if (deliveryId === undefined) throw new Error("a test notification had no channel");
       return { status: 202, body: { delivery_id: deliveryId } };
     },
   });

@@ -183,7 +183,7 @@ test("what fails is tried again under the same id, later and later, for three da
   }
   service.logger.lines.length = 0;
   await deliverDueNotifications(deps());
-  expect(service.logger.has("a notification is given up")).toBe(true);
+  expect(service.logger.has("a notification is dropped after its last attempt")).toBe(true);
   const given_up = await read(delivery);
   expect(given_up).toMatchObject({ status: "failed", attempts: PAUSES_S.length + 1, next_attempt_at: null });
   expect(given_up["tried"]).toHaveLength(PAUSES_S.length + 1);

@@ -75,7 +75,9 @@ async function attempt(deps: DeliveringDeps, due: Due): Promise<void> {
   if (became === "delivered") return;
   deps.logger.warn(
     { delivery: due.id, channel: due.channelId, attempt: due.attempt, outcome: result.outcome },
-    became === "again" ? "a notification could not be delivered; trying again" : "a notification is given up",
+    became === "again"
+      ? "a notification could not be delivered; trying again"
+      : "a notification is dropped after its last attempt",
   );
 }
 
@@ -92,8 +94,8 @@ async function send(deps: DeliveringDeps, due: Sendable): Promise<AttemptResult>
       ? await post(deps, due, receiver)
       : await mail(deps, due, receiver.email);
   } catch (error) {
-    deps.logger.error({ err: error, delivery: due.id }, "a notification could not be made");
-    return { outcome: "internal", message: "The service could not make this message. Its log says why." };
+    deps.logger.error({ err: error, delivery: due.id }, "a notification could not be composed");
+    return { outcome: "internal", message: "The service could not compose this message. Its log says why." };
   }
 }
 
@@ -122,14 +124,14 @@ async function mail(deps: DeliveringDeps, { message, orgId }: Sendable, to: stri
         throw new Error("it took too long");
       }),
     ]);
-    return { outcome: "delivered", message: "The mail server took it." };
+    return { outcome: "delivered", message: "The mail server accepted it." };
   } catch (error) {
     // The server's words may name more than the organisation's people are to know; the service's log has them.
     deps.logger.warn(
       { message: message.id, reason: errorMessage(error) },
-      "the mail server did not take a notification",
+      "the mail server did not accept a notification",
     );
-    return { outcome: "mail_refused", message: "The mail server did not take it." };
+    return { outcome: "mail_refused", message: "The mail server did not accept it." };
   } finally {
     late.abort();
   }

@@ -15,7 +15,7 @@ export function deliveryRoutes(): Route[] {
     orgReadRoute({
       method: "GET",
       path: "/api/orgs/:orgID/notifications/deliveries",
-      summary: "List what was sent to which channel, and whether it arrived; kept for 90 days",
+      summary: "List deliveries and whether they arrived; kept for 90 days",
       action: "notifications.read",
       params: Type.Object({ orgID: Id("org") }),
       query: listQuery({
@@ -35,7 +35,7 @@ export function deliveryRoutes(): Route[] {
     orgReadRoute({
       method: "GET",
       path: "/api/orgs/:orgID/notifications/deliveries/:deliveryID",
-      summary: "One delivery with every attempt and what was sent",
+      summary: "Read one delivery with every attempt and what was sent",
       action: "notifications.read",
       params: ofDelivery,
       answers: { 200: DeliveryDetail },
@@ -49,7 +49,7 @@ export function deliveryRoutes(): Route[] {
     writeRoute({
       method: "POST",
       path: "/api/orgs/:orgID/notifications/deliveries/:deliveryID/retry",
-      summary: "Send it once more, under the same id",
+      summary: "Send a delivery again, under the same id",
       action: "notifications.manage",
       credential: "user",
       params: ofDelivery,
@@ -61,7 +61,7 @@ export function deliveryRoutes(): Route[] {
         if (delivery === null) throw notFound("delivery");
         const channel = await findChannel(tx, params.orgID, delivery.channel_id);
         if (channel === null || channelRecord(channel).status !== "active")
-          throw new ApiError("conflict", "The channel was removed or is switched off.");
+          throw new ApiError("conflict", "The channel was removed or is off.");
         if (!(await requeue(tx, delivery.id)))
           throw new ApiError("conflict", "It is still being tried; next_attempt_at says when.");
         return { status: 202, body: { delivery_id: delivery.id } };

@@ -82,7 +82,11 @@ async function readAnswer(incoming: IncomingMessage): Promise<AttemptResult> {
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES)
-      return { outcome: "answer_too_large", httpStatus, message: "The answer is longer than 64 KiB." };
+      return {
+        outcome: "answer_too_large",
+        httpStatus,
+        message: "The receiver's answer is longer than 64 KiB.",
+      };
   }
   if (httpStatus >= 200 && httpStatus < 300)
     return { outcome: "delivered", httpStatus, message: `The receiver answered ${httpStatus}.` };
@@ -90,13 +94,13 @@ async function readAnswer(incoming: IncomingMessage): Promise<AttemptResult> {
     return {
       outcome: "redirect",
       httpStatus,
-      message: "The receiver redirects, which is not followed. Set its new URL.",
+      message: "The receiver answered with a redirect, which is never followed. Set its new URL.",
     };
   if (httpStatus === 410)
     return {
       outcome: "http_status",
       httpStatus,
-      message: "The receiver answered 410: it wants nothing any more. The channel is switched off.",
+      message: "The receiver answered 410: it wants no more messages. The channel was turned off.",
       isGone: true,
     };
   return { outcome: "http_status", httpStatus, message: `The receiver answered ${httpStatus}.` };
@@ -118,8 +122,7 @@ function checkedLookup(isAllowed: (address: string) => boolean): LookupFunction 
 function notAllowed(): AttemptResult {
   return {
     outcome: "address_not_allowed",
-    message:
-      "The URL leads to an address or protocol that this service does not send to (ATTESTORE_WEBHOOK_NETWORKS).",
+    message: "This service does not send to the URL's address or protocol (see ATTESTORE_WEBHOOK_NETWORKS).",
   };
 }
 

@@ -74,12 +74,12 @@ export function readWebhookUrl(text: string, reach: WebhookReach): string {
   const refuse = (message: string): never => {
     throw invalidRequest("Webhooks cannot be sent to this URL.", [{ path: "/url", message }]);
   };
-  if (!URL.canParse(text)) return refuse("is no URL, such as https://hooks.example.org/attestore");
+  if (!URL.canParse(text)) return refuse("is not a URL such as https://hooks.example.org/attestore");
   const url = new URL(text);
   if (url.protocol !== "https:" && !(reach.http && url.protocol === "http:"))
-    return refuse(reach.http ? "has to begin with https:// or http://" : "has to begin with https://");
+    return refuse(reach.http ? "must begin with https:// or http://" : "must begin with https://");
   if (url.username !== "" || url.password !== "")
-    return refuse("has a user name or password in it; the signature says who sends");
+    return refuse("contains a user name or password; the signature already identifies the sender");
   const host = hostOf(url);
   if (isIP(host) !== 0 && !addressChecker(reach)(host))
     return refuse("is a private or reserved address, which this service does not send to");

@@ -41,7 +41,7 @@ export async function readWeekReceipts(
   let left = maxBytes;
   for (const { id } of rows) {
     const receipt = await findReceipt(tx, orgId, id);
-    if (receipt === null) throw new Error("a receipt of the week is gone");
+    if (receipt === null) throw new Error("a receipt of the week is missing");
     const bundle = await readBundle(transactionSession(tx), signer, receipt);
     const content = Buffer.from(JSON.stringify(bundle));
     if (content.length > left) break;

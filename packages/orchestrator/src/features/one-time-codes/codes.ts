@@ -68,7 +68,7 @@ export async function useCode(tx: DatabaseTransaction, tried: Tried): Promise<{ 
 export function codeInvalid(): ApiError {
   return new ApiError(
     "code_invalid",
-    "This code is not valid (any more). Codes work once, for 15 minutes, and only the newest one does. Ask for a new one.",
+    "This code is not valid, or no longer. A code works once, for 15 minutes, and only the newest one works. Ask for a new one.",
   );
 }
 

@@ -8,6 +8,6 @@ export async function warnOfPasskeys(db: Database, publicUrl: string, log: Logge
   if (knowsNoPasskeys(publicUrl) && (await hasOperator(db)))
     log.warn(
       { public_url: publicUrl },
-      `operators need a passkey, and browsers know none of an IP address: no operator can use the dashboard. ${GIVE_IT_A_NAME}`,
+      `operators need a passkey, and browsers do not support passkeys for an IP address: no operator can use the dashboard. ${GIVE_IT_A_NAME}`,
     );
 }

@@ -71,7 +71,7 @@ export function orgRoutes(db: Database, deps: InviteDeps & { logHost: string }):
   const change = writeRoute({
     method: "PATCH",
     path: "/api/orgs/:orgID",
-    summary: "Rename an organisation, or show its log to everybody",
+    summary: "Rename an organisation, or make its log public",
     action: "org.configure",
     credential: "user",
     params: ofOrg,

@@ -38,7 +38,7 @@ export async function createOrg(
 export function assertOrgName(name: string, path = "/name"): void {
   if (/[\p{L}\p{N}]/u.test(name) && name.length <= MAX_NAME && name === name.trim() && !/\p{Cc}/u.test(name))
     return;
-  throw invalidRequest("An organisation's name has 1 to 100 characters, and a letter or digit among them.", [
+  throw invalidRequest("An organisation's name must have 1 to 100 characters, including a letter or digit.", [
     { path, message: "is not a name" },
   ]);
 }

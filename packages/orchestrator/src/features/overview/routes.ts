@@ -11,13 +11,13 @@ export function overviewRoutes({ clock }: { clock: Clock }): Route[] {
       method: "GET",
       path: "/api/orgs/:orgID/overview",
       summary:
-        "What is proven of each source, the agents, the log and what to do next, for a page at a glance",
+        "Summary for the home page: what is proven of each source, the agents, the log and what to do next",
       action: "sources.read",
       params: Type.Object({ orgID: Id("org") }),
       query: Type.Object(
         {
           days: Type.Optional(
-            Type.String({ pattern: "^(30|90)$", description: "30 or 90; 30 unless told.", examples: ["30"] }),
+            Type.String({ pattern: "^(30|90)$", description: "30 or 90; default: 30.", examples: ["30"] }),
           ),
         },
         { additionalProperties: false },

@@ -83,7 +83,7 @@ export async function checkAssertion(
 export function passkeyInvalid(): ApiError {
   return new ApiError(
     "passkey_invalid",
-    "This passkey was not accepted. It may not be one of this service any more, or the attempt took longer than five minutes. Try again.",
+    "This passkey was not accepted. It may have been removed from this service, or the attempt took longer than five minutes. Try again.",
   );
 }
 

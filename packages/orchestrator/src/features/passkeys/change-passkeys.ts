@@ -20,14 +20,14 @@ export async function requireRecentSignIn(tx: DatabaseTransaction, principal: Us
   if (isRecent && (how !== "email_code" || !(await hasPasskey(tx, principal.email)))) return;
   throw new ApiError(
     "sign_in_again",
-    "Passkeys and recovery codes can be changed within 10 minutes of signing in. Sign out, sign in again, and repeat this.",
+    "Passkeys and recovery codes can be changed within 10 minutes of signing in. Sign out, sign in again, and retry.",
   );
 }
 
 /** Throws `conflict` where the person has as many as they may. */
 export async function requireRoom(passkeys: readonly Passkey[]): Promise<void> {
   if (passkeys.length < MAX_PASSKEYS) return;
-  throw new ApiError("conflict", `A person has ${MAX_PASSKEYS} passkeys at most. Remove one first.`);
+  throw new ApiError("conflict", `A person can have at most ${MAX_PASSKEYS} passkeys. Remove one first.`);
 }
 
 /** Recovery codes come with the first passkey. Throws `sign_in_again`, `conflict` and `already_exists`. */
@@ -51,7 +51,7 @@ export async function addPasskey(
     synced: added.synced,
     name: added.name,
   });
-  if (passkey === null) throw new ApiError("already_exists", "This passkey was added already.");
+  if (passkey === null) throw new ApiError("already_exists", "This passkey was already added.");
   await setSignedInWithPasskey(tx, principal.credential);
   await mailPasskeyNotice(tx, deps, principal.email, { is: "added" });
   return { passkey, recoveryCodes: before.length === 0 ? await makeRecoveryCodes(tx, email) : null };
@@ -70,7 +70,7 @@ export async function removePasskey(
   if (removed === null) throw notFound("passkey");
   const left = (await listPasskeys(tx, email)).length;
   if (left === 0 && principal.role === "operator")
-    throw new ApiError("conflict", "An operator has at least one passkey. Add another one first.");
+    throw new ApiError("conflict", "An operator needs at least one passkey. Add another one first.");
   if (left === 0) await forgetPasskeys(tx, email);
   await endSessionsOfPerson(tx, email, principal.credential);
   await mailPasskeyNotice(tx, deps, principal.email, { is: "removed", left });
@@ -86,7 +86,7 @@ export async function renewRecoveryCodes(
   const { email } = await lockOwner(tx, principal.email);
   await requireRecentSignIn(tx, principal);
   if (!(await hasPasskey(tx, email)))
-    throw new ApiError("conflict", "Recovery codes come with a passkey. Add a passkey first.");
+    throw new ApiError("conflict", "Recovery codes need a passkey. Add a passkey first.");
   await mailPasskeyNotice(tx, deps, principal.email, { is: "codes_made" });
   return makeRecoveryCodes(tx, email);
 }

@@ -40,7 +40,7 @@ export async function useRecoveryCode(tx: DatabaseTransaction, email: string, ty
   if (used.numUpdatedRows > 0n) return;
   throw new ApiError(
     "recovery_code_invalid",
-    "This recovery code is not valid. Each works once, and only those that were made last do. Type another one; after five wrong ones, ask for a new code by mail first.",
+    "This recovery code is not valid. Each works once, and only the newest set works. Type another one; after five wrong ones, ask for a new code by mail first.",
   );
 }
 

@@ -43,7 +43,10 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
     rateLimits: ["default"],
     async handle({ principal: { email, impersonator } }) {
       if (impersonator !== null)
-        throw new ApiError("forbidden", "How somebody signs in is shown to nobody who acts as them.");
+        throw new ApiError(
+          "forbidden",
+          "An operator who acts as somebody cannot see how that person signs in.",
+        );
       const items = (await listPasskeys(db, email)).map(presentPasskey);
       return { status: 200, body: { items, recovery_codes_left: await countRecoveryCodes(db, email) } };
     },
@@ -165,7 +168,7 @@ export function passkeyRoutes(db: Database, deps: NoticeDeps): Route[] {
   const renew = writeRoute({
     method: "POST",
     path: "/api/auth/recovery-codes",
-    summary: "Make new recovery codes; those of before do not work any more",
+    summary: "Make new recovery codes; the old ones stop working",
     action: "passkeys.manage",
     beyondOrg: true,
     credential: "user",

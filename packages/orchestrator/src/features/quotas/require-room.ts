@@ -58,7 +58,7 @@ async function require(db: Database, defaults: QuotaDefaults, orgId: string, mor
 
 const SAID: Readonly<Record<QuotaName, (quota: { limit: number; used: number; asked: number }) => string>> = {
   bytes: ({ limit, used, asked }) =>
-    `The organisation's quota of bytes has no room for this backup: ${used} of ${limit} are stored or being uploaded, and it has ${asked}. ` +
+    `The organisation's quota of bytes has no room for this backup of ${asked}: ${used} of ${limit} are stored or being uploaded. ` +
     "Keep fewer backups by the sources' retention rules, or ask the operator of the service for more.",
   objects: ({ limit, used }) =>
     `The organisation's quota of backups is used up: ${used} of ${limit} are stored or being uploaded. ` +

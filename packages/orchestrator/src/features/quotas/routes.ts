@@ -13,7 +13,7 @@ export function quotaRoutes({ quotas: defaults }: { quotas: QuotaDefaults }): Ro
   const show = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/quotas",
-    summary: "What an organisation may store and do, and how much of it is used",
+    summary: "An organisation's quotas, and how much of each is used",
     action: "quotas.read",
     params: ofOrg,
     answers: { 200: QuotasRecord },
@@ -26,7 +26,7 @@ export function quotaRoutes({ quotas: defaults }: { quotas: QuotaDefaults }): Ro
   const change = writeRoute({
     method: "PATCH",
     path: "/api/orgs/:orgID/quotas",
-    summary: "Give an organisation other quotas than the service's own",
+    summary: "Set an organisation's quotas, instead of the service's defaults",
     action: "quotas.change",
     credential: "user",
     params: ofOrg,

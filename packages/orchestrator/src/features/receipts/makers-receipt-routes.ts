@@ -17,7 +17,7 @@ export function makersReceiptRoutes({ db, signer }: { db: Database; signer: Chec
     readRoute({
       method: "GET",
       path: "/v1/backups/:id/receipt",
-      summary: "What the agent that made a backup signed of it, with its proof",
+      summary: "The receipt of a backup from the agent that made it, with its proof",
       action: "backup.download",
       answers: { 200: MakersReceipt },
       errors: ["not_found"],

@@ -13,6 +13,6 @@ export function predicateIn(envelope: Buffer): Statement["predicate"] {
 /** The same of a receipt of the kind `restore_test`. */
 export function restoreTestIn(envelope: Buffer): RestoreTestPredicate {
   const predicate = predicateIn(envelope);
-  if (!("result" in predicate)) throw new Error("a receipt of a restore test holds another statement");
+  if (!("result" in predicate)) throw new Error("a receipt of a restore test contains another statement");
   return predicate;
 }

@@ -76,7 +76,7 @@ export async function verifySigned(
   if (!(await verifySignature(key, message, envelope.signature)))
     throw new ApiError(
       "receipt_signature_invalid",
-      `The envelope's signature does not verify under this agent's key (${other?.key_fingerprint ?? agent.keyFingerprint}).`,
+      `The envelope's signature is not valid for this agent's key (${other?.key_fingerprint ?? agent.keyFingerprint}).`,
     );
   // The verifier takes the key's name as part of the receipt, so one that names another key would never be true.
   if (other === null && envelope.keyid !== agent.keyFingerprint)
@@ -96,12 +96,12 @@ export function requireFromBefore(
   if (endedAt > replaced_at.toISOString())
     throw new ApiError(
       "receipt_signature_invalid",
-      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before what it tells of.`,
+      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before the run or event that it reports.`,
     );
   if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SUBMISSION_WINDOW_MS)
     throw new ApiError(
       "receipt_signature_invalid",
-      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}: that is too long ago.`,
+      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, which is too long ago.`,
     );
 }
 
@@ -130,7 +130,7 @@ function readStatement(envelope: Envelope): Statement {
 function invalidStatement(issues: Issue[]): ApiError {
   return new ApiError(
     "statement_invalid",
-    "The envelope's payload is not a statement that this service takes.",
+    "The envelope's payload is not a statement that this service accepts.",
     {
       issues,
     },

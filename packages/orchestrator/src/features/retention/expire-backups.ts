@@ -122,7 +122,7 @@ async function passOver(
       told: {
         level: "warn",
         fields: hold,
-        text: "retention has stopped: the source's backups changed suddenly",
+        text: "retention stopped, because the source's backups changed suddenly",
       },
     };
   }
@@ -145,7 +145,7 @@ async function passOver(
     await log("backup_expired", due, () => ({ retention: source.retention ?? {} }));
     return {
       isMore: true,
-      told: { level: "info", fields: { expired: due.length }, text: "backups expired by their retention" },
+      told: { level: "info", fields: { expired: due.length }, text: "retention removed backups" },
     };
   }
   const fresh = going

@@ -34,7 +34,7 @@ async function setKept(
   if (before === null || before.status === "expired")
     throw new ApiError(
       "conflict",
-      "This backup has expired: it is being removed. Keep another one, and look at the source's retention rules.",
+      "This backup has expired: it is being removed. Keep another one, and check the source's retention rules.",
     );
   if ((before.kept_at !== null) === isKept) return before;
   const backup = await tx

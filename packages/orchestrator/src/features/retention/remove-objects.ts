@@ -26,7 +26,7 @@ export async function removeExpiredObjects(
       } catch (error) {
         logger.warn(
           { backup_id: id, reason: errorMessage(error) },
-          "the object of an expired backup could not be removed; it is tried again",
+          "the object of an expired backup could not be removed; trying again",
         );
         await postponeRemoval(db, backup, new Date(now.getTime() + RETRY_MS));
       }

@@ -21,7 +21,7 @@ export async function resumeRetention(
   const source = await findConfigured(tx, orgId, sourceId);
   if (source === null) throw notFound("source");
   const { held } = await readHold(tx, sourceId);
-  if (held === null) throw new ApiError("conflict", "The retention of this source is not stopped.");
+  if (held === null) throw new ApiError("conflict", "This source's retention is not stopped.");
   const bytes = newestBytes(await listAvailable(tx, sourceId));
   await setResumed(tx, sourceId, { at: now, bytes });
   const detail = { held_at: held.since.toISOString(), hold: held.hold, accepted_bytes: bytes };

@@ -18,7 +18,7 @@ const Keep = Type.Optional(
   Type.String({
     pattern: "^(0|[1-9]\\d{0,4}|100000)$",
     examples: ["7"],
-    description: "Rules to try; with any of them those of the source don't count.",
+    description: "Rules to try; if any is given, the source's own rules are ignored.",
   }),
 );
 const RULES = ["keep_last", "keep_days", "keep_daily", "keep_weekly", "keep_monthly", "keep_yearly"] as const;
@@ -28,7 +28,7 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
   const preview = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/sources/:sourceID/retention-preview",
-    summary: "What the retention rules keep and why, and what they remove",
+    summary: "Preview which backups the retention rules keep and why, and which they remove",
     action: "sources.read",
     params: Type.Object({ orgID: Id("org"), sourceID: Id("source") }),
     query: listQuery({
@@ -99,7 +99,7 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
   const resume = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/sources/:sourceID/retention-resume",
-    summary: "Go on with a source's retention that a sudden change of its backups has stopped",
+    summary: "Resume a source's retention after a sudden change in its backups stopped it",
     action: "sources.manage",
     credential: "user",
     params: Type.Object({ orgID: Id("org"), sourceID: Id("source") }),
@@ -115,8 +115,12 @@ export function retentionRoutes({ clock }: { clock: Clock }): Route[] {
   });
   return [
     preview,
-    ofBackup("keep", "Keep a backup, whatever the retention rules say", keepBackup),
-    ofBackup("release", "Let the retention rules decide about a backup again", releaseBackup),
+    ofBackup("keep", "Keep a backup, regardless of the retention rules", keepBackup),
+    ofBackup(
+      "release",
+      "Release a kept backup, so that the retention rules apply to it again",
+      releaseBackup,
+    ),
     resume,
   ];
 }

@@ -51,7 +51,7 @@ export async function sweepObjects(
   if (report.stopped) {
     deps.logger.error(
       { objects: plan.objects, unknown: taken },
-      "the sweep was stopped: the database does not know these many objects. Is it the right one? attestore-server objects sweep shows more",
+      "the sweep was stopped: too many objects are unknown to the database. Check that it is the right database; attestore-server objects sweep shows more",
     );
   } else {
     for (const key of plan.enter) {
@@ -64,10 +64,10 @@ export async function sweepObjects(
     if (plan.enter.length > 0)
       deps.logger.warn(
         { objects: plan.enter.length, keys: plan.enter.slice(0, 20), days: deps.quarantineDays },
-        "objects without a record are in quarantine; attestore-server objects quarantine lists them",
+        "objects that the database does not know are in quarantine; attestore-server objects quarantine lists them",
       );
     const { objects, quarantined, removed } = report;
-    deps.logger.info({ objects, quarantined, removed }, "swept the objects");
+    deps.logger.info({ objects, quarantined, removed }, "swept the object store");
   }
   await recordSweep(deps.db, report);
   return report;

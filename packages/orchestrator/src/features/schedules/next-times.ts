@@ -28,13 +28,13 @@ export function readSchedule(given: NonNullable<ConfigureSourceRequest["schedule
     if (pattern !== null && !isCron(pattern))
       issues.push({
         path: `/schedule/${name}`,
-        message: 'is not five cron fields that name a time, such as "30 2 * * *"',
+        message: 'must be five cron fields that match some time, such as "30 2 * * *"',
       });
   if (!isTimeZone(timezone))
     issues.push({
       path: "/schedule/timezone",
-      message: "is no time zone of the IANA database, such as Europe/Berlin",
+      message: "must be a time zone of the IANA database, such as Europe/Berlin",
     });
-  if (issues.length > 0) throw invalidRequest("The schedule cannot be kept.", issues);
+  if (issues.length > 0) throw invalidRequest("The schedule is not valid.", issues);
   return { backup_cron, restore_test_cron, timezone };
 }

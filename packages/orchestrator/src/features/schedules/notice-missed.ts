@@ -36,7 +36,7 @@ export async function noticeMissed(
   );
   await eachOf(listOverdue(db, now), signal, async (source) => {
     const event = await runInOrg(db, source.org_id, (tx) => decide(tx, deps, source, now));
-    if (event !== null) logger.warn(event, "what was scheduled did not happen");
+    if (event !== null) logger.warn(event, "a scheduled run did not happen");
   });
 }
 
@@ -69,7 +69,7 @@ async function decide(
       },
     },
   ]);
-  if (appended === undefined) throw new Error("the log took no event");
+  if (appended === undefined) throw new Error("the log did not accept an event");
   const { id } = appended.event;
   await openIncident(tx, { id, orgId, kind: EVENT[kind], sourceId, beganAt: first.deadline_at });
   return { event: EVENT[kind], event_id: id, org_id: orgId, source_id: sourceId, ...cause };
@@ -106,7 +106,7 @@ async function causeOf(
     from sources join agents on agents.id = ${runner} left join commands on commands.id = ${command_id}
     where sources.id = ${source_id}`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error("a scheduled run is of a source that does not exist");
+  if (row === undefined) throw new Error("a scheduled run belongs to a source that does not exist");
   const silent_ms = silentAfterIntervals * heartbeatInterval_s * 1000;
   const isSilent = row.last_seen_at === null || now.getTime() - row.last_seen_at.getTime() > silent_ms;
   return { agent_id: row.agent_id, reason: reasonOf(row, isSilent) };

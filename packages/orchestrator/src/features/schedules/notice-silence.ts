@@ -78,7 +78,7 @@ async function log(
   );
   for (const [index, { event }] of appended.entries()) {
     const agent = rows[index];
-    if (agent === undefined) throw new Error("the log took another number of events");
+    if (agent === undefined) throw new Error("the log accepted a different number of events");
     const beganAt = event.occurredAt;
     await openIncident(tx, { id: event.id, orgId, kind: "agent_silent", agentId: agent.id, beganAt });
   }

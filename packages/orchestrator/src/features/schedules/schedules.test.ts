@@ -498,7 +498,7 @@ test("a log that is damaged holds up what is noticed of no other organisation", 
   const damage = "update logs set root_hash = sha256(root_hash) where org_id = $1";
   await service.pool.query(damage, [damaged.id]);
   after(36 * HOUR_MS);
-  const broken = /does not give its root/;
+  const broken = /does not produce its root/;
   await queueDue(deps(), { now, signal });
   await expect(noticeMissed(deps(), { now, signal })).rejects.toThrow(broken);
   await expect(listen()).rejects.toThrow(broken);

@@ -6,7 +6,7 @@ export interface SchedulesDeps {
   db: Database;
   clock: Clock;
   logger: Logger;
-  /** Seconds after its scheduled time in which a backup or restore test has to be done. */
+  /** Seconds after its scheduled time by which a backup or restore test must be done. */
   scheduleGrace_s: number;
   heartbeatInterval_s: number;
   /** So many heartbeats that do not come make an agent silent. */

@@ -23,7 +23,7 @@ export function membershipRoutes(db: Database): Route[] {
   const invitations = readRoute({
     method: "GET",
     path: "/api/auth/invitations",
-    summary: "Invitations to the caller's address that wait to be accepted",
+    summary: "List pending invitations to the caller's address",
     action: "membership.read",
     credential: "user",
     answers: { 200: Type.Object({ items: Type.Array(InvitationRecord) }) },
@@ -82,7 +82,7 @@ export function membershipRoutes(db: Database): Route[] {
   const change = writeRoute({
     method: "POST",
     path: "/api/auth/switch",
-    summary: "A session in another organisation that the same person belongs to",
+    summary: "Start a session in another organisation of the same person",
     action: "membership.change",
     beyondOrg: true,
     credential: "user",
@@ -101,7 +101,7 @@ export function membershipRoutes(db: Database): Route[] {
   const leave = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/leave",
-    summary: "Leave an organisation; one's sessions in it end at once",
+    summary: "Leave an organisation; the caller's sessions in it end at once",
     action: "org.leave",
     credential: "user",
     params: Type.Object({ orgID: Id("org") }),

@@ -53,7 +53,7 @@ export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
   const verify = writeRoute({
     method: "POST",
     path: "/api/auth/verify",
-    summary: "Exchange a login code, with a recovery code of whoever has a passkey, for a session",
+    summary: "Exchange a login code for a session; a person with a passkey also needs a recovery code",
     action: "session.start",
     credential: "anonymous",
     body: VerifyRequest,

@@ -101,7 +101,7 @@ export function signupRoutes(
       const { orgName } = await useCode(tx, { purpose: "signup", ...body, address });
       if (orgName === null) throw codeInvalid();
       if ((await knownAccount(tx, body.email)) !== undefined)
-        throw new ApiError("already_exists", "You have an account of this service already. Sign in with it.");
+        throw new ApiError("already_exists", "You already have an account. Sign in with it.");
       await forgetFormerPasskeys(tx, body.email);
       // A name that others have too is no reason to refuse: it would tell who is here.
       const org = await createOrg(tx, { name: orgName, logHost, anySlug: true });
@@ -133,7 +133,7 @@ async function assertOpen(tx: DatabaseTransaction, mode: SignupMode): Promise<vo
   if (await isOpen(tx, mode)) return;
   throw new ApiError(
     "forbidden",
-    "Nobody can sign up here. Ask the owner of your organisation to invite you, or the operator of this service to make one.",
+    "Nobody can sign up here. Ask the owner of your organisation to invite you, or ask the operator of this service to create an organisation.",
   );
 }
 

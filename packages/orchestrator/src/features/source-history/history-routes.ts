@@ -34,7 +34,7 @@ export function sourceHistoryRoutes(): Route[] {
   const timeline = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/sources/:sourceID/timeline",
-    summary: "All that was recorded of a source: events, receipts, backups and commands, newest first",
+    summary: "Everything recorded about a source: events, receipts, backups and commands, newest first",
     action: "sources.read",
     params: ofSource,
     query: listQuery({ ...period, topic: Type.Optional(TimelineTopic) }),
@@ -68,7 +68,7 @@ export function sourceHistoryRoutes(): Route[] {
   const restoreTests = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/sources/:sourceID/restore-tests",
-    summary: "A source's restore tests with their phases and checks, as the receipts say it, newest first",
+    summary: "A source's restore tests with their phases and checks from the receipts, newest first",
     action: "sources.read",
     params: ofSource,
     query: listQuery(period),
@@ -92,7 +92,7 @@ export function sourceHistoryRoutes(): Route[] {
   const incidents = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/incidents",
-    summary: "List what did not happen in its time, and whether it has since",
+    summary: "List incidents: what was overdue, and whether it has happened since",
     action: "events.read",
     params: Type.Object({ orgID: Id("org") }),
     query: listQuery({

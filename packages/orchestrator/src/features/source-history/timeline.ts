@@ -118,7 +118,7 @@ function beforeOf(cursor: string | undefined): string {
   if (cursor === undefined) return AFTER_ALL;
   const id = /^[A-Za-z0-9_-]+$/.test(cursor) ? Buffer.from(cursor, "base64url").toString("latin1") : "";
   if (!KINDS.some((kind) => isId(kind, id)))
-    throw invalidRequest("The cursor is none of this list.", [
+    throw invalidRequest("The cursor does not belong to this list.", [
       { path: "/cursor", message: "is not a next_cursor of this list" },
     ]);
   return suffixOf(id);

@@ -35,7 +35,7 @@ export async function removeSource(
       occurredAt: now,
     },
   ]);
-  if (event === undefined) throw new Error("the log took no event");
+  if (event === undefined) throw new Error("the log did not accept an event");
   await endCommandsOf(tx, { sourceId, eventId: event.event.id, at: now });
   return removed;
 }

@@ -78,7 +78,7 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
   const detail = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/sources/:sourceID",
-    summary: "Read one source and what is overdue of it",
+    summary: "Read one source and its open incidents",
     action: "sources.read",
     params: ofSource,
     answers: { 200: SourceDetail },
@@ -154,8 +154,8 @@ export function sourceRoutes({ clock }: { clock: Clock }): Route[] {
     async handle({ params, body, principal }, tx) {
       const { kind, backup_id: backupId = null } = body;
       if (kind === "backup" && backupId !== null)
-        throw invalidRequest("Only a restore test is of a backup.", [
-          { path: "/backup_id", message: "goes with the kind restore_test alone" },
+        throw invalidRequest("Only a restore test can name a backup.", [
+          { path: "/backup_id", message: "applies only to the kind restore_test" },
         ]);
       await lockSource(tx, params.sourceID);
       const source = await findConfigured(tx, params.orgID, params.sourceID);

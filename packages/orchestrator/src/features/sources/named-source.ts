@@ -9,7 +9,7 @@ import { findSourceByName, type Source } from "./store.ts";
  */
 export async function requireSource(db: Database, orgId: string | null, idOrSlug: string): Promise<Source> {
   if (orgId === null && !isId("source", idOrSlug))
-    throw invalidRequest("Say which organisation the source is of, or name the source by its id.", []);
+    throw invalidRequest("Give the source's organisation, or name the source by its id.", []);
   const source = await findSourceByName(db, orgId, idOrSlug);
   if (source === null) throw notFound(`source as "${idOrSlug}"`);
   return source;

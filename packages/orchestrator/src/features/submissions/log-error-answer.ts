@@ -12,7 +12,7 @@ const RETRY_AFTER_S = "300";
 export function logErrorAnswer(error: unknown): ApiError | null {
   if (error instanceof SubmissionRefused) return refusal(error.reason);
   if (error instanceof HeadNotRecorded)
-    return unavailable("The service cannot write down what it signs right now.");
+    return unavailable("The service cannot record its signatures right now.");
   if (error instanceof LogCorruption && ["head_regressed", "head_forked"].includes(error.code))
     return setBack();
   return null;
@@ -23,11 +23,11 @@ function refusal(reason: SubmissionRefusal): ApiError {
     case "agent_not_active":
       return agentRevoked();
     case "key_replaced":
-      return new ApiError("unavailable", "The agent's key was replaced a moment ago: submit it again.");
+      return new ApiError("unavailable", "The agent's key was just replaced: submit again.");
     case "in_progress":
       return keyInProgress();
     case "full":
-      return unavailable("More is submitted than the service can record right now.");
+      return unavailable("The service has more submissions than it can record right now. Try again.");
     case "closed":
       return unavailable("The service is shutting down.");
     case "database_away":
@@ -38,7 +38,7 @@ function refusal(reason: SubmissionRefusal): ApiError {
 function setBack(): ApiError {
   return new ApiError(
     "unavailable",
-    "This organisation's log is read-only: the service's database was set back to before a head of the log that was signed. What was recorded can be read. Whoever runs the service has to restore the newest database.",
+    "This organisation's log is read-only: the service's database was set back to before a signed head of the log. Existing records can be read. The operator of the service must restore the newest database.",
     { reason: "log_set_back" },
     { "retry-after": RETRY_AFTER_S },
   );

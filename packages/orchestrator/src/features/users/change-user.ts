@@ -53,7 +53,7 @@ function isOwner({ role, status }: User): boolean {
 /** Only owners make, change and remove owners: an admin could become one otherwise. */
 export function assertMayGive(by: UserPrincipal, from: User["role"] | null, to: OrgRole | null): void {
   if ((from !== "owner" && to !== "owner") || by.role === "owner" || by.role === "operator") return;
-  throw new ApiError("forbidden", "Only an owner makes, changes or removes an owner.");
+  throw new ApiError("forbidden", "Only an owner can add, change or remove an owner.");
 }
 
 /** The organisation's row orders what changes its users: of two owners who go at once the second one stays. */
@@ -68,6 +68,6 @@ async function assertAnotherOwner(tx: DatabaseTransaction, orgId: string): Promi
   if ((await countOwners(tx, orgId)) > 1) return;
   throw new ApiError(
     "conflict",
-    "An organisation has at least one owner. Make somebody else an owner first.",
+    "An organisation needs at least one owner. Make somebody else an owner first.",
   );
 }

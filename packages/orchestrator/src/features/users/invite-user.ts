@@ -63,7 +63,7 @@ export async function addUser(
   if (added === null)
     throw new ApiError(
       "already_exists",
-      "The organisation has a member, or an invitation that waits, with that address already.",
+      "The organisation already has a member or a pending invitation with that address.",
       {
         email: user.email,
       },

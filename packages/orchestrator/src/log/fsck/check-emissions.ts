@@ -36,7 +36,7 @@ export async function checkEmissions(check: Check): Promise<void> {
     for (const row of page) {
       const what = `the emission of ${row.hour.toISOString()}`;
       if (row.head_root_hash === null || !equalBytes(row.head_root_hash, row.root_hash))
-        report("emission", `${what} is of a head that the log does not have`);
+        report("emission", `${what} is for a head that the log does not have`);
       if (row.tree_size < size) report("emission", `${what} has fewer leaves than one before it`);
       size = Math.max(size, row.tree_size);
       const why = await whyNotSigned(check, row);
@@ -55,7 +55,7 @@ export async function whyNotSigned(
     const log = logVerifier(identity, logOrigin(identity.host, orgId));
     const { size, rootHash, cosignatures } = await openCheckpoint(row.checkpoint, log, [time]);
     if (size !== BigInt(row.tree_size) || !equalBytes(rootHash, row.root_hash))
-      return "its checkpoint says something else than its row";
+      return "its checkpoint differs from its row";
     const signedAt_s = cosignatures.find(({ verifier }) => verifier === time)?.timestamp_s;
     if (signedAt_s === undefined) return "it has no cosignature for its time";
     return signedAt_s === Math.floor(row.emitted_at.getTime() / 1000)

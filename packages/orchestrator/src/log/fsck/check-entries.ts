@@ -27,7 +27,7 @@ export async function checkEntries(check: Check, rows: readonly LeafRow[]): Prom
 function parse({ orgId, report }: Check, row: LeafRow): ParsedLeaf[] {
   try {
     const leaf = parseLeaf(row.leaf);
-    if (leaf.org_id !== orgId) report("leaf", `leaf ${row.log_index} is of ${leaf.org_id}`);
+    if (leaf.org_id !== orgId) report("leaf", `leaf ${row.log_index} belongs to ${leaf.org_id}`);
     return [{ row, leaf }];
   } catch (error) {
     if (!(error instanceof ProofError)) throw error;

@@ -52,7 +52,7 @@ export async function readEvents(
 
 export function checkEvent({ report }: Check, { row, leaf }: ParsedLeaf, event: EventRow | undefined): void {
   if (event === undefined)
-    return report("entry_missing", `leaf ${row.log_index} is of ${leaf.id}, which is not there`);
+    return report("entry_missing", `leaf ${row.log_index} refers to ${leaf.id}, which is missing`);
   const body = readBody(event.body);
   if (body === null) return report("entry_differs", `${event.id} has a body that is not canonical JSON`);
   compareFields(report, event.id, {

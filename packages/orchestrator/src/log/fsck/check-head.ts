@@ -66,14 +66,14 @@ function rowProblems(row: Row, origin: string): string[] {
     if (!holds) problems.push(problem);
   };
   expect(row.origin === origin, `the log's origin is ${row.origin}`);
-  expect(edgeGivesRoot(row), "the right edge does not give the root");
+  expect(edgeGivesRoot(row), "the right edge does not produce the root");
   if (size > 0) {
     const isWhole = leaf !== null && leaf_hash !== null && equalBytes(leafHash(leaf), leaf_hash);
     expect(isWhole, `leaf ${size - 1}, the last one, is missing or damaged`);
   }
-  expect(!row.leaves_after, `there are leaves behind the ${size} that the log has`);
+  expect(!row.leaves_after, `there are leaves beyond the log's ${size}`);
   const isRecorded = row.head_size === size && row.head_root !== null && equalBytes(row.head_root, root);
-  expect(isRecorded, `the newest head is not that of the ${size} leaves`);
+  expect(isRecorded, `the newest head does not match the ${size} leaves`);
   return problems;
 }
 

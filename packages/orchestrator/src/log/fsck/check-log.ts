@@ -36,7 +36,7 @@ export async function checkLog(check: Check): Promise<void> {
     after = last.log_index;
     for (const row of page) {
       if (row.log_index !== range.size) {
-        report("leaf", `leaf ${range.size} is missing: after it comes ${row.log_index}`);
+        report("leaf", `leaf ${range.size} is missing: the next one is ${row.log_index}`);
         // A tree cannot be built over a gap. Everything from here on would only differ.
         return;
       }
@@ -58,7 +58,7 @@ async function appendLeaf(
   tiles: TileComparison,
 ): Promise<void> {
   const hash = leafHash(row.leaf);
-  if (!equalBytes(hash, row.leaf_hash)) report("leaf", `leaf ${row.log_index} does not have its leaf_hash`);
+  if (!equalBytes(hash, row.leaf_hash)) report("leaf", `leaf ${row.log_index} does not match its leaf_hash`);
   const completed: { level: number; index: number; hash: Hash }[] = [];
   range.append(hash, (level, index, node) => {
     if (level % TILE_HEIGHT === 0) completed.push({ level: level / TILE_HEIGHT, index, hash: node });
@@ -80,9 +80,9 @@ async function checkRow({ session, identity, orgId, report }: Check, range: Comp
   if (row === undefined) return report("log_missing", "the organisation has no log");
   if (row.origin !== logOrigin(identity.host, orgId)) report("log_row", `the log's origin is ${row.origin}`);
   if (row.tree_size !== range.size)
-    report("log_row", `the log's row says ${row.tree_size} leaves, and there are ${range.size}`);
+    report("log_row", `the log's row says ${row.tree_size} leaves, but there are ${range.size}`);
   if (!equalBytes(row.root_hash, range.root()))
-    report("log_row", "the log's row has another root than its leaves");
+    report("log_row", "the root in the log's row does not match the leaves");
   if (!equalBytes(row.right_edge, packHashes(range.hashes)))
-    report("log_row", "the log's row has another right edge than its leaves");
+    report("log_row", "the right edge in the log's row does not match the leaves");
 }

@@ -64,7 +64,7 @@ export async function checkReceipt(
   receipt: ReceiptRow | undefined,
 ): Promise<void> {
   if (receipt === undefined)
-    return report("entry_missing", `leaf ${row.log_index} is of ${leaf.id}, which is not there`);
+    return report("entry_missing", `leaf ${row.log_index} refers to ${leaf.id}, which is missing`);
   const envelope = await readEnvelope(receipt, (why) => report("envelope", `${receipt.id}: ${why}`));
   if (envelope === null) return;
   const parsed = parseRecordedStatement(envelope.payload);
@@ -102,7 +102,7 @@ const earlier = (a: string, b: string): string => (a < b ? a : b);
 /** The envelope, if it is one and the agent signed it. */
 async function readEnvelope(receipt: ReceiptRow, refuse: (why: string) => void): Promise<Envelope | null> {
   if (receipt.public_key === null) {
-    refuse(`its agent ${receipt.agent_id} is not there`);
+    refuse(`its agent ${receipt.agent_id} is missing`);
     return null;
   }
   try {

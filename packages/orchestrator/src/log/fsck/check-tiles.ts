@@ -35,17 +35,18 @@ export class TileComparison {
     this.#open[level] = [];
     counts.tiles++;
     const where = `tile ${index} of level ${level}`;
-    if (hashes.length !== TILE_WIDTH) throw new Error(`${where} came up with ${hashes.length} hashes`);
+    if (hashes.length !== TILE_WIDTH) throw new Error(`${where} has ${hashes.length} hashes`);
     const [row] = await session.run<{ hashes: Buffer; root_hash: Buffer }>(TILE, [orgId, level, index]);
     if (row === undefined) return report("tile", `${where} is missing`);
     if (!equalBytes(row.hashes, packHashes(hashes))) report("tile", `${where} differs from the leaves`);
-    if (!equalBytes(row.root_hash, root)) report("tile", `${where} has another root than its hashes`);
+    if (!equalBytes(row.root_hash, root))
+      report("tile", `${where} has a root that does not match its hashes`);
   }
 
   async finish(size: number): Promise<void> {
     const { session, orgId, report } = this.#check;
     const rows = await session.run<{ level: number; tile_index: number }>(TILES_BEYOND, [orgId, size]);
     for (const { level, tile_index } of rows)
-      report("tile", `tile ${tile_index} of level ${level} is stored, and ${size} leaves do not fill it`);
+      report("tile", `tile ${tile_index} of level ${level} is stored, but ${size} leaves do not fill it`);
   }
 }

@@ -22,9 +22,9 @@ const TWICE: PreparedQuery = {
 /** Receipts and events that no leaf is of. The other way round, each leaf's entry, is looked at leaf by leaf. */
 export async function checkUnlogged({ session, orgId, report }: Check): Promise<void> {
   for (const { id, log_index } of await session.run<{ id: string; log_index: number }>(UNLOGGED, [orgId]))
-    report("entry_unlogged", `${id} says that it is leaf ${log_index}, and it is not`);
+    report("entry_unlogged", `${id} claims to be leaf ${log_index}, but is not`);
   for (const { log_index, entries } of await session.run<{ log_index: number; entries: number }>(TWICE, [
     orgId,
   ]))
-    report("entry_unlogged", `${entries} entries say that they are leaf ${log_index}`);
+    report("entry_unlogged", `${entries} entries claim to be leaf ${log_index}`);
 }

@@ -8,8 +8,5 @@ export function compareFields(
 ): void {
   const differing = Object.entries(pairs).filter(([, [found, expected]]) => found !== expected);
   if (differing.length > 0)
-    report(
-      "entry_differs",
-      `${what} differs in ${differing.map(([name]) => name).join(", ")} from what is logged`,
-    );
+    report("entry_differs", `${what} differs in ${differing.map(([name]) => name).join(", ")} from the log`);
 }

@@ -87,12 +87,12 @@ test.each([
 ])("%s=%s is refused, with its name and value", (variable, value) => {
   const message = problem({ [variable]: value });
   expect(message).toContain(variable);
-  expect(message).toContain("has to be");
+  expect(message).toContain("must be");
 });
 
 test("a misspelt setting is refused with the right name; the agent's own are left alone", () => {
   expect(problem({ ATTESTORE_LISTN: "x" })).toBe(
-    "There is no setting ATTESTORE_LISTN. Did you mean ATTESTORE_LISTEN?",
+    "Unknown setting ATTESTORE_LISTN. Did you mean ATTESTORE_LISTEN?",
   );
   expect(problem({ ATTESTORE_S3_BUKCET: "x" })).toContain("Did you mean ATTESTORE_S3_BUCKET?");
   expect(problem({ ATTESTORE_XYZZY_PLUGH_FROTZ: "x" })).toContain("Unset it.");

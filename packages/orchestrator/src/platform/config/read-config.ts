@@ -111,7 +111,7 @@ function unknownInFile({ path, values }: SettingsFile): string[] {
     .map(([name, { line }]) => {
       const nearest = nearestName(name, [...known]);
       const hint = nearest === null ? "Remove it." : `Did you mean ${nearest}?`;
-      return `${path}, line ${line}: there is no setting ${name}. ${hint}`;
+      return `${path}, line ${line}: unknown setting ${name}. ${hint}`;
     });
 }
 
@@ -136,7 +136,7 @@ function readSetting<T>(setting: Setting<T>, text: string | undefined): T | unde
     if (!(error instanceof InvalidValue)) throw error;
     if (error.message.startsWith(setting.variable)) throw error;
     const shown = setting.secret === true ? "" : ` is ${JSON.stringify(text)}, and`;
-    throw new InvalidValue(`${setting.variable}${shown} has to be ${error.message}.`);
+    throw new InvalidValue(`${setting.variable}${shown} must be ${error.message}.`);
   }
 }
 
@@ -160,27 +160,27 @@ function unknownVariables(names: readonly string[]): string[] {
     .map((name) => {
       const nearest = nearestName(name, known);
       return nearest === null
-        ? `There is no setting ${name}. Unset it.`
-        : `There is no setting ${name}. Did you mean ${nearest}?`;
+        ? `Unknown setting ${name}. Unset it.`
+        : `Unknown setting ${name}. Did you mean ${nearest}?`;
     });
 }
 
 function contradictions(settings: Settings): string[] {
   const problems: string[] = [];
   if ((settings.tlsCertificate === undefined) !== (settings.tlsKey === undefined)) {
-    problems.push("ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY go together: set both or neither.");
+    problems.push("ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY belong together: set both or neither.");
   }
   const s3 = [settings.s3Bucket, settings.s3AccessKeyId, settings.s3SecretAccessKey];
   if (s3.some((value) => value !== undefined) && s3.some((value) => value === undefined)) {
     problems.push(
-      "ATTESTORE_S3_BUCKET, ATTESTORE_S3_ACCESS_KEY_ID and ATTESTORE_S3_SECRET_ACCESS_KEY go together: set all three or none.",
+      "ATTESTORE_S3_BUCKET, ATTESTORE_S3_ACCESS_KEY_ID and ATTESTORE_S3_SECRET_ACCESS_KEY belong together: set all three or none.",
     );
   }
   const { pkcs11Module, pkcs11Pin, logKey, timeKey, caKey, sealingKey } = settings;
   const inToken = [logKey, timeKey, caKey, sealingKey].some((uri) => uri !== undefined);
   if (inToken && (pkcs11Module === undefined || pkcs11Pin === undefined)) {
     problems.push(
-      "Keys that a pkcs11: URI names need ATTESTORE_PKCS11_MODULE and ATTESTORE_PKCS11_PIN; the PIN may be file:PATH.",
+      "A key with a pkcs11: URI needs ATTESTORE_PKCS11_MODULE and ATTESTORE_PKCS11_PIN; the PIN may be file:PATH.",
     );
   }
   return problems;

@@ -42,12 +42,12 @@ test("a file sets what the environment does not, and the sources say which is wh
 test.each([
   [
     "ATTESTORE_LOGLEVEL=warn",
-    "line 1: there is no setting ATTESTORE_LOGLEVEL. Did you mean ATTESTORE_LOG_LEVEL?",
+    "line 1: unknown setting ATTESTORE_LOGLEVEL. Did you mean ATTESTORE_LOG_LEVEL?",
   ],
   ["\nATTESTORE_LISTEN=abc", 'line 2: ATTESTORE_LISTEN is "abc"'],
-  ["ATTESTORE_DATA", "line 1: has to be NAME=value"],
+  ["ATTESTORE_DATA", "line 1: must be NAME=value"],
   ["ATTESTORE_DATA='/srv", "line 1: the value begins with a quote"],
-  ["ATTESTORE_DATA=/a\nATTESTORE_DATA=/b", "line 2: ATTESTORE_DATA is set in line 1 already"],
+  ["ATTESTORE_DATA=/a\nATTESTORE_DATA=/b", "line 2: ATTESTORE_DATA is already set in line 1"],
 ])("%j is refused with its line", (text, expected) => {
   expect(refusal(text)).toContain(expected);
 });

@@ -30,10 +30,10 @@ export function parseSettingsFile(path: string, text: string): Map<string, FileV
     if (content === "" || content.startsWith("#")) continue;
     const [, name, value] = LINE.exec(content) ?? [];
     if (name === undefined || value === undefined)
-      throw new InvalidValue(`${path}, line ${line}: has to be NAME=value.`);
+      throw new InvalidValue(`${path}, line ${line}: must be NAME=value.`);
     const earlier = values.get(name);
     if (earlier !== undefined)
-      throw new InvalidValue(`${path}, line ${line}: ${name} is set in line ${earlier.line} already.`);
+      throw new InvalidValue(`${path}, line ${line}: ${name} is already set in line ${earlier.line}.`);
     values.set(name, { text: unquoted(path, line, value.trim()), line });
   }
   return values;
@@ -43,13 +43,13 @@ function unquoted(path: string, line: number, value: string): string {
   const quote = value.charAt(0);
   if (quote !== '"' && quote !== "'") return value;
   if (value.length >= 2 && value.endsWith(quote)) return value.slice(1, -1);
-  throw new InvalidValue(`${path}, line ${line}: the value begins with a quote and does not end with it.`);
+  throw new InvalidValue(`${path}, line ${line}: the value begins with a quote but does not end with one.`);
 }
 
 function readText(path: string): string {
   try {
     if (statSync(path).size > MAX_BYTES)
-      throw new InvalidValue(`${path} is larger than 1 MiB: no settings are.`);
+      throw new InvalidValue(`${path} is larger than 1 MiB, so it is not a settings file.`);
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof InvalidValue) throw error;

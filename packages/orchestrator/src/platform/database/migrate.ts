@@ -44,7 +44,7 @@ export async function readMigrations(directory: URL = DIRECTORY): Promise<Migrat
     names.map(async (name, index) => {
       const version = versions[index] ?? Number.NaN;
       if (!(version > (versions[index - 1] ?? 0)))
-        throw new Error(`migrations must be numbered, each once; ${name} is not`);
+        throw new Error(`each migration must have its own number; ${name} does not`);
       const sql = await readFile(new URL(name, directory), "utf8");
       return { version, name, sql, sha256: createHash("sha256").update(sql).digest("hex") };
     }),
@@ -100,7 +100,7 @@ async function applyPatiently(client: pg.Client, known: Migration[], log: Logger
       const code = errorCode(error);
       if (code === NO_ROLE) throw new UserError("database_unusable", errorMessage(error), { cause: error });
       if (!LOCKED_OUT.has(code ?? "") || Date.now() > until) throw error;
-      log.warn({ reason: errorMessage(error) }, "a migration waits for tables that are in use");
+      log.warn({ reason: errorMessage(error) }, "a migration is waiting for tables that are in use");
     }
   }
 }
@@ -161,7 +161,7 @@ async function requireMigrated(client: pg.Client, known: Migration[]): Promise<n
   if (nextMigration(known, applied) === null) return [];
   throw new UserError(
     "database_unusable",
-    "The database is not migrated to this version, and the role of DATABASE_URL owns none of its tables. Set ATTESTORE_MIGRATIONS_DATABASE_URL to the same database as their owner, or run attestore-server migrate with it first.",
+    "The database is not migrated to this version, and the role of DATABASE_URL owns none of its tables. Set ATTESTORE_MIGRATIONS_DATABASE_URL to the same database with their owner as the user, or run attestore-server migrate with it first.",
   );
 }
 
@@ -171,13 +171,13 @@ function nextMigration(known: Migration[], applied: AppliedMigration[]): Migrati
     if (migration === undefined) {
       throw new UserError(
         "database_unusable",
-        `The database is at version ${applied.length}, and this program knows only ${known.length}: a newer version made it. Run that version. Nothing was changed.`,
+        `The database is at version ${applied.length}, but this program knows only ${known.length}: a newer version migrated it. Run that version. Nothing was changed.`,
       );
     }
     if (row.version !== migration.version || row.sha256 !== migration.sha256) {
       throw new UserError(
         "database_unusable",
-        `The database was migrated by another ${row.name} than this program's ${migration.name}. Run the program that made it. Nothing was changed.`,
+        `The database's migration ${row.name} differs from this program's ${migration.name}. Run the program that migrated it. Nothing was changed.`,
       );
     }
   });

@@ -94,7 +94,7 @@ async function missing(
     [MADE, SERVICE_ROLE],
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("a query without tables gave no row");
+  if (row === undefined) throw new Error("a query without tables returned no row");
   const made = MADE.filter((name) => !row.known.includes(name));
   const ofService = OF_SERVICE.filter((name) => !row.members.includes(name));
   const ofOwner: string[] = [];
@@ -127,7 +127,7 @@ async function canBecome(client: pg.ClientBase, role: string): Promise<boolean> 
 function refusal(owner: string, statements: readonly string[], cause: unknown): UserError {
   return new UserError(
     "database_unusable",
-    `The database's role ${owner} may not make the service's roles. Run this as a superuser of the server, then try again: ${statements.join("; ")};`,
+    `The database's role ${owner} may not create the service's roles. Run this as a superuser of the server, then try again: ${statements.join("; ")};`,
     { cause },
   );
 }

@@ -163,7 +163,7 @@ test.each([20, 49])(
     const logger = new RecordingLogger();
     const migrating = migrate(as(role), logger);
     try {
-      await expect.poll(() => logger.has("a migration waits for tables that are in use")).toBe(true);
+      await expect.poll(() => logger.has("a migration is waiting for tables that are in use")).toBe(true);
       await held.query("commit");
       expect(await migrating).toContain(from);
     } finally {

@@ -40,6 +40,6 @@ export async function warnOfPrivileges(pool: Pool, log: Logger): Promise<void> {
   if (excess.length > 0)
     log.warn(
       { role, excess },
-      `the service's sessions can become the role of DATABASE_URL again, which may more than the service needs. ${SEPARATE_THEM}`,
+      `the service's sessions can switch back to the role of DATABASE_URL, which has more rights than the service needs. ${SEPARATE_THEM}`,
     );
 }

@@ -8,7 +8,7 @@ export class DatabaseUnavailable extends Error {
     const code = errorCode(cause);
     super(
       code === DISK_FULL
-        ? "The database has no room left on its disk. Make room, and try again."
+        ? "The database's disk is full. Free some space, and try again."
         : `The database cannot be reached (${code ?? "connection lost"}).`,
       { cause },
     );

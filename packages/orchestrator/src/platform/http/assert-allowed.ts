@@ -14,12 +14,12 @@ export function assertAllowed(
   if (needsPasskey(principal) && !WITHOUT_PASSKEY.has(action))
     throw new ApiError(
       "passkey_required",
-      "An operator signs in with a passkey to do this. Add one first (the dashboard's page Passkeys, or POST /api/auth/passkeys/options); if you have one, sign out and sign in with it.",
+      "An operator must sign in with a passkey to do this. Add one first (the dashboard's page Passkeys, or POST /api/auth/passkeys/options); if you have one, sign out and sign in with it.",
     );
   if (principal.kind === "user" && principal.impersonator !== null && changes(mode) && !ENDINGS.has(action))
     throw new ApiError(
       "forbidden",
-      "An operator who acts as somebody can only read. End the impersonation (POST /api/auth/end-impersonate), and ask one of the organisation's people to do this.",
+      "An operator who acts as somebody can only read. End the impersonation (POST /api/auth/end-impersonate), and ask a member of the organisation to do this.",
     );
   if (!mayDo(principal, action)) throw notAllowed(principal);
   if (principal.kind === "user" && principal.role === "reader" && forAuditorLinks !== true)
@@ -51,14 +51,11 @@ function changes(mode: Route["mode"]): boolean {
 function notAllowed(principal: Principal): ApiError {
   if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
   if (principal.role === "reader")
-    return new ApiError(
-      "forbidden",
-      "An auditor's link shows what was proven in its period, and nothing else.",
-    );
+    return new ApiError("forbidden", "An auditor's link only shows what was proven in its period.");
   if (principal.role === "operator")
     return new ApiError(
       "forbidden",
-      "Operators see and change what is in an organisation only as one of its users: POST /api/auth/impersonate.",
+      "Operators can see and change an organisation's data only as one of its users: POST /api/auth/impersonate.",
     );
   return new ApiError("forbidden", `Your role, ${principal.role}, does not allow this.`);
 }

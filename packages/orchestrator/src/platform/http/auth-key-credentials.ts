@@ -61,6 +61,6 @@ export function authKeyInvalid(): ApiError {
 export function authKeyBurned(): ApiError {
   return new ApiError(
     "auth_key_burned",
-    "This auth key was tried with a wrong secret five times and is burned. Ask an administrator for a new one.",
+    "This auth key is burned, because a wrong secret was tried five times. Ask an administrator for a new one.",
   );
 }

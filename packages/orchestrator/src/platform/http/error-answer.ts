@@ -36,7 +36,10 @@ export function toApiError(
       return invalidRequest("The request could not be read.", []);
   }
   logger.error({ err: error, request_id: request.id, route: request.state?.route?.path }, "a request failed");
-  return new ApiError("internal", "Something went wrong on our side. Tell us the request id if it goes on.");
+  return new ApiError(
+    "internal",
+    "The service failed. If this keeps happening, give the operator the request id.",
+  );
 }
 
 function isFastifyError(error: unknown): error is FastifyError {

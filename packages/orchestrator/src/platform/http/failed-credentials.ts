@@ -20,7 +20,7 @@ export class FailedCredentials {
     const wait_s = Math.max(1, Math.ceil((found.ends - performance.now()) / 1000));
     throw new ApiError(
       "rate_limited",
-      `Too many credentials of this address were refused. Try again in ${wait_s} seconds.`,
+      `Too many credentials from this address were refused. Try again in ${wait_s} seconds.`,
       { retry_after_s: wait_s },
       { "retry-after": String(wait_s) },
     );

@@ -17,7 +17,8 @@ export function startHousekeeping({ db, lifetimes, logger, signal }: Housekeepin
     if (signal.aborted) return;
     try {
       const removed = await removeExpired(db, lifetimes);
-      if (removed > 0) logger.debug({ removed }, "removed remembered answers and windows past their time");
+      if (removed > 0)
+        logger.debug({ removed }, "removed expired idempotency records and rate limit windows");
     } catch (error) {
       logger.warn({ reason: errorMessage(error) }, "housekeeping failed; trying again in an hour");
     }

@@ -8,7 +8,7 @@ const UUID = /^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 export function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   if (typeof header === "string" && (ULID.test(header) || UUID.test(header))) return header.toLowerCase();
-  throw new ApiError("invalid_idempotency_key", "Idempotency-Key has to be a ULID or a UUID.");
+  throw new ApiError("invalid_idempotency_key", "Idempotency-Key must be a ULID or a UUID.");
 }
 
 /** What a key is unique in: one credential, one method, one path. */
@@ -30,7 +30,7 @@ export function bodyFingerprint(rawBody: Buffer): Buffer {
 export function keyReused(): ApiError {
   return new ApiError(
     "idempotency_key_reused",
-    "This Idempotency-Key was used before with another body. Use a new key for another request.",
+    "This Idempotency-Key was already used with a different body. Use a new key for a different request.",
   );
 }
 

@@ -44,7 +44,7 @@ export function logImpersonatedCalls(
 ): void {
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown): Buffer => {
     logger.error({ err: error, request_id: request.id }, "an impersonated call could not be logged");
-    const refusal = unavailable("The call could not be written to the organisation's log. Try again.");
+    const refusal = unavailable("The call could not be recorded in the organisation's log. Try again.");
     reply.code(refusal.status).headers(refusal.headers).type("application/json; charset=utf-8");
     reply.removeHeader("content-length");
     return Buffer.from(JSON.stringify(errorBody(refusal, request.id)));

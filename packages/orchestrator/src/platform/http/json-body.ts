@@ -52,7 +52,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     try {
       value = parseJson(text);
     } catch (error) {
-      if (error instanceof ProofError) done(invalidJson(`The body is refused: ${error.message}.`));
+      if (error instanceof ProofError) done(invalidJson(`The body is rejected: ${error.message}.`));
       else done(error as Error);
       return;
     }
@@ -76,6 +76,6 @@ export function invalidJson(message: string): ApiError {
 export function unsupportedMediaType(): ApiError {
   return new ApiError(
     "unsupported_media_type",
-    "Send the body as application/json in UTF-8, without a content coding.",
+    "Send the body as application/json in UTF-8, without a content encoding.",
   );
 }

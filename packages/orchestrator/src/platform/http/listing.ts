@@ -11,11 +11,11 @@ const paging = {
   limit: Type.Optional(
     Type.String({
       pattern: "^([1-9]\\d?|1\\d\\d|200)$",
-      description: "1 to 200; 50 unless told.",
+      description: "1 to 200; default: 50.",
       examples: ["50"],
     }),
   ),
-  cursor: Type.Optional(Type.String({ maxLength: 100, description: "`next_cursor` of the page before." })),
+  cursor: Type.Optional(Type.String({ maxLength: 100, description: "`next_cursor` of the previous page." })),
 };
 
 /** The query of a list (contract, section 4): paging and the filters that the record has. */
@@ -25,8 +25,8 @@ export function listQuery<Filters extends TProperties>(filters: Filters): TObjec
 
 /** The filters of a time: from the one, inclusive, up to the other, exclusive; RFC 3339. */
 export const period = {
-  from: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; from this moment on." })),
-  to: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; before this moment." })),
+  from: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; from this time on." })),
+  to: Type.Optional(Type.String({ maxLength: 40, description: "RFC 3339; before this time." })),
 };
 
 /** The answer of a list, newest first. */
@@ -51,7 +51,7 @@ export function pageOf(kind: IdKind, query: { limit?: string; cursor?: string })
     ? Buffer.from(query.cursor, "base64url").toString("latin1")
     : "";
   if (!isId(kind, before))
-    throw invalidRequest("The cursor is none of this list.", [
+    throw invalidRequest("The cursor does not belong to this list.", [
       { path: "/cursor", message: "is not a next_cursor of this list" },
     ]);
   return { limit, before };
@@ -151,8 +151,8 @@ function momentOf(path: string, text: string | undefined): Date | null {
   const year = Number(text.slice(0, 4));
   const lastDay = new Date(Date.UTC(year, month, 0)).getUTCDate();
   if (!(utcYear >= 1 && utcYear <= 9999) || day > lastDay)
-    throw invalidRequest("A moment of the query cannot be read.", [
-      { path, message: "is no moment of RFC 3339, such as 2026-11-01T00:00:00Z" },
+    throw invalidRequest("A timestamp in the query is not valid.", [
+      { path, message: "is not an RFC 3339 timestamp such as 2026-11-01T00:00:00Z" },
     ]);
   return moment;
 }

@@ -120,7 +120,7 @@ function assertBodyWhereNeeded(route: Route, request: FastifyRequest): void {
   if (body === undefined || body === null) return;
   const empty = typeof body === "object" && !Array.isArray(body) && Object.keys(body).length === 0;
   if (!empty)
-    throw invalidRequest("This call takes no body.", [{ path: "", message: "has to be absent or {}" }]);
+    throw invalidRequest("This call takes no body.", [{ path: "", message: "must be absent or {}" }]);
 }
 
 async function perform(

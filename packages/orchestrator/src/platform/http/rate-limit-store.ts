@@ -51,7 +51,7 @@ const resets = (window_s: number) =>
   sql`greatest(1, ceil(${window_s}::int - mod(extract(epoch from statement_timestamp()), ${window_s}::int)))::int`;
 
 function counted(row: WindowCount | undefined): WindowCount {
-  if (row === undefined) throw new Error("counting for a rate limit gave no row");
+  if (row === undefined) throw new Error("counting for a rate limit returned no row");
   return row;
 }
 

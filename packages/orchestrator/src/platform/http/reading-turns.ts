@@ -39,12 +39,12 @@ export class ReadingTurns {
     if (own >= OF_ORG.waiting)
       throw new ApiError(
         "rate_limited",
-        "Too many calls of this organisation wait to be answered. Try again in a second.",
+        "Too many calls of this organisation are waiting. Try again in a second.",
         { retry_after_s: 1 },
         { "retry-after": "1" },
       );
     if (this.#waiting.length >= OF_ALL.waiting)
-      throw unavailable("Too many calls wait to be answered. Try again in a moment.");
+      throw unavailable("Too many calls are waiting. Try again in a moment.");
     return new Promise((resolve) => {
       this.#waiting.push({ orgId, begin: resolve });
     });

@@ -89,7 +89,7 @@ export class ReservedRateLimits implements RateLimitStore {
         const rows = await reserveHits(this.#db, batch);
         for (const { bucket, wanted, done } of batch) {
           const row = rows.get(bucket);
-          if (row === undefined) throw new Error("a reservation of a rate limit gave no row");
+          if (row === undefined) throw new Error("a reservation of a rate limit returned no row");
           this.#take(bucket, { wanted, done, ...row, ends_ms: askedAt_ms + row.rest_ms });
         }
       } catch (error) {

@@ -13,7 +13,7 @@ export interface Sealer {
 
 /** AES-256-GCM under the service's key (32 bytes): version byte, nonce, ciphertext, tag. */
 export function createSealer(key: Uint8Array): Sealer {
-  if (key.length !== 32) throw new RangeError("the sealing key has to have 32 bytes");
+  if (key.length !== 32) throw new RangeError("the sealing key must have 32 bytes");
   return {
     async seal(plaintext, purpose) {
       const nonce = randomBytes(NONCE_BYTES);

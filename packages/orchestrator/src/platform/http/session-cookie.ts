@@ -20,7 +20,7 @@ export function assertOwnOrigin(request: FastifyRequest, origin: string): void {
   if (request.headers.origin === origin) return;
   throw new ApiError(
     "forbidden",
-    "A call that changes something and comes with a cookie has to come from the service's own pages. Programs send the token as Authorization: Bearer.",
+    "A call that changes something with a cookie must come from the service's own pages. Programs send the token as Authorization: Bearer.",
   );
 }
 

@@ -119,7 +119,7 @@ function personOf(
   } & Parameters<typeof impersonatorOf>[0],
 ): Who {
   const { id, role, email } = row;
-  if (id === null || role === null || email === null) throw new Error("a session is nobody's");
+  if (id === null || role === null || email === null) throw new Error("a session belongs to nobody");
   return {
     id,
     orgId: row.org_id,
@@ -151,7 +151,7 @@ export function assertLive({ live }: Found): void {
   if (!live)
     throw new ApiError(
       "session_expired",
-      "The session is over: it expired or was signed out. Sign in again.",
+      "The session has ended: it expired or was signed out. Sign in again.",
     );
 }
 

@@ -34,7 +34,7 @@ export function validationError(
   if (part === "params") return notFound("record");
   const where = part === "querystring" ? "query" : "body";
   const issues = errors.slice(0, MAX_ISSUES).map((error) => issueOf(error));
-  return invalidRequest(`The ${where} does not have the form that this call takes.`, issues);
+  return invalidRequest(`The ${where} does not have the form that this call expects.`, issues);
 }
 
 function issueOf(error: FastifySchemaValidationError): Issue {

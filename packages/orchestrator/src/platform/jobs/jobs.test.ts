@@ -80,7 +80,7 @@ test("a clock that was set back does not stop a job", async () => {
 
 test("failures are told once, and so is their end; jobs stop with the service", async () => {
   const logger = new RecordingLogger();
-  logger.expected.add("a job failed; it is tried again");
+  logger.expected.add("a job failed; trying again");
   const stop = new AbortController();
   let runs = 0;
   const job = {
@@ -94,7 +94,7 @@ test("failures are told once, and so is their end; jobs stop with the service", 
   };
   await runJobs({ db: database.byClock, jobs: [job], clock: () => new Date(), logger, signal: stop.signal });
   expect(logger.lines.map(({ message }) => message)).toEqual([
-    "a job failed; it is tried again",
+    "a job failed; trying again",
     "a job works again",
   ]);
 });

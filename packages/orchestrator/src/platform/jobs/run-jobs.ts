@@ -33,7 +33,7 @@ async function runJob(options: JobsOptions, job: Job): Promise<void> {
       if (ran) isFailing = false;
     } catch (error) {
       // Once: with the database away it would come every few seconds.
-      if (!isFailing) logger.error({ err: error, job: job.name }, "a job failed; it is tried again");
+      if (!isFailing) logger.error({ err: error, job: job.name }, "a job failed; trying again");
       isFailing = true;
     }
     await delay(pause_ms, undefined, { signal, ref: false }).catch(() => undefined);

@@ -27,7 +27,7 @@ export async function loadSigningKey(path: string, ifMissing: IfMissing): Promis
   if (key.asymmetricKeyType === "ed25519") return key;
   throw new UserError(
     "key_file",
-    `${path} holds a ${key.asymmetricKeyType} key and has to hold an Ed25519 one. Restore it from a backup.`,
+    `${path} holds a ${key.asymmetricKeyType} key but must hold an Ed25519 key. Restore it from a backup.`,
   );
 }
 
@@ -44,7 +44,7 @@ async function loadText(path: string, ifMissing: IfMissing, make: () => string):
     try {
       const { mode } = await stat(path);
       if ((mode & 0o077) !== 0) {
-        throw new UserError("key_file", `Others may read ${path}. Forbid it first: chmod 600 ${path}`);
+        throw new UserError("key_file", `Other users can read ${path}. Fix that first: chmod 600 ${path}`);
       }
       return await readFile(path, "utf8");
     } catch (error) {
@@ -53,7 +53,7 @@ async function loadText(path: string, ifMissing: IfMissing, make: () => string):
     if (ifMissing === "refuse") {
       throw new UserError(
         "key_file",
-        `${path} is missing, and the database was written with it: a new one would not fit the log. Restore the directory keys/ from the backup that the database is from.`,
+        `${path} is missing, and the database was written with it: a new one would not match the log. Restore the directory keys/ from the same backup as the database.`,
       );
     }
     // Of two processes that start at once one creates the file; both then read that one.

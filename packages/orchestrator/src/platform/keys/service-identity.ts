@@ -49,11 +49,11 @@ export async function requireIdentity(
     [SETTING, JSON.stringify(wanted)],
   );
   const kept = await readIdentity(pool);
-  if (kept === null) throw new Error("the service's identity was written and is not there");
+  if (kept === null) throw new Error("the service's identity was written but is missing");
   if (kept.log_host !== wanted.log_host) {
     throw new UserError(
       "invalid_setting",
-      `ATTESTORE_LOG_HOST is ${wanted.log_host}, and the logs of this database were begun as ${kept.log_host}. It names them for ever: set it to ${kept.log_host}, or unset it.`,
+      `ATTESTORE_LOG_HOST is ${wanted.log_host}, but the logs of this database were created as ${kept.log_host}, and their name cannot change. Set it to ${kept.log_host}, or unset it.`,
     );
   }
   requireSame("log-signing.pem", "ATTESTORE_LOG_KEY", kept.log_key, wanted.log_key);
@@ -66,7 +66,7 @@ function requireSame(file: string, setting: string, kept: string, found: string)
   if (kept === found) return;
   throw new UserError(
     "key_file",
-    `keys/${file}, or what ${setting} names, is not the key that this database was written with. Restore keys/ from the backup that the database is from; where the key is to be in a token from now on: attestore-server keys move. Nothing was changed.`,
+    `keys/${file}, or what ${setting} names, is not the key that this database was written with. Restore keys/ from the same backup as the database. To move the key into a token, use attestore-server keys move. Nothing was changed.`,
   );
 }
 

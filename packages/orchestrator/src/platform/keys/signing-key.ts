@@ -25,6 +25,6 @@ export function heldSigningKey(key: KeyObject): SigningKey {
 
 function rawPublicKey(key: KeyObject): Uint8Array {
   const { crv, x } = createPublicKey(key).export({ format: "jwk" });
-  if (crv !== "Ed25519" || x === undefined) throw new TypeError("a log's key has to be an Ed25519 key");
+  if (crv !== "Ed25519" || x === undefined) throw new TypeError("a log's key must be an Ed25519 key");
   return new Uint8Array(Buffer.from(x, "base64url"));
 }

@@ -90,12 +90,12 @@ test("one without a recipient goes to nobody, and one past its time neither", as
   const transport = smtpTransport(plain(smtp.port), FROM);
   await queue({ to: null });
   await queue({}, -1);
-  logger.expected.add("a mail could not be sent and is given up");
+  logger.expected.add("a mail could not be sent, and is dropped after its last attempt");
   expect(await deliver(transport)).toBe(2);
   transport.close();
   expect(smtp.received).toEqual([]);
   expect(await waiting()).toEqual([]);
-  expect(logger.has("a mail could not be sent and is given up")).toBe(true);
+  expect(logger.has("a mail could not be sent, and is dropped after its last attempt")).toBe(true);
 });
 
 test("what is refused is tried again later and later, and arrives when the server takes it", async () => {

@@ -51,7 +51,7 @@ async function deliver({ db, transport, logger }: DeliveryDeps, queued: QueuedMa
     const mail = await queued.open();
     if (mail !== null && !expired) await sendInTime(transport, mail, `mail-${id}`);
     if (mail !== null && expired)
-      logger.error({ mail: id, attempts }, "a mail could not be sent and is given up");
+      logger.error({ mail: id, attempts }, "a mail could not be sent, and is dropped after its last attempt");
   } catch (error) {
     const pause_s = Math.min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** Math.min(attempts - 1, 20));
     await postponeMail(db, id, pause_s);
@@ -72,7 +72,7 @@ async function sendInTime(transport: MailTransport, mail: Mail, id: string): Pro
     await Promise.race([
       transport.send(mail, id),
       delay(SEND_WITHIN_MS, undefined, { signal: late.signal }).then(() => {
-        throw new Error(`the mail server did not take it within ${SEND_WITHIN_MS / 1000} s`);
+        throw new Error(`the mail server did not accept it within ${SEND_WITHIN_MS / 1000} s`);
       }),
     ]);
   } finally {

@@ -112,7 +112,7 @@ export class DiskMultipart implements MultipartUploads {
       if (sent === there) return there;
       // One of the two is damaged, and only the sender can tell which: kept, the right one could never take the wrong one's place.
       await this.#inTurn(() => uploads.unmark(uploadId, partNumber));
-      throw mismatch(`Part ${partNumber} came before with other bytes. Send it again.`);
+      throw mismatch(`Part ${partNumber} was sent before with different bytes. Send it again.`);
     }
     const claim = await room.claim(sizeBytes);
     try {

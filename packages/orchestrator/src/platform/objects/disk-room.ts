@@ -44,7 +44,7 @@ export class DiskRoom {
 }
 
 export function noRoom(): Error {
-  return unavailable("The object store has no room for this object.");
+  return unavailable("The object store has no space for this object.");
 }
 
 export function isDiskFull(error: unknown): boolean {

@@ -24,7 +24,7 @@ export class NewestReception {
       await before?.ended;
       return await receive();
     } catch (error) {
-      if (isOvertaken) throw new ApiError("conflict", "This is being sent by another request.");
+      if (isOvertaken) throw new ApiError("conflict", "Another request is already sending this.");
       throw error;
     } finally {
       if (this.#receiving.get(name) === own) this.#receiving.delete(name);

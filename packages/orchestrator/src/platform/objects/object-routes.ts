@@ -46,13 +46,13 @@ async function put(
     const permission = permit(store, request, "PUT");
     if (permission.method !== "PUT") throw new TypeError("a PUT was permitted as something else");
     if (raw.headers["content-encoding"] !== undefined) {
-      throw new ApiError("object_mismatch", "Send the object as it is, without a content coding.");
+      throw new ApiError("object_mismatch", "Send the object as it is, without a content encoding.");
     }
     const length = raw.headers["content-length"];
     if (length !== undefined && length !== String(permission.sizeBytes)) {
       throw new ApiError(
         "object_mismatch",
-        `The URL permits ${permission.sizeBytes} bytes; the request announces ${length}.`,
+        `The URL permits ${permission.sizeBytes} bytes, but the request announces ${length}.`,
       );
     }
     const over = turns.begin(permission.key);
@@ -66,7 +66,7 @@ async function put(
     }
   } catch (error) {
     if (raw.destroyed && !raw.complete)
-      throw new ApiError("invalid_request", "The upload was cut off.", { issues: [] });
+      throw new ApiError("invalid_request", "The upload was interrupted.", { issues: [] });
     lingerBriefly(request, reply);
     throw error;
   }

@@ -31,13 +31,13 @@ export async function receiveBytes(
   };
   for await (const chunk of source.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     received += chunk.length;
-    if (received > sizeBytes) throw mismatch("What was sent is longer than its URL permits.");
+    if (received > sizeBytes) throw mismatch("The request body is longer than its URL permits.");
     waiting.push(chunk);
     waitingBytes += chunk.length;
     if (waitingBytes >= BLOCK_BYTES) await handOn();
   }
   await handOn();
-  if (received !== sizeBytes) throw mismatch("What was sent is shorter than its URL says.");
+  if (received !== sizeBytes) throw mismatch("The request body is shorter than its URL says.");
   return hash.digest("hex");
 }
 

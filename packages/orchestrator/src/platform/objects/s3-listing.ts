@@ -64,7 +64,7 @@ function nextPosition(xml: string, listing: Listing, isEncoded: boolean): Record
     position[parameter] = element === "NextKeyMarker" ? decodeKey(value, isEncoded) : value;
   }
   // Without one the same page would come for ever.
-  if (Object.keys(position).length === 0) throw new Error("the object store's list ends in the middle");
+  if (Object.keys(position).length === 0) throw new Error("the object store's list is incomplete");
   return position;
 }
 

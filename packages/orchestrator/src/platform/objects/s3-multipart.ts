@@ -47,7 +47,7 @@ export class S3Multipart implements MultipartUploads {
     requireObjectKey(key);
     const response = await this.#client.call({ method: "POST", key, query: { uploads: "" } }, [200]);
     const uploadId = xmlText(await response.text(), "UploadId");
-    if (uploadId === null || uploadId === "") throw unavailable("The object store did not begin the upload.");
+    if (uploadId === null || uploadId === "") throw unavailable("The object store did not start the upload.");
     return uploadId;
   }
 

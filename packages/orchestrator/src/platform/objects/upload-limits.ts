@@ -40,7 +40,7 @@ export class UploadTurns {
     if (running >= MOST_OF_ORG)
       throw new ApiError(
         "rate_limited",
-        `${MOST_OF_ORG} uploads of this organisation are under way. Try again when one of them has ended.`,
+        `${MOST_OF_ORG} uploads of this organisation are in progress. Try again when one of them has finished.`,
         { retry_after_s: 5 },
         { "retry-after": "5" },
       );

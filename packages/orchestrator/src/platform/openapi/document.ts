@@ -54,9 +54,9 @@ interface Response {
 }
 
 const DESCRIPTION =
-  "Attestore proves that backups restore. Agents speak the calls under /v1/, people and their programs those under /api/. " +
+  "Attestore proves that backups restore. Agents use the calls under /v1/; people and their programs use those under /api/. " +
   "Timestamps are RFC 3339 in UTC, durations carry their unit in their name, digests and hashes are lower-case hex SHA-256, sizes are bytes. " +
-  "A list comes newest first, in pages of `limit`; `next_cursor` is the `cursor` of the page after. " +
+  "Lists are newest first, in pages of `limit`; `next_cursor` is the `cursor` of the next page. " +
   "An `Idempotency-Key` makes a call that changes something safe to repeat.";
 
 const SECURITY_SCHEMES = {
@@ -158,7 +158,8 @@ const IDEMPOTENCY_KEY: Parameter = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
-  description: "A ULID or UUID of the caller's: the same key with the same body gets the first answer again.",
+  description:
+    "A ULID or UUID chosen by the caller: the same key with the same body gets the first answer again.",
   schema: { type: "string", maxLength: 36 },
   example: "01890a5d-ac96-774b-bcce-b302099a8057",
 };
@@ -192,7 +193,7 @@ function propertiesOf(schema: unknown): Record<string, JsonSchema> {
 
 const HEADERS = {
   "X-Request-Id": { description: "The request's id, `req_…`.", schema: { type: "string" } },
-  "Retry-After": { description: "Whole seconds until another try is worth it.", schema: { type: "string" } },
+  "Retry-After": { description: "Seconds to wait before trying again.", schema: { type: "string" } },
 };
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/X-Request-Id" } };
 

@@ -13,7 +13,7 @@ export async function findBinaries(configured: string | undefined): Promise<stri
     if (await exists(join(configured, "bin", "postgres"))) return configured;
     throw new UserError(
       "postgres_missing",
-      `ATTESTORE_POSTGRES names ${configured}, where there is no bin/postgres.`,
+      `ATTESTORE_POSTGRES is ${configured}, which has no bin/postgres.`,
     );
   }
   const root = locatePackage();

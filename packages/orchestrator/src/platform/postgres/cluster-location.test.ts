@@ -121,7 +121,7 @@ test("where private mounts are forbidden, the barred directory is named", async 
   const withoutMounts = ["setpriv", "--inh-caps=-sys_admin", "--bounding-set=-sys_admin", "--"];
   const service = here.start("serve", [], {}, withoutMounts);
   const { failed } = await service.said((line) => line.failed);
-  expect(failed).toContain(`may not enter ${home}`);
+  expect(failed).toContain(`cannot enter ${home}`);
   expect(failed).toContain("ATTESTORE_DATA");
   expect(await readdir(join(here.data, "postgres"))).not.toContain("runtime");
 });
@@ -131,7 +131,7 @@ test("a data directory of somebody else, or one that cannot be made, is the pers
   await service.opened();
   const asNobody = ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--"];
   const stranger = here.start("command", [], {}, asNobody);
-  expect((await stranger.said((line) => line.failed)).failed).toContain("Run it as the user of the service");
+  expect((await stranger.said((line) => line.failed)).failed).toContain("Run this as the service's user");
   await service.end("SIGTERM");
   here.data = "/proc/none";
   const impossible = here.start("serve");

@@ -112,7 +112,7 @@ async function unreachable(user: PostgresUser, home: string, binaries: string): 
     (await firstBarred(user, home)) ?? (await firstBarred(user, join(binaries, "bin", "postgres")));
   return new UserError(
     "data_directory",
-    `PostgreSQL runs as the user ${user.name}, who may not enter ${barred ?? home}, and this system does not allow a private mount. ` +
-      "Put the data directory (ATTESTORE_DATA) and the program where every user may go, such as /var/lib and /opt, or run the service as an unprivileged user.",
+    `PostgreSQL runs as the user ${user.name}, who cannot enter ${barred ?? home}, and this system does not allow a private mount. ` +
+      "Put the data directory (ATTESTORE_DATA) and the program where every user has access, such as /var/lib and /opt, or run the service as an unprivileged user.",
   );
 }

@@ -34,7 +34,7 @@ export async function ensureCluster(home: string, placement: ClusterLocation, lo
   if ((await readdir(home)).includes(CLUSTER)) {
     throw new UserError(
       "data_directory",
-      `${clusterDirectory(home)} exists but holds no PostgreSQL cluster (PG_VERSION is missing). Restore it from a backup, or move it away to start afresh.`,
+      `${clusterDirectory(home)} exists but contains no PostgreSQL cluster (PG_VERSION is missing). Restore it from a backup, or move it away to start with an empty database.`,
     );
   }
   const unfinished = join(home, UNFINISHED);
@@ -86,7 +86,7 @@ async function requireVersion(placement: ClusterLocation, cluster: string, direc
   if (server === cluster) return;
   throw new UserError(
     "postgres_version",
-    `${directory} was made by PostgreSQL ${cluster}, and the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that made it, or point ATTESTORE_POSTGRES at a PostgreSQL ${cluster}, and move the data by a dump (docs/operate.md, "A new major version of PostgreSQL").`,
+    `${directory} was created by PostgreSQL ${cluster}, but the PostgreSQL here is ${server}. Nothing was changed. Run the version of this service that created it, or set ATTESTORE_POSTGRES to a PostgreSQL ${cluster}, and move the data with a dump (docs/operate.md, "A new major version of PostgreSQL").`,
   );
 }
 

@@ -55,6 +55,6 @@ export async function requireDurableExternal(connection: ConnectionSettings, log
 function refusal(whose: string, settings: string[]): UserError {
   return new UserError(
     "database_unusable",
-    `${whose} runs with ${settings.join(", ")}: a receipt that was acknowledged could be lost in a power failure. Switch it on (ALTER SYSTEM, ALTER DATABASE and ALTER ROLE can all change it), then start again.`,
+    `${whose} runs with ${settings.join(", ")}: a power failure could lose an acknowledged receipt. Turn it on (ALTER SYSTEM, ALTER DATABASE and ALTER ROLE can all change it), then start again.`,
   );
 }

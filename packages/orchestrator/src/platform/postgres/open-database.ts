@@ -59,7 +59,7 @@ export async function openDatabase(options: OpenDatabaseOptions): Promise<OpenDa
     if (code === null || !UNUSABLE_DIRECTORY.has(code)) throw error;
     throw new UserError(
       "data_directory",
-      `The data directory ${options.dataDirectory} cannot be used (${code}). Run it as the user of the service, or as root, or choose another directory with ATTESTORE_DATA.`,
+      `The data directory ${options.dataDirectory} cannot be used (${code}). Run this as the service's user or as root, or choose another directory with ATTESTORE_DATA.`,
       { cause: error },
     );
   }
@@ -157,7 +157,7 @@ async function connectionOfRunning(dataDirectory: string): Promise<ConnectionSet
     if (errorCode(error) !== "28000") return null;
     throw new UserError(
       "database_unusable",
-      `The service that runs on ${dataDirectory} does not take commands from this user. Run the command as the user of the service, or as root.`,
+      `The service on ${dataDirectory} does not accept commands from this user. Run the command as the service's user or as root.`,
     );
   } finally {
     await client.end().catch(() => undefined);
@@ -169,7 +169,7 @@ function inUse(directory: string, holder: DirectoryHolder | null): UserError {
   return new UserError(
     "data_directory_in_use",
     holder?.role === "command"
-      ? `A command (${who}) is still working on the data directory ${directory}. Try again when it is done.`
-      : `The data directory ${directory} is in use by a service that runs (${who}). Stop it first, or choose another directory with ATTESTORE_DATA. If it runs with DATABASE_URL, set the same DATABASE_URL here.`,
+      ? `A command (${who}) is still using the data directory ${directory}. Try again when it is done.`
+      : `The data directory ${directory} is in use by a running service (${who}). Stop it first, or choose another directory with ATTESTORE_DATA. If it runs with DATABASE_URL, set the same DATABASE_URL here.`,
   );
 }

@@ -21,7 +21,7 @@ export async function clearOrphan(clusterDirectory: string, log: Logger): Promis
   const left = await readPostmasterPid(clusterDirectory);
   if (left === null) return;
   if ((await processesWorkingIn(clusterDirectory)).includes(left.pid)) {
-    log.warn({ pid: left.pid }, "stopping the PostgreSQL server that an earlier run left behind");
+    log.warn({ pid: left.pid }, "stopping the PostgreSQL server left behind by an earlier run");
     await stopOrphan(clusterDirectory, left.pid);
   }
   if ((await processesWorkingIn(clusterDirectory)).length > 0) return; // Its last processes are ending; the start retries.

@@ -25,7 +25,7 @@ export async function choosePostgresUser(
     if (owner === null || owner === own) return null;
     throw new UserError(
       "data_directory",
-      `${clusterDirectory} belongs to user ${await nameOf(owner)}, and this process runs as ${await nameOf(own ?? -1)}. Run it as ${await nameOf(owner)} or as root.`,
+      `${clusterDirectory} belongs to user ${await nameOf(owner)}, but this process runs as ${await nameOf(own ?? -1)}. Run it as ${await nameOf(owner)} or as root.`,
     );
   }
   const users = await readPasswd();
@@ -44,8 +44,8 @@ export async function choosePostgresUser(
   throw new UserError(
     "postgres_missing",
     wanted === undefined
-      ? `PostgreSQL does not run as root, and neither user ${CANDIDATES.join(" nor ")} exists. Run the service as an unprivileged user, or name one with ATTESTORE_POSTGRES_USER.`
-      : `ATTESTORE_POSTGRES_USER names ${wanted}, which is not an unprivileged user of this system (/etc/passwd).`,
+      ? `PostgreSQL does not run as root, and neither user ${CANDIDATES.join(" nor ")} exists. Run the service as an unprivileged user, or set ATTESTORE_POSTGRES_USER to one.`
+      : `ATTESTORE_POSTGRES_USER is ${wanted}, which is not an unprivileged user of this system (/etc/passwd).`,
   );
 }
 

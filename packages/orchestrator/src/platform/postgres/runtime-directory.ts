@@ -45,7 +45,7 @@ export async function makeRuntimeDirectory(home: string, user: PostgresUser | nu
   }
   throw new UserError(
     "data_directory",
-    `No directory for PostgreSQL's socket: none of ${bases.join(", ")} can be written to.`,
+    `No directory for PostgreSQL's socket: none of ${bases.join(", ")} is writable.`,
   );
 }
 

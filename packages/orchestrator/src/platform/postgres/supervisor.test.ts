@@ -179,7 +179,7 @@ test("an initdb that was cut off is begun afresh; a cluster without its version 
   await service.end("SIGTERM");
   await rm(join(here.cluster, "PG_VERSION"));
   const { failed } = await here.start("serve").said((line) => line.failed);
-  expect(failed).toContain("holds no PostgreSQL cluster");
+  expect(failed).toContain("contains no PostgreSQL cluster");
 });
 
 test("a cluster of another major version is refused before anything is started", async () => {
@@ -188,7 +188,7 @@ test("a cluster of another major version is refused before anything is started",
   await service.end("SIGTERM");
   await writeFile(join(here.cluster, "PG_VERSION"), "17\n");
   const { failed } = await here.start("serve").said((line) => line.failed);
-  expect(failed).toContain("made by PostgreSQL 17");
+  expect(failed).toContain("created by PostgreSQL 17");
   expect(failed).toContain("docs/operate.md");
 });
 

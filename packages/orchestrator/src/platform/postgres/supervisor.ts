@@ -94,7 +94,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       if (stopping.signal.aborted) return;
       log.error(
         { exit_code: end.exitCode, signal: end.signal },
-        "PostgreSQL ended by itself; starting it again",
+        "PostgreSQL stopped unexpectedly; starting it again",
       );
       const next = await startAgain(start, stopping.signal, log);
       if (next === null) return;

@@ -69,7 +69,7 @@ async function ensureAuthority(
   if (!publicKey.export({ format: "der", type: "spki" }).equals(key.spki))
     throw new UserError(
       "certificate",
-      `${caFile} is not the certificate of the authority's key. Restore the key, or, where ATTESTORE_CA_KEY names the token's, move the one of ${join(directory, "ca.key")} there: attestore-server keys move.`,
+      `${caFile} is not the certificate of the authority's key. Restore the keyor, if ATTESTORE_CA_KEY names a key in the token, move the one in ${join(directory, "ca.key")} there: attestore-server keys move.`,
     );
   return { key, certificatePem };
 }
@@ -80,7 +80,7 @@ async function fileKey(directory: string, caFile: string): Promise<AuthorityKey>
     if ((await nullIfMissing(readFile(caFile, "utf8"))) !== null) {
       throw new UserError(
         "certificate",
-        `${keyFile} is missing and ${caFile} is there. Restore the key from a backup, or remove ${caFile} to begin with a new authority, which every agent then has to be given.`,
+        `${keyFile} is missing, but ${caFile} exists. Restore the key from a backup, or remove ${caFile} to start with a new authority, which every agent then needs.`,
       );
     }
     await createFile(keyFile, await generateKeyPem());

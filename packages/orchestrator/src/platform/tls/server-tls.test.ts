@@ -194,7 +194,7 @@ test("a certificate of one's own is used as it is; a wrong pair is explained", a
     loadServerTls({ ...settings, ...change }, silentLogger);
   await expect(wrong({})).rejects.toMatchObject({
     code: "certificate",
-    message: expect.stringContaining("is not that of"),
+    message: expect.stringContaining("does not belong to"),
   });
   await expect(wrong({ keyFile: undefined })).rejects.toMatchObject({ code: "invalid_setting" });
   await expect(wrong({ certificateFile: join(root, "none.pem") })).rejects.toMatchObject({

@@ -46,7 +46,7 @@ export async function loadServerTls(
     const leaf = new X509Certificate(local.pem);
     log.info(
       { names: leaf.subjectAltName, valid_to: leaf.validTo, ca_file: local.caFile },
-      "made a server certificate",
+      "created a server certificate",
     );
   }
   // With the authority behind the leaf, so that a client that knows its fingerprint alone gets to it.
@@ -67,7 +67,7 @@ async function loadOwn(
   if (certificateFile === undefined || keyFile === undefined) {
     throw new UserError(
       "invalid_setting",
-      "ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY go together: set both or neither.",
+      "ATTESTORE_TLS_CERT and ATTESTORE_TLS_KEY belong together: set both or neither.",
     );
   }
   const certificate = await readPem("ATTESTORE_TLS_CERT", certificateFile);
@@ -77,7 +77,7 @@ async function loadOwn(
   if (!leaf.checkPrivateKey(privateKey)) {
     throw new UserError(
       "certificate",
-      `The key in ${keyFile} (ATTESTORE_TLS_KEY) is not that of the first certificate in ${certificateFile} (ATTESTORE_TLS_CERT). The server's own certificate comes first, its chain after it.`,
+      `The key in ${keyFile} (ATTESTORE_TLS_KEY) does not belong to the first certificate in ${certificateFile} (ATTESTORE_TLS_CERT). The server's own certificate comes first, its chain after it.`,
     );
   }
   if (new Date(leaf.validTo) < now) {
@@ -101,7 +101,7 @@ function parse<T>(setting: string, path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new UserError("certificate", `${setting}: ${path} holds none in PEM that can be read.`, {
+    throw new UserError("certificate", `${setting}: ${path} contains no valid PEM of that kind.`, {
       cause: error,
     });
   }

@@ -106,9 +106,9 @@ export class Cryptoki {
       const got = library.func("unsigned long C_GetFunctionList(_Out_ void **list)") as (
         l: unknown,
       ) => number;
-      if (got(list) !== 0 || list[0] === null) throw new Error("it gives no list of functions");
+      if (got(list) !== 0 || list[0] === null) throw new Error("it returned no list of functions");
     } catch (error) {
-      throw new TokenRefusal("module", `${module} is no PKCS#11 module: ${String(error)}`);
+      throw new TokenRefusal("module", `${module} is not a PKCS#11 module: ${String(error)}`);
     }
     const pointers = koffi.decode(list[0], FUNCTIONS_AT, koffi.array("void *", FUNCTION_COUNT)) as bigint[];
     for (const [name, [index, parameters]] of Object.entries(FUNCTIONS)) {

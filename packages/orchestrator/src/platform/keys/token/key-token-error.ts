@@ -3,11 +3,11 @@ import { type ApiError, unavailable } from "../../errors/api-error.ts";
 import type { TokenFailure, TokenFailureReason } from "./token-calls.ts";
 
 const WHAT_NEXT: Readonly<Record<Exclude<TokenFailureReason, "data">, string>> = {
-  module: "Check ATTESTORE_PKCS11_MODULE, and who may read the file.",
+  module: "Check ATTESTORE_PKCS11_MODULE, and the file's permissions.",
   token:
     "Check that the token is connected, and the names in the pkcs11: URIs; `pkcs11-tool --module … --list-token-slots` shows what there is.",
-  pin: "It is not tried again, since a token locks itself after a few. Put ATTESTORE_PKCS11_PIN right.",
-  key: "`attestore-server keys list` shows what the token has; `attestore-server keys move` makes or moves what is missing.",
+  pin: "The service does not retry, since a token locks itself after a few attempts. Correct ATTESTORE_PKCS11_PIN.",
+  key: "`attestore-server keys list` shows which keys the token has; `attestore-server keys move` creates or moves the missing ones.",
   lost: "Check that the token is connected and answers.",
   refused: "Check that the token has the mechanisms that docs/operate.md names.",
   silent: "Check that the token is connected and answers.",

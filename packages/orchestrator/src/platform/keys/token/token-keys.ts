@@ -117,6 +117,6 @@ function publicKeyOf(kind: "ed25519" | "p256", publicKey: Uint8Array) {
 function wrong(uri: string): KeyTokenError {
   return new KeyTokenError({
     reason: "key",
-    message: `${uri}: it made a signature that is not of its public key`,
+    message: `${uri}: it made a signature that does not match its public key`,
   });
 }

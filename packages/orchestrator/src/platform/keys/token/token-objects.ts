@@ -36,7 +36,7 @@ export class TokenObjects {
     if (!flag(CK.CKA_SENSITIVE) || flag(CK.CKA_EXTRACTABLE))
       throw new TokenRefusal(
         "key",
-        `${text} can be read out of the token: it has to be sensitive and not extractable`,
+        `${text} can be read out of the token: it must be sensitive and not extractable`,
       );
     if (kind === "aes256") return { publicKey: new Uint8Array() };
     return { publicKey: this.publicHalf(text, kind) };
@@ -62,7 +62,7 @@ export class TokenObjects {
     if (object === undefined || more.length > 0)
       throw new TokenRefusal(
         "key",
-        `${text}: the token has ${more.length + (object === undefined ? 0 : 1)} such public keys, and not one`,
+        `${text}: the token has ${more.length + (object === undefined ? 0 : 1)} such public keys instead of one`,
       );
     // An octet string in DER; some tokens give the point alone.
     const point = this.#cryptoki.attribute(session, object, CK.CKA_EC_POINT);
@@ -114,7 +114,7 @@ export class TokenObjects {
         ...names(uri),
       ]);
     else if (!Buffer.from(this.publicHalf(text, kind)).equals(publicKey))
-      throw new TokenRefusal("key", `${text} is another key already`);
+      throw new TokenRefusal("key", `${text} is already another key`);
     this.#cryptoki.create(session, [
       [CK.CKA_CLASS, CK.CKO_PRIVATE_KEY],
       [CK.CKA_SIGN, true],
@@ -148,7 +148,7 @@ export class TokenObjects {
     if (only === undefined || fitting.length > 1)
       throw new TokenRefusal(
         "token",
-        `${uri.text}: the module has ${fitting.length} such tokens, and not one`,
+        `${uri.text}: the module has ${fitting.length} such tokens instead of one`,
       );
     const open = this.#sessions.get(only.slot);
     if (open !== undefined) return open;
