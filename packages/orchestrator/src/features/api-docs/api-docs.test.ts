@@ -1,10 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Value } from "typebox/value";
 import type { TSchema } from "typebox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientTypes } from "../../../../../tools/client/client-types.ts";
 import { startTestService, type TestService } from "../../../test/service.ts";
 import { validatorCompiler } from "../../platform/http/compile-validator.ts";
 import { exampleOf } from "../../platform/openapi/example.ts";
@@ -78,9 +75,4 @@ test("the page names every call, and loads nothing from elsewhere", async () => 
   expect((await service.call({ method: "GET", path: "/api/docs.css" })).headers["content-type"]).toContain(
     "text/css",
   );
-});
-
-test("the typed client is of these routes: after a change, npm run client", () => {
-  const written = readFileSync(join(import.meta.dirname, "../../../../contract/src/client/paths.ts"), "utf8");
-  expect(clientTypes(documentOf(apiRoutes(), "https://localhost:8443")) === written).toBe(true);
 });

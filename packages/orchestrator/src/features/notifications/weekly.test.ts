@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { makeHistory } from "../../../test/history.ts";
 import { startSmtpServer, type TestSmtpServer } from "../../../test/smtp.ts";
 import { startTestService, type TestOrg, type TestService, type TestUser } from "../../../test/service.ts";
@@ -13,7 +13,6 @@ import { lastWholeWeek } from "./iso-week.ts";
 import { queueWeeklyEvidence } from "./weekly-evidence.ts";
 import { weeklyMail } from "./weekly-mail.ts";
 
-const VERIFIER = new URL("../../../../verifier/src/main.ts", import.meta.url).pathname;
 const { signal } = new AbortController();
 /** A Monday: what was recorded today is of the week before. */
 const monday = new Date(Date.now() + 7 * 86_400_000);
@@ -111,7 +110,7 @@ test("who asked for it gets the week's receipts once, whatever the number of rep
   await writeFile(join(directory, "agent.pub"), `${agent.publicKeyWire}\n`);
   await writeFile(join(directory, "log.vkey"), `${agent.log.verifier_key}\n`);
   const { stdout } = await promisify(execFile)(process.execPath, [
-    VERIFIER,
+    inject("programs")["attestore-verify"],
     ...names,
     "--key",
     join(directory, "agent.pub"),

@@ -1,5 +1,3 @@
-import type { Failure } from "./failures.ts";
-
 /** The days that are shown: how many there are from the first, today's the last. */
 export interface Strip {
   /** `2026-11-21`, UTC */
@@ -17,7 +15,7 @@ export function stripOf(
   strip: Strip,
   marks: string,
   missed: readonly string[],
-  failures: readonly Failure[],
+  failures: readonly { day: string }[],
 ): string {
   const letters = Array.from({ length: strip.days }, () => "-");
   const set = (index: number, letter: string): void => {

@@ -1,7 +1,6 @@
 import { firstIdAt } from "@attestore/contract";
 import { sql } from "kysely";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
-import { FAILURES, lastDone } from "./source-state.ts";
 import type { SourceRow } from "./store.ts";
 
 export interface Failure {
@@ -9,6 +8,27 @@ export interface Failure {
   /** `2026-11-21`, UTC */
   day: string;
   at: Date;
+}
+
+/** Gravest first. */
+export const FAILURES = [
+  "restore_failed",
+  "backup_failed",
+  "attestation_failed",
+] as const satisfies Failure["kind"][];
+
+/** When that was last done which failed: of a restore test the last one that ran, of the others the last backup. */
+export function lastDone(
+  {
+    tested_at,
+    last_proven_at,
+    last_backup_at,
+  }: Pick<SourceRow, "tested_at" | "last_proven_at" | "last_backup_at">,
+  kind: Failure["kind"],
+): Date | null {
+  if (kind !== "restore_failed") return last_backup_at;
+  if (tested_at === null || last_proven_at === null) return tested_at ?? last_proven_at;
+  return tested_at > last_proven_at ? tested_at : last_proven_at;
 }
 
 /** What agents reported that could not be done, once a kind and day, by source. */

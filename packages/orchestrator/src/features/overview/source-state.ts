@@ -1,6 +1,6 @@
 import type { IncidentKind, SourceConcern, SourceState } from "@attestore/contract";
 import type { SourceProof } from "../sources/read-proofs.ts";
-import type { Failure } from "./failures.ts";
+import { FAILURES, lastDone, type Failure } from "./failures.ts";
 import type { SourceRow } from "./store.ts";
 
 /** What is known of a source besides its record. */
@@ -80,27 +80,6 @@ const CONCERNS = {
   backup_failed: "backup_failed",
   attestation_failed: "attestation_failed",
 } as const satisfies Record<Failure["kind"], SourceConcern>;
-
-/** Gravest first. */
-export const FAILURES = [
-  "restore_failed",
-  "backup_failed",
-  "attestation_failed",
-] as const satisfies Failure["kind"][];
-
-/** When that was last done which failed: of a restore test the last one that ran, of the others the last backup. */
-export function lastDone(
-  {
-    tested_at,
-    last_proven_at,
-    last_backup_at,
-  }: Pick<SourceRow, "tested_at" | "last_proven_at" | "last_backup_at">,
-  kind: Failure["kind"],
-): Date | null {
-  if (kind !== "restore_failed") return last_backup_at;
-  if (tested_at === null || last_proven_at === null) return tested_at ?? last_proven_at;
-  return tested_at > last_proven_at ? tested_at : last_proven_at;
-}
 
 /** What could not be done and has not been done since. */
 function failuresSince(source: Judging, failures: readonly Failure[]): Map<SourceConcern, Date> {

@@ -1,13 +1,7 @@
-import { parseLeaf, ProofError, type Leaf } from "@attestore/proof";
-import type { Check } from "./check.ts";
+import { parseLeaf, ProofError } from "@attestore/proof";
+import type { Check, LeafRow, ParsedLeaf } from "./check.ts";
 import { checkEvent, readEvents } from "./check-event.ts";
-import type { LeafRow } from "./check-log.ts";
 import { checkReceipt, readReceipts } from "./check-receipt.ts";
-
-export interface ParsedLeaf {
-  row: LeafRow;
-  leaf: Leaf;
-}
 
 /** Compares the receipts and events of these leaves with them. */
 export async function checkEntries(check: Check, rows: readonly LeafRow[]): Promise<void> {

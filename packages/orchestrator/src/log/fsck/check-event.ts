@@ -13,8 +13,7 @@ import {
 import { envelopeSha256 } from "../envelope-sha256.ts";
 import { plainArray } from "../../platform/database/packed.ts";
 import type { SqlSession, PreparedQuery } from "../../platform/database/sql-session.ts";
-import type { Check } from "./check.ts";
-import type { ParsedLeaf } from "./check-entries.ts";
+import type { Check, ParsedLeaf } from "./check.ts";
 import { compareFields } from "./compare-fields.ts";
 
 interface EventRow {

@@ -2,19 +2,13 @@ import { CompactRange, equalBytes, leafHash, TILE_HEIGHT, type Hash } from "@att
 import { logOrigin } from "../log-keys.ts";
 import { packHashes } from "../../platform/database/packed.ts";
 import type { PreparedQuery } from "../../platform/database/sql-session.ts";
-import type { Check } from "./check.ts";
+import type { Check, LeafRow } from "./check.ts";
 import { checkEntries } from "./check-entries.ts";
 import { HeadComparison } from "./check-heads.ts";
 import { TileComparison } from "./check-tiles.ts";
 
 /** Leaves read at once: at most 6.5 MB. */
 const PAGE = 100;
-
-export interface LeafRow {
-  log_index: number;
-  leaf_hash: Buffer;
-  leaf: Buffer;
-}
 
 const LEAVES: PreparedQuery = {
   name: "fsck_leaves",

@@ -1,3 +1,4 @@
+import type { Leaf } from "@attestore/proof";
 import type { LogIdentity } from "../log-keys.ts";
 import type { SqlSession } from "../../platform/database/sql-session.ts";
 import type { Counts, Report } from "./finding.ts";
@@ -10,4 +11,15 @@ export interface Check {
   orgId: string;
   counts: Counts;
   report: Report;
+}
+
+export interface LeafRow {
+  log_index: number;
+  leaf_hash: Buffer;
+  leaf: Buffer;
+}
+
+export interface ParsedLeaf {
+  row: LeafRow;
+  leaf: Leaf;
 }
