@@ -27,10 +27,6 @@ beforeAll(() => {
     `export default { test: { projects: [{ test: { name: "unit", include: ["packages/**/*.test.ts"] } }] } };\n`,
   );
   write("packages/proof/package.json", `{ "name": "@attestore/proof", "type": "module" }\n`);
-  write(
-    "tools/layers/known.json",
-    `{ "circles": [], "crossings": [], "testsAlone": [], "undeclared": [] }\n`,
-  );
   write("packages/proof/src/index.ts", `export { two } from "./two.ts";\n`);
   write("packages/proof/src/two.ts", "export const two = 2;\n");
   write(

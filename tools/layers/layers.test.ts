@@ -1,13 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 /** A repository that keeps every rule, into which each test puts what breaks one. */
 let root: string;
-
-const KNOWN = "tools/layers/known.json";
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "attestore-layers-"));
@@ -37,7 +35,6 @@ beforeEach(() => {
     "packages/agent/src/state/open.ts",
     `import type { Key } from "../keys/key.ts"; export const open = (key: Key): Key => key;`,
   );
-  known({});
 });
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -45,10 +42,6 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), text);
-}
-
-function known(lists: Record<string, string[]>): void {
-  write(KNOWN, JSON.stringify({ circles: [], crossings: [], testsAlone: [], undeclared: [], ...lists }));
 }
 
 function run(program: "main" | "draw", ...args: string[]): { status: number | null; text: string } {
@@ -76,38 +69,11 @@ test.each([
     "a program of its own",
     `export type Key = number; export const url = new URL("../state/open.ts", import.meta.url);`,
   ],
-])("a new circle of folders through %s is refused, and taken where it is known", (_, text) => {
+])("a new circle of folders through %s is refused", (_, text) => {
   write("packages/agent/src/keys/key.ts", text);
   const { status, text: said } = run("main");
   expect(status).toBe(1);
   expect(said).toContain(CIRCLE);
-  known({ circles: [CIRCLE] });
-  expect(run("main").status).toBe(0);
-});
-
-test("a known circle that is gone has to leave the list, which --forget does", () => {
-  known({ circles: [CIRCLE], testsAlone: ["packages/agent/src/gone.ts"] });
-  const { status, text } = run("main");
-  expect(status).toBe(1);
-  expect(text).toContain(CIRCLE);
-  expect(text).toContain("packages/agent/src/gone.ts");
-  expect(run("main", "--forget").status).toBe(0);
-  expect(JSON.parse(readFileSync(join(root, KNOWN), "utf8"))).toMatchObject({ circles: [], testsAlone: [] });
-});
-
-test("a known circle that became smaller is known as the smaller one", () => {
-  write("packages/agent/src/keys/key.ts", `export type Key = import("../state/open.ts").Other;`);
-  known({ circles: ["packages/agent/src: keys/ main.ts state/"] });
-  expect(run("main").status).toBe(1);
-  expect(run("main", "--forget").status).toBe(0);
-  expect(JSON.parse(readFileSync(join(root, KNOWN), "utf8"))).toMatchObject({ circles: [CIRCLE] });
-  expect(run("main").status).toBe(0);
-});
-
-test("--forget puts nothing in", () => {
-  write("packages/agent/src/keys/key.ts", `export type Key = import("../state/open.ts").Other;`);
-  expect(run("main", "--forget").status).toBe(1);
-  expect(JSON.parse(readFileSync(join(root, KNOWN), "utf8"))).toMatchObject({ circles: [] });
 });
 
 test.each([

@@ -32,7 +32,7 @@ const ENTRIES = [
   "packages/dashboard/src/main.tsx",
 ];
 
-/** Each of a kind, named so that a list of known ones can hold it. */
+/** What breaks each kind of rule, a line each. */
 export interface Findings {
   /** Folders and files that import each other in a circle. */
   readonly circles: readonly string[];
