@@ -27,6 +27,7 @@ beforeAll(() => {
     `export default { test: { projects: [{ test: { name: "unit", include: ["packages/**/*.test.ts"] } }] } };\n`,
   );
   write("packages/proof/package.json", `{ "name": "@attestore/proof", "type": "module" }\n`);
+  write("tools/one.ts", "");
   write("packages/proof/src/index.ts", `export { two } from "./two.ts";\n`);
   write("packages/proof/src/two.ts", "export const two = 2;\n");
   write(
