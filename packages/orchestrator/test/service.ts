@@ -14,11 +14,10 @@
  * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
  * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
  */
-import { callRecords } from "../src/features/submissions/call-records.ts";
 import { logErrorAnswer } from "../src/features/submissions/log-error-answer.ts";
-import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { type KeyObject, createHash, generateKeyPairSync } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Pool } from "pg";
@@ -49,7 +48,7 @@ import { openTestDatabase } from "./database/test-database.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
 import { type AppOptions, buildApp } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
-import { createSealer, type Sealer } from "../src/platform/http/sealer.ts";
+import { type Sealer, createSealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
 import type { Mail } from "../src/platform/mail/mail.ts";
 import { listQueuedMail } from "../src/platform/mail/outbox.ts";
@@ -58,8 +57,9 @@ import { objectRoutes } from "../src/platform/objects/object-routes.ts";
 import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
 import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
-import { send, type Answer, type Call } from "./client.ts";
+import { type Answer, type Call, send } from "./client.ts";
 import { RecordingLogger } from "./recording-logger.ts";
+import { callRecords } from "../src/features/submissions/submit-entry.ts";
 
 export const LOG_HOST = "log.test";
 

@@ -5,22 +5,22 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { apiRoutes } from "../src/features/api-routes.ts";
-import { POLICY } from "../src/platform/http/policy.ts";
 import type { Route } from "../src/platform/http/route.ts";
-import { ownAddress, type Answer, type Call } from "./client.ts";
-import { startTestService, type TestService, type TestUser } from "./service.ts";
-import { nameOf, type Filled, type Slot } from "./tenancy/fill.ts";
+import { type Answer, type Call, ownAddress } from "./client.ts";
+import { type TestService, type TestUser, startTestService } from "./service.ts";
+import { type Filled, type Slot, nameOf } from "./tenancy/fill.ts";
 import { requestAbout } from "./tenancy/requests.ts";
 import { hashRows, rowsThatMix } from "./tenancy/rows.ts";
 import {
+  ROLES,
+  type Role,
+  type World,
   asSeenByOthers,
   idOf,
   makeWorld,
-  ROLES,
   startAttach,
-  type Role,
-  type World,
 } from "./tenancy/world.ts";
+import { POLICY } from "../src/platform/http/policy.ts";
 
 const UNLIMITED = {
   limit: 1_000_000,

@@ -27,7 +27,6 @@ import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
 import { SignedHeads } from "../log/signed-heads.ts";
-import { callRecords } from "../features/submissions/call-records.ts";
 import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
 import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
@@ -55,6 +54,7 @@ import { loadServerTls } from "../platform/tls/server-tls.ts";
 import { Cleanup } from "./cleanup.ts";
 import { drain, listen } from "./listen.ts";
 import { openObjects } from "./open-objects.ts";
+import { callRecords } from "../features/submissions/submit-entry.ts";
 
 export interface Service {
   /** Finishes what was accepted, then lets go of everything, the database last. */

@@ -2,11 +2,11 @@ import { AGENT_TOKEN, isId } from "@attestore/contract";
 import type { FastifyRequest } from "fastify";
 import type { Database } from "../../platform/database/schema.ts";
 import { bearerOf, credentialHash, unauthenticated } from "../../platform/http/bearer.ts";
-import { assertAllowed } from "../../platform/http/assert-allowed.ts";
 import { notFound } from "../../platform/errors/api-error.ts";
 import { subjectOf } from "../../platform/http/principal.ts";
 import { sessionCookie } from "../../platform/http/session-cookie.ts";
 import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
+import { assertAllowed } from "../../platform/http/policy.ts";
 
 /** What is read: a head shows whoever opened an auditor's link nothing of other times than the link's; leaves and their hashes do. */
 export type Read = "head" | "leaves";

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto";
 import { newId } from "@attestore/contract";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openTestDatabase, type TestDatabase } from "../../../test/database/test-database.ts";
+import { type TestDatabase, openTestDatabase } from "../../../test/database/test-database.ts";
 import { createSealer } from "../../platform/http/sealer.ts";
-import { rememberAnswer } from "../../platform/http/idempotency-store.ts";
 import { listQueuedMail, queueMail } from "../../platform/mail/outbox.ts";
-import { resealAll, SEALED_COLUMNS } from "./reseal.ts";
+import { SEALED_COLUMNS, resealAll } from "./reseal.ts";
+import { rememberAnswer } from "../../platform/http/idempotency.ts";
 
 let server: TestDatabase;
 beforeAll(async () => {

@@ -9,8 +9,7 @@ import {
 } from "@attestore/contract";
 import type { Database } from "../../platform/database/schema.ts";
 import { unauthenticated } from "../../platform/http/bearer.ts";
-import { needsPasskey } from "../../platform/http/assert-allowed.ts";
-import { readRoute, type Route, writeRoute } from "../../platform/http/route.ts";
+import { type Route, readRoute, writeRoute } from "../../platform/http/route.ts";
 import { CLEAR_SESSION_COOKIE } from "../../platform/http/session-cookie.ts";
 import { queueMail } from "../../platform/mail/outbox.ts";
 import { codeInvalid, issueCode, useCode, weighCode, weighRecoveryCode } from "../one-time-codes/codes.ts";
@@ -24,6 +23,7 @@ import { signOut } from "../sessions/end-sessions.ts";
 import { readerRecord } from "../auditor-links/reader.ts";
 import { sessionAnswer } from "./session-answer.ts";
 import { startSession } from "../sessions/start-session.ts";
+import { needsPasskey } from "../../platform/http/policy.ts";
 
 export function sessionRoutes(db: Database, deps: NoticeDeps): Route[] {
   const { sealer } = deps;

@@ -1,9 +1,9 @@
 import { HeadNotRecorded } from "../../log/head-not-recorded.ts";
 import { LogCorruption } from "../../log/log-corruption.ts";
-import { SubmissionRefused, type SubmissionRefusal } from "../../log/submission-refused.ts";
+import { type SubmissionRefusal, SubmissionRefused } from "../../log/submission-refused.ts";
 import { ApiError, unavailable } from "../../platform/errors/api-error.ts";
-import { keyInProgress } from "../../platform/http/idempotency-key.ts";
 import { agentRevoked } from "../../platform/http/lock-active-agent.ts";
+import { keyInProgress } from "../../platform/http/idempotency.ts";
 
 /** Only people can put a database that was set back right: agents need not ask every few seconds. */
 const RETRY_AFTER_S = "300";

@@ -1,10 +1,12 @@
-import type { EntryKind, LogEntry } from "../../log/entry.ts";
+import type { CallRecords, EntryKind, LogEntry } from "../../log/entry.ts";
 import type { Sequencer } from "../../log/sequencer.ts";
 import { SubmissionRefused } from "../../log/submission-refused.ts";
 import type { WireAnswer } from "../../platform/http/answer.ts";
 import type { SubmissionRecord } from "../../platform/http/route.ts";
 import { inclusionAnswer } from "./inclusion-answer.ts";
 import { logErrorAnswer } from "./log-error-answer.ts";
+import { insertAuditRows } from "../../platform/http/audit-row.ts";
+import { claimKeys, rememberPlaces } from "../../platform/http/idempotency.ts";
 
 export type Submissions = Sequencer<SubmissionRecord, WireAnswer>;
 
@@ -44,3 +46,25 @@ export async function submitEntry<Entry extends LogEntry>(
     throw error;
   }
 }
+
+/** What a call over HTTP leaves beside its entry: the answer under its idempotency key, and its row of the API log. */
+export const callRecords: CallRecords<SubmissionRecord, WireAnswer> = {
+  nameOf: ({ idempotency }) => idempotency?.scopeSha256.toString("base64") ?? null,
+
+  async lookup(session, calls, now) {
+    const keys = calls.flatMap(({ idempotency }) => idempotency ?? []);
+    const earlier = await claimKeys(session, keys, now);
+    return ({ idempotency }) => (idempotency === null ? null : earlier(idempotency));
+  },
+
+  insert(session, placed) {
+    const places = placed.flatMap(({ call, logIndex, treeSize }) =>
+      call.idempotency === null ? [] : [{ key: call.idempotency, logIndex, treeSize }],
+    );
+    const rows = placed.map(({ call }) => call.auditRow(201));
+    return [
+      ...(places.length === 0 ? [] : [rememberPlaces(session, places)]),
+      insertAuditRows(session, rows),
+    ];
+  },
+};

@@ -1,12 +1,14 @@
 import type { FastifyRequest } from "fastify";
 import type { Database } from "../database/schema.ts";
-import { assertActive, type AgentCredentials } from "./agent-credentials.ts";
+import { type AgentCredentials, assertActive } from "./agent-credentials.ts";
 import { authenticateAuthKey } from "./auth-key-credentials.ts";
 import { bearerOf, credentialHash, unauthenticated } from "./bearer.ts";
 import { assertLive, lookUpSession } from "./session-credentials.ts";
 import { assertOwnOrigin, sessionCookie } from "./session-cookie.ts";
 import { type Principal, subjectOf } from "./principal.ts";
 import type { Route } from "./route.ts";
+import { isId } from "@attestore/contract";
+import { notFound } from "../errors/api-error.ts";
 
 /** Turns a request's credential into who it is, for the kind of credential that the route takes. Throws 401 or 403. */
 export async function authenticate(
@@ -55,4 +57,24 @@ async function findPrincipal(
       return found.principal;
     }
   }
+}
+
+/**
+ * The organisation that a person's call is about: the path's, or the person's own. Throws `not_found` for a path that names another
+ * organisation than theirs, whatever their role, so that nobody learns which ones there are. Operators reach all of them;
+ * the policy says for what.
+ */
+export async function orgOfCall(
+  db: Database,
+  principal: Principal,
+  request: FastifyRequest,
+): Promise<string | null> {
+  if (principal.kind === "anonymous") return null;
+  if (principal.kind !== "user") return principal.orgId;
+  const named = (request.params as Record<string, string | undefined>)["orgID"];
+  if (named === undefined || named === principal.orgId) return principal.orgId;
+  if (principal.orgId !== null || !isId("org", named)) throw notFound("organisation");
+  const row = await db.selectFrom("orgs").select("id").where("id", "=", named).executeTakeFirst();
+  if (row === undefined) throw notFound("organisation");
+  return row.id;
 }

@@ -4,31 +4,30 @@ import { IDEMPOTENCY_WINDOW_S, MAX_ANONYMOUS_BODY_BYTES } from "@attestore/contr
 import type { Database } from "../database/schema.ts";
 import type { Logger } from "../logging/logger.ts";
 import type { AgentCredentials } from "./agent-credentials.ts";
-import { toWire, type WireAnswer } from "./answer.ts";
+import { type WireAnswer, toWire } from "./answer.ts";
 import { auditRow, pathOf } from "./audit-row.ts";
-import { assertAllowed } from "./assert-allowed.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, orgOfCall } from "./authenticate.ts";
 import { ApiError, invalidRequest } from "../errors/api-error.ts";
-import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency-key.ts";
 import type { FailedCredentials } from "./failed-credentials.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { invalidJson } from "./json-body.ts";
 import { readInOrg } from "../database/org-scope.ts";
-import { orgOfCall } from "./org-of-call.ts";
 import { ALWAYS, subjectOf } from "./principal.ts";
 import {
+  type RateLimiting,
   applyRateLimits,
   applyRequestQuota,
   countEmail,
   countFailure,
-  type RateLimiting,
 } from "./rate-limit.ts";
 import type { ReadingTurns } from "./reading-turns.ts";
 import type { Call, Route, SubmissionRecord } from "./route.ts";
 import { isRemembered, rememberRefusal, runWrite } from "./run-write.ts";
 import type { Sealer } from "./sealer.ts";
 import { isBodyOptional, schemaOf } from "./validate.ts";
+import { assertAllowed } from "./policy.ts";
+import { bodyFingerprint, idempotencyScope, readIdempotencyKey } from "./idempotency.ts";
 
 export interface PipelineDeps {
   db: Database;

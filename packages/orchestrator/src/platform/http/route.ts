@@ -4,10 +4,10 @@ import type { Logger } from "../logging/logger.ts";
 import type { DatabaseTransaction } from "../database/schema.ts";
 import type { Answer, WireAnswer } from "./answer.ts";
 import type { AuditRow } from "./audit-row.ts";
-import type { Action } from "./policy.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Period, PrincipalKind, PrincipalOf } from "./principal.ts";
 import type { RateLimitName } from "./rate-limits.ts";
+import type { Action } from "./policy.ts";
 
 /** A call after authentication, authorisation, rate limit and validation. */
 export interface Call<

@@ -1,17 +1,17 @@
 import { errorCode } from "@attestore/host/errno";
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database/schema.ts";
-import { toWire, type WireAnswer } from "./answer.ts";
-import { assertAllowed } from "./assert-allowed.ts";
+import { type WireAnswer, toWire } from "./answer.ts";
 import { writeAuditRows } from "./audit-row.ts";
 import { ApiError, errorBody } from "../errors/api-error.ts";
 import { lockActiveAgent } from "./lock-active-agent.ts";
 import { BACK_TO_REQUESTS, endScope, scopeWithSavepoint } from "../database/org-scope.ts";
 import type { Principal } from "./principal.ts";
-import { claimKey, rememberAnswer } from "./idempotency-store.ts";
 import type { Call, SubmissionRecord, WriteRoute } from "./route.ts";
 import type { Sealer } from "./sealer.ts";
 import { requireSession } from "./session-credentials.ts";
+import { assertAllowed } from "./policy.ts";
+import { claimKey, rememberAnswer } from "./idempotency.ts";
 
 const ATTEMPTS = 4;
 /** Refusals that a repaired request under the same key may follow (contract, section 3). */

@@ -1,8 +1,8 @@
-import { CompactRange, leafHash, proveInclusion, TILE_WIDTH, type Hash } from "@attestore/proof";
 import fc from "fast-check";
+import { CompactRange, type Hash, TILE_WIDTH, leafHash, proveInclusion } from "@attestore/proof";
 import { expect, test } from "vitest";
 import { LogCorruption } from "./log-corruption.ts";
-import { TreeBuilder } from "./tree-builder.ts";
+import { TreeBuilder } from "./log-appends.ts";
 
 const leaf = (index: number): Hash => leafHash(new TextEncoder().encode(`leaf ${index}`));
 
