@@ -385,7 +385,7 @@ SQL
     at(8 * 86_400 + 60);
     await expect(back(as())).rejects.toMatchObject({
       code: "source_missing",
-      message: expect.stringMatching(/a\.dump, is of 20.*Z, and may be 8 days old: .* max_age_s/),
+      message: expect.stringMatching(/a\.dump, is from 20.*Z, but may be at most 8 days old: .* max_age_s/),
     });
     await back(as(9 * 86_400));
     await back(as("any"));
