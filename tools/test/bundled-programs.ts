@@ -41,16 +41,20 @@ export async function setup(project: TestProject): Promise<() => void> {
   return remove;
 }
 
+/** The tests of what ships are provided with no bundle; their own children are of the sources. */
+const URL_OF_BUNDLE =
+  '(inject("programs") === undefined ? import.meta.url : `file://${inject("programs").attestore}`)';
+
 /**
  * For tests that call the agent's functions in their own process: the children that these start are the bundle too. From sources each takes three
  * times as long.
  */
 export const childrenAreBundled: Vite.Plugin = {
-  name: "children-are-bundled",
+  name: "children-are-bundled-where-there-is-a-bundle",
   transform(code, id) {
     if (!id.endsWith("/packages/agent/src/sandboxes/bounds/own-program.ts")) return null;
     // Asked for as the test runs: what is transformed is kept for later runs, whose bundle is elsewhere.
-    return `import { inject } from "vitest";\n${code.replace("import.meta.url", '`file://${inject("programs").attestore}`')}`;
+    return `import { inject } from "vitest";\n${code.replace("import.meta.url", URL_OF_BUNDLE)}`;
   },
 };
 

@@ -197,7 +197,7 @@ describe("says what is missing", () => {
     await expect(ofVersion("11.4.2-MariaDB")).rejects.toMatchObject({
       code: "tool_too_old",
       message: expect.stringMatching(
-        /^the backup is of MariaDB 11\.4\.2-MariaDB, the image localhost\/attestore-test\/mariadb:11\.4 has MariaDB 10\.11\.[0-9]+: name one of that version or newer under sandbox\.image/,
+        /^the backup is of MariaDB 11\.4\.2-MariaDB, but the image localhost\/attestore-test\/mariadb:11\.4 has MariaDB 10\.11\.[0-9]+: name one of that version or newer under sandbox\.image/,
       ),
     });
   });
@@ -212,7 +212,9 @@ describe("says what is missing", () => {
     podman.run("tag", `${MARIADB_IMAGE}:10.11`, `${MARIADB_IMAGE}:8.0`);
     await expect(ofVersion("8.0.36")).rejects.toMatchObject({
       code: "tool_missing",
-      message: expect.stringMatching(/^the backup is of MySQL 8\.0\.36, the image \S+ has MariaDB 10\.11/),
+      message: expect.stringMatching(
+        /^the backup is of MySQL 8\.0\.36, but the image \S+ has MariaDB 10\.11/,
+      ),
     });
   });
 
