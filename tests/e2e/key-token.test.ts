@@ -195,7 +195,9 @@ test("a start without the token, with a wrong PIN or without the module says whi
   );
   await hsm.plugIn();
   settings({ ...IN_TOKEN, ATTESTORE_PKCS11_MODULE: "/usr/lib/nothing.so" });
-  await expect(server.start()).rejects.toThrow(/exit code 2[^]*no PKCS#11 module[^]*ATTESTORE_PKCS11_MODULE/);
+  await expect(server.start()).rejects.toThrow(
+    /exit code 2[^]*is not a PKCS#11 module[^]*ATTESTORE_PKCS11_MODULE/,
+  );
   settings({ ...IN_TOKEN, ATTESTORE_PKCS11_PIN: "99999999" });
   const failed = await server.start().catch(String);
   expect(failed).toMatch(/exit code 3[^]*CKR_PIN_INCORRECT[^]*ATTESTORE_PKCS11_PIN/);
