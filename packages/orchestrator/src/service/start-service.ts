@@ -1,3 +1,4 @@
+import { KeyTokenError } from "../platform/keys/token/key-token-error.ts";
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -197,7 +198,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     shutdown: shutdown.signal,
     publicUrl: config.publicUrl,
     appendImpersonatedCall,
-    answerTo: logErrorAnswer,
+    answerTo: (error) => (error instanceof KeyTokenError ? error.answer : logErrorAnswer(error)),
     firstAgentCall: (agentId) => recordFirstCall(db, agentId),
     rateLimits,
     requestQuota: requestQuotas(db, quotas),

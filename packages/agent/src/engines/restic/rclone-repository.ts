@@ -32,7 +32,9 @@ export async function openRcloneRepository(
   const where = `rclone:${remote}`;
   const session = connect("http://localhost", { createConnection: () => stream });
   session.on("error", () => undefined);
-  void child.exited.then(() => session.destroy());
+  // Not the session first: its farewell would meet a write that nobody takes any more, on which Node ends the process.
+  stream.once("close", () => session.destroy());
+  void child.exited.then(() => stream.destroy());
   const ask: AskRemote = (method, path, headers, signal) =>
     new Promise((resolve, reject) => {
       const fail = (error?: Error): void => {
@@ -55,7 +57,7 @@ export async function openRcloneRepository(
     ...remoteFiles(where, ask),
     list: (type, signal) => listOfRest(where, ask, type, signal),
     close: async () => {
-      session.destroy();
+      stream.destroy();
       over.abort();
       await child.exited;
     },

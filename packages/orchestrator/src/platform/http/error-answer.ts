@@ -1,13 +1,12 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { MAX_BODY_BYTES } from "@attestore/contract";
-import { KeyTokenError } from "../keys/token/key-token-error.ts";
 import type { Logger } from "../logging/logger.ts";
 import { asDatabaseUnavailable } from "../database/unavailable.ts";
 import { ApiError, errorBody, invalidRequest, notFound, unavailable } from "../errors/api-error.ts";
 import { invalidJson, unsupportedMediaType } from "./json-body.ts";
 import { validationError } from "./validate.ts";
 
-/** The answer to an error of the log, which knows nothing of HTTP; null where there is none. */
+/** The answer to an error of a layer that knows nothing of HTTP, such as the log; null where there is none. */
 export type AnswerTo = (error: unknown) => ApiError | null;
 
 /**
@@ -20,7 +19,7 @@ export function toApiError(
   { logger, answerTo }: { logger: Logger; answerTo?: AnswerTo | undefined },
 ): ApiError {
   if (error instanceof ApiError) return error;
-  const known = error instanceof KeyTokenError ? error.answer : (answerTo?.(error) ?? null);
+  const known = answerTo?.(error) ?? null;
   if (known !== null) {
     logger.error({ err: error, request_id: request.id }, "a request was refused");
     return known;
