@@ -14,7 +14,6 @@
  * `service.call` sends anything, as anybody, from any address of 127.0.0.0/8 (limits count by address). `service.database` and
  * `service.pool` look at what it left behind. `service.listen()` starts a second replica on the same database.
  */
-import { logErrorAnswer } from "../src/features/submissions/log-error-answer.ts";
 import { type KeyObject, createHash, generateKeyPairSync } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
@@ -23,35 +22,27 @@ import { join } from "node:path";
 import type { Pool } from "pg";
 import { newId } from "@attestore/contract";
 import { createAuthKey } from "../src/features/auth-keys/create-auth-key.ts";
-import { appendImpersonatedCall } from "../src/features/impersonation/append-call.ts";
 import type { SignupMode } from "../src/features/signup/mode.ts";
-import { recordFirstCall } from "../src/features/attach/first-call.ts";
 import { queueCommand } from "../src/features/command-queue/queue-command.ts";
 import { createOrg } from "../src/features/orgs/create-org.ts";
-import { tlogTilesRoutes } from "../src/features/log/tlog-tiles-routes.ts";
 import { BUILT_HERE } from "../src/features/downloads/download-routes.ts";
-import { requestQuotas } from "../src/features/quotas/request-quota.ts";
 import type { QuotaDefaults } from "../src/features/quotas/settings.ts";
-import { featureRoutes } from "../src/features/routes.ts";
 import { startSession } from "../src/features/sessions/start-session.ts";
 import { requireSource } from "../src/features/sources/named-source.ts";
-import { metricsRoute } from "../src/features/metrics/metrics-route.ts";
-import { createMetrics, measureRequests } from "../src/features/metrics/service-metrics.ts";
 import type { WebhookReach } from "../src/features/notifications/webhook-url.ts";
 import { CheckpointSigner } from "../src/log/checkpoint-signer.ts";
-import { Sequencer } from "../src/log/sequencer.ts";
-import { createWitness } from "../src/log/witness.ts";
-import { openSequencerPool } from "../src/log/sequencer-pool.ts";
 import type { Database } from "../src/platform/database/schema.ts";
 import { connectDatabase } from "../src/platform/database/database.ts";
 import { openTestDatabase } from "./database/test-database.ts";
 import { type Clock, systemClock } from "../src/platform/clock.ts";
-import { type AppOptions, buildApp } from "../src/platform/http/app.ts";
+import type { AppOptions } from "../src/platform/http/app.ts";
 import { RATE_LIMITS, type RateLimitTable } from "../src/platform/http/rate-limits.ts";
 import { type Sealer, createSealer } from "../src/platform/http/sealer.ts";
 import type { Logger } from "../src/platform/logging/logger.ts";
 import type { Mail } from "../src/platform/mail/mail.ts";
 import { listQueuedMail } from "../src/platform/mail/outbox.ts";
+import { openSequencer } from "../src/service/open-sequencer.ts";
+import { serviceApp } from "../src/service/service-app.ts";
 import { DiskStore } from "../src/platform/objects/disk-store.ts";
 import { objectRoutes } from "../src/platform/objects/object-routes.ts";
 import type { ConnectionSettings } from "../src/platform/database/connection-settings.ts";
@@ -59,7 +50,6 @@ import { heldSigningKey } from "../src/platform/keys/signing-key.ts";
 import { loadServerTls } from "../src/platform/tls/server-tls.ts";
 import { type Answer, type Call, send } from "./client.ts";
 import { RecordingLogger } from "./recording-logger.ts";
-import { callRecords } from "../src/features/submissions/submit-entry.ts";
 
 export const LOG_HOST = "log.test";
 
@@ -196,63 +186,35 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       ...options.parts,
     });
     await objects.prepare();
-    const sequencerPool = openSequencerPool(connection, logTo, { way: "log" });
-    const metrics = createMetrics();
-    const { onBatch } = metrics;
-    const sequencer = new Sequencer({
-      pool: sequencerPool,
-      calls: callRecords,
-      signer,
-      logger: logTo,
-      onBatch,
-    });
-    const app = buildApp({
+    const log = openSequencer(connection, signer, logTo);
+    const app = serviceApp({
       db: access.database,
+      pool: access.pool,
+      jobsDb: byClock.database,
+      objects,
+      log,
+      signer,
       sealer,
       logger: logTo,
+      clock: options.clock ?? systemClock,
       tls: tls.options,
-      routes: featureRoutes({
-        db: access.database,
-        objects,
-        sequencer,
-        signer,
-        sealer,
-        clock: options.clock ?? systemClock,
-        publicUrl: url,
-        caPem: null,
-        downloads: BUILT_HERE,
-        signup: options.signup ?? "open",
-        quotas,
-        heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
-        webhookReach: options.webhookReach ?? { networks: [], http: false },
-        acceptWitness: createWitness({ db: access.database, signer, logger: logTo }),
-      }),
       shutdown: shutdown.signal,
       publicUrl: url,
-      appendImpersonatedCall,
-      answerTo: logErrorAnswer,
-      firstAgentCall: (agentId) => recordFirstCall(access.database, agentId),
+      caPem: null,
+      downloads: BUILT_HERE,
+      signup: options.signup ?? "open",
+      quotas,
+      rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
+      webhookReach: options.webhookReach ?? { networks: [], http: false },
+      heartbeatInterval_s: options.heartbeatInterval_s ?? 60,
+      jobs: [{ name: "notify", every_s: 5 }],
+      metricsToken: options.metricsToken,
+      installation: () => ({ pairing: { is: "paired" }, setBack: [] }),
+      plugins: [objectRoutes(objects)],
       ...(options.handshakes === undefined ? {} : { handshakes: options.handshakes }),
       ...(options.slowReaders === undefined ? {} : { slowReaders: options.slowReaders }),
-      rateLimits: { ...RATE_LIMITS, ...options.rateLimits },
-      requestQuota: requestQuotas(access.database, quotas),
       ...(options.trustProxy === undefined ? {} : { trustProxy: options.trustProxy }),
     });
-    measureRequests(app, metrics);
-    app.register(
-      metricsRoute({
-        metrics,
-        db: byClock.database,
-        clock: options.clock ?? systemClock,
-        logger: logTo,
-        jobs: [{ name: "notify", every_s: 5 }],
-        queued: () => sequencer.waiting,
-        token: options.metricsToken,
-        installation: () => ({ pairing: { is: "paired" }, setBack: [] }),
-      }),
-    );
-    app.register(objectRoutes(objects));
-    app.register(tlogTilesRoutes({ db: access.database, signer }));
     let held = 0;
     app.addHook("onRequest", (_request, _reply, done) => {
       held += 1;
@@ -272,8 +234,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       close: async () => {
         shutdown.abort();
         await app.close();
-        await sequencer.close();
-        await sequencerPool.end();
+        await log.close();
         await access.close();
         await byClock.close();
       },

@@ -6,7 +6,7 @@ import { describeLeftover, reapLeftovers, type Leftover } from "../sandboxes/lef
 import { submitWaiting } from "../backends/attached/submit-waiting.ts";
 import type { Run } from "./command.ts";
 import { openAttachedRoot, pacedUpload } from "./open-root.ts";
-import { agentRun } from "./run/agent-run.ts";
+import { loopContext } from "./run/loop-context.ts";
 import { heartbeatLoop } from "./run/heartbeat-loop.ts";
 import { recoverCommands } from "./run/recover.ts";
 import { submitLoop } from "./run/submit-loop.ts";
@@ -48,7 +48,7 @@ export const runAgent: Run = async (call) => {
     }
     // A loop that fails takes the others with it: half an agent is worse than one that its supervisor restarts.
     const failed = new AbortController();
-    const run = agentRun(attachment, config, AbortSignal.any([signal, failed.signal]), say, (upload) =>
+    const run = loopContext(attachment, config, AbortSignal.any([signal, failed.signal]), say, (upload) =>
       pacedUpload(upload, flags),
     );
     say(`attestore runs as ${attachment.agentId} for ${attachment.service.url.origin}, root ${layout.root}`);

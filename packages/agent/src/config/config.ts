@@ -7,7 +7,7 @@ import { normalRecipient, recipientFrom } from "../crypto/recipient.ts";
 import { credentialPath, isCredentialName } from "../secrets/credential.ts";
 import { positionOf, type ConfigPath } from "./config-position.ts";
 import { layoutOf } from "../state/layout.ts";
-import { DEFAULT_LIMITS, parseLimits } from "./limits.ts";
+import { DEFAULT_LIMITS, parseLimits } from "./source-limits.ts";
 import { readText } from "../state/read-json.ts";
 import { parseSourceConfig, SourceConfigError, type SourceConfig } from "./source-config.ts";
 import { standaloneConfig, type StandaloneConfig } from "./storage-config.ts";

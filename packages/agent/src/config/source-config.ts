@@ -3,7 +3,7 @@ import { ENGINE_SETTINGS } from "./engines/engine-settings.ts";
 import { type CheckConfig } from "../checks/check-config.ts";
 import { parseChecks } from "./parse-checks.ts";
 import { parseSandbox, type SandboxConfig } from "./sandbox-config.ts";
-import { DEFAULT_LIMITS, type Limits, parseLimits } from "./limits.ts";
+import { DEFAULT_LIMITS, type SourceLimits, parseLimits } from "./source-limits.ts";
 import { SourceConfigError, type SourceConfigIssue, SourceFields } from "./source-fields.ts";
 
 export type { CheckConfig } from "../checks/check-config.ts";
@@ -21,7 +21,7 @@ export interface SourceCommon {
   /** False where tables, or a directory, may well lose half of what is in them between two tests. */
   readonly rowFloors?: boolean;
   /** What it may take; the built-in ones unless told. */
-  readonly limits?: Limits;
+  readonly limits?: SourceLimits;
   /** Tables that may, by the names that checks have of them. */
   readonly mayShrink?: readonly string[];
   /** How long it may take to have its data back: download, decryption and restore. */

@@ -12,12 +12,13 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/c
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { unseal } from "../crypto/unseal.ts";
 import { dirname } from "node:path";
-import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
+import { DEFAULT_LIMITS } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { Confinement } from "../sandboxes/bounds/confinement.ts";
 import { RestoreTooLarge } from "../sandboxes/bounds/restore-too-large.ts";
 import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
-import { atMost, type TimeLimit, timeLimit } from "../engines/limited.ts";
+import { type TimeLimit, timeLimit } from "../engines/enforce-limits.ts";
+import { holdToSignedSize } from "./hold-to-signed-size.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
 import { readCanaries } from "./read-canaries.ts";
@@ -105,7 +106,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     const opened = (restored = await timed("restore_ms", () => {
       const plaintext = unseal(readCiphertext({ path }), request.identities);
       const dump = counted(
-        holdToSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
+        holdToSignedSize(plaintext, request.backupMetadata["plaintext_size_bytes"], limits),
         progressOf(request, "restore"),
       );
       return sandbox.restore(dump, {
@@ -168,29 +169,6 @@ function plaintextBytesOf(metadata: ForeignMetadata): number | null {
   return original === undefined && typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes >= 0
     ? bytes
     : null;
-}
-
-/**
- * A dump is as long as its receipt says. Of a backup from before receipts said so, and of one without, it is at most as long as
- * the source's limit.
- * @throws RestoreRefused
- */
-async function* holdToSize(
-  plaintext: AsyncIterable<Buffer>,
-  signed: unknown,
-  { bytes: limit }: Limits,
-): AsyncGenerator<Buffer, void, undefined> {
-  const isSigned = typeof signed === "number" && Number.isSafeInteger(signed) && signed >= 0;
-  const most = isSigned ? signed : limit;
-  const whose = isSigned ? "that its receipt says" : "of limits.bytes of the source";
-  const bytes = yield* atMost(
-    plaintext,
-    most,
-    () =>
-      new RestoreRefused(`the backup unpacks to more than the ${most} bytes ${whose}: writing stopped there`),
-  );
-  if (isSigned && bytes !== signed)
-    throw new RestoreRefused(`the backup unpacks to ${bytes} bytes, and its receipt says ${signed}`);
 }
 
 /** A source may have become one of another engine, which would find each backup from before to be broken. */

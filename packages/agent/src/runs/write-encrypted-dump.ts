@@ -3,10 +3,10 @@ import { dumpSource } from "../engines/index.ts";
 import type { Dump, Origin, SourceMetadata } from "../engines/engine.ts";
 import { writeBlob } from "../crypto/blob.ts";
 import { seal } from "../crypto/seal.ts";
-import { DEFAULT_LIMITS, type Limits } from "../config/limits.ts";
+import { DEFAULT_LIMITS, type SourceLimits } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
-import { atMost, beyondLimit, timeLimit } from "../engines/limited.ts";
+import { atMost, beyondLimit, timeLimit } from "../engines/enforce-limits.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface MakeBackupRequest {
@@ -81,7 +81,7 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
 /** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
 function described(
   dump: Dump,
-  limits: Limits,
+  limits: SourceLimits,
   onProgress: OnProgress | undefined,
 ): { readonly content: AsyncIterable<Buffer>; readonly bytes: () => number } {
   const { expectedBytes } = dump;

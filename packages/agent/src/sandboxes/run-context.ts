@@ -1,4 +1,4 @@
-import type { Limits } from "../config/limits.ts";
+import type { SourceLimits } from "../config/source-limits.ts";
 import type { Confinement } from "./bounds/confinement.ts";
 
 export interface RunContext {
@@ -8,5 +8,5 @@ export interface RunContext {
   /** Of a restore that is held to limits. */
   readonly confinement?: Confinement;
   /** The source's; the built-in ones unless told. */
-  readonly limits?: Limits;
+  readonly limits?: SourceLimits;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../src/config/limits.ts";
+import { DEFAULT_LIMITS, type SourceLimits } from "../../src/config/source-limits.ts";
 import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
 import type * as Namespaces from "../../src/sandboxes/isolation/namespaces.ts";
@@ -23,8 +23,8 @@ vi.mock(import("../../src/sandboxes/isolation/namespaces.ts"), async (importOrig
 
 const { signal } = new AbortController();
 const PROGRAMS = ["postgres", "psql", "mariadbd", "mysqld", "mariadb", "mysql", "node", "tar"];
-const DISK: Limits = { ...DEFAULT_LIMITS, restoreDisk: 400 << 20, time_s: 120 };
-const TIME: Limits = { ...DEFAULT_LIMITS, time_s: 12 };
+const DISK: SourceLimits = { ...DEFAULT_LIMITS, restoreDisk: 400 << 20, time_s: 120 };
+const TIME: SourceLimits = { ...DEFAULT_LIMITS, time_s: 12 };
 
 let place: TestPlace;
 let directory: string;

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/config/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/config/source-limits.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";

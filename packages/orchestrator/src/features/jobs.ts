@@ -4,7 +4,7 @@ import { notificationJobs } from "./notifications/jobs.ts";
 import { quotaJob } from "./quotas/warn.ts";
 import type { QuotaDefaults } from "./quotas/settings.ts";
 import { retentionJobs } from "./retention/jobs.ts";
-import type { RetentionDeps } from "./retention/settings.ts";
+import type { RetentionDeps } from "./retention/deps.ts";
 import { scheduleJobs } from "./schedules/jobs.ts";
 import type { SchedulesDeps } from "./schedules/settings.ts";
 

@@ -1,4 +1,3 @@
-import { KeyTokenError } from "../platform/keys/token/key-token-error.ts";
 import { X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,32 +5,21 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Server as TlsServer } from "node:tls";
 import { sweepTemporaryFiles } from "@attestore/host/durable-files";
 import { errorMessage } from "@attestore/host/errno";
-import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
-import { recordFirstCall } from "../features/attach/first-call.ts";
 import { startAbandonedUploads } from "../features/backups/abandoned-uploads.ts";
-import { BUILT_HERE, downloadRoutes } from "../features/downloads/download-routes.ts";
+import { BUILT_HERE } from "../features/downloads/download-routes.ts";
 import { dashboardPages } from "../features/dashboard/page-routes.ts";
 import { featureJobs } from "../features/jobs.ts";
-import { metricsRoute } from "../features/metrics/metrics-route.ts";
-import { createMetrics, measureRequests } from "../features/metrics/service-metrics.ts";
 import { deliverNotifications } from "../features/notifications/deliver.ts";
 import { readWebhookCa } from "../features/notifications/webhook-ca.ts";
 import { guardDeletions } from "../features/installation/guarded-store.ts";
 import { Installation } from "../features/installation/installation.ts";
-import { warningsOf } from "../features/installation/warnings.ts";
 import { watchInstallation } from "../features/installation/watch.ts";
-import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
-import { requestQuotas } from "../features/quotas/request-quota.ts";
 import { quotaDefaults } from "../features/quotas/settings.ts";
-import { featureRoutes } from "../features/routes.ts";
 import { startCheckpointPublisher } from "../log/checkpoint-publisher.ts";
 import { CheckpointSigner } from "../log/checkpoint-signer.ts";
 import { committedHeads } from "../log/missing-heads.ts";
 import { SignedHeads } from "../log/signed-heads.ts";
-import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
-import { Sequencer } from "../log/sequencer.ts";
 import { openSequencerPool } from "../log/sequencer-pool.ts";
-import { createWitness } from "../log/witness.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Config } from "../platform/config/read-config.ts";
 import { connectDatabase } from "../platform/database/database.ts";
@@ -39,8 +27,6 @@ import { migrate } from "../platform/database/migrate.ts";
 import { letServiceIn } from "../platform/database/roles.ts";
 import { warnOfPasskeys } from "../features/operators/warn-of-passkeys.ts";
 import { warnOfPrivileges } from "../platform/database/service-privileges.ts";
-import { healthRoutes } from "../platform/health/health-routes.ts";
-import { buildApp } from "../platform/http/app.ts";
 import { startHousekeeping } from "../platform/http/housekeeping.ts";
 import { runJobs } from "../platform/jobs/run-jobs.ts";
 import { RATE_LIMITS } from "../platform/http/rate-limits.ts";
@@ -55,7 +41,8 @@ import { loadServerTls } from "../platform/tls/server-tls.ts";
 import { Cleanup } from "./cleanup.ts";
 import { drain, listen } from "./listen.ts";
 import { openObjects } from "./open-objects.ts";
-import { callRecords } from "../features/submissions/submit-entry.ts";
+import { openSequencer } from "./open-sequencer.ts";
+import { serviceApp } from "./service-app.ts";
 
 export interface Service {
   /** Finishes what was accepted, then lets go of everything, the database last. */
@@ -145,17 +132,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
   await Promise.race([installation.check(), delay(ASK_STORE_WITHIN_MS, undefined, { ref: false })]);
   const requireDeletable = (): Promise<void> => installation.requireDeletable();
   const objects = guardDeletions(store, requireDeletable);
-  const sequencerPool = openSequencerPool(connection, log, { way: "log" });
-  cleanup.add(() => sequencerPool.end());
-  const metrics = createMetrics();
-  const { onBatch } = metrics;
-  const sequencer = new Sequencer({
-    pool: sequencerPool,
-    calls: callRecords,
-    signer,
-    logger: log,
-    onBatch,
-  });
+  const sequencer = openSequencer(connection, signer, log);
   cleanup.add(() => sequencer.close());
 
   const shutdown = new AbortController();
@@ -174,36 +151,6 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     org_requests: { ...RATE_LIMITS.org_requests, ...config.quotaRequests },
   };
   const quotas = quotaDefaults(config);
-  const app = buildApp({
-    db,
-    sealer,
-    logger: log,
-    tls: tls.options,
-    routes: featureRoutes({
-      db,
-      objects,
-      sequencer,
-      signer,
-      sealer,
-      clock: systemClock,
-      publicUrl: config.publicUrl,
-      caPem,
-      downloads,
-      signup: config.signup,
-      quotas,
-      webhookReach,
-      heartbeatInterval_s: config.heartbeatInterval_s,
-      acceptWitness: createWitness({ db, signer, logger: log }),
-    }),
-    shutdown: shutdown.signal,
-    publicUrl: config.publicUrl,
-    appendImpersonatedCall,
-    answerTo: (error) => (error instanceof KeyTokenError ? error.answer : logErrorAnswer(error)),
-    firstAgentCall: (agentId) => recordFirstCall(db, agentId),
-    rateLimits,
-    requestQuota: requestQuotas(db, quotas),
-    ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
-  });
   const jobList = featureJobs({
     requireDeletable,
     quotas,
@@ -217,26 +164,32 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     heartbeatInterval_s: config.heartbeatInterval_s,
     silentAfterIntervals: config.silentAfterIntervals,
   });
-  measureRequests(app, metrics);
-  app.register(
-    metricsRoute({
-      metrics,
-      db: byClock.database,
-      clock: systemClock,
-      logger: log,
-      jobs: jobList,
-      queued: () => sequencer.waiting,
-      token: config.metricsToken,
-      installation: () => installation.state,
-    }),
-  );
-  app.register(
-    healthRoutes({ pool, shutdown: shutdown.signal, warnings: () => warningsOf(installation.state) }),
-  );
-  app.register(tlogTilesRoutes({ db, signer }));
-  app.register(downloadRoutes({ directory: downloads, caPem }));
-  app.register(dashboardPages());
-  if (objectRoutes !== null) app.register(objectRoutes);
+  const app = serviceApp({
+    db,
+    pool,
+    jobsDb: byClock.database,
+    objects,
+    log: sequencer,
+    signer,
+    sealer,
+    logger: log,
+    clock: systemClock,
+    tls: tls.options,
+    shutdown: shutdown.signal,
+    publicUrl: config.publicUrl,
+    caPem,
+    downloads,
+    signup: config.signup,
+    quotas,
+    rateLimits,
+    webhookReach,
+    heartbeatInterval_s: config.heartbeatInterval_s,
+    jobs: jobList,
+    metricsToken: config.metricsToken,
+    installation: () => installation.state,
+    plugins: [dashboardPages(), ...(objectRoutes === null ? [] : [objectRoutes])],
+    ...(config.trustProxy.length === 0 ? {} : { trustProxy: config.trustProxy }),
+  });
 
   const transport = openMailTransport(config, (text) => void process.stderr.write(text));
   const notifications = deliverNotifications(
@@ -282,7 +235,7 @@ async function start(config: Config, log: Logger, cleanup: Cleanup): Promise<voi
     if (!finished) log.warn({ after_s: config.shutdown_s }, "requests still in flight were cut off");
   });
   await listen(app, config.listen);
-  startCheckpointPublisher({ pool: sequencerPool, signer, logger: log, signal: shutdown.signal });
+  startCheckpointPublisher({ pool: sequencer.pool, signer, logger: log, signal: shutdown.signal });
   startAbandonedUploads({ db: byClock.database, objects, logger: log, signal: shutdown.signal });
   const jobs = runJobs({
     db: byClock.database,

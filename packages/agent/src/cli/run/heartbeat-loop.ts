@@ -3,7 +3,7 @@ import { backoffDelay, LONGEST_WAIT_MS } from "../../transport/backoff.ts";
 import { sendHeartbeat } from "../../backends/attached/heartbeat.ts";
 import { isUnauthenticated } from "../../transport/service-error.ts";
 import { journalCommand, openCommands } from "../../journal/command-journal.ts";
-import type { AgentRun } from "./agent-run.ts";
+import type { LoopContext } from "./loop-context.ts";
 import { transientFailure, type TransientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
@@ -12,7 +12,7 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
  * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is acked, and acked as often
  * as it is delivered: whether it still runs is the journal's business.
  */
-export async function heartbeatLoop(run: AgentRun): Promise<void> {
+export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
   const toAck = new Set<string>();

@@ -1,7 +1,7 @@
 import { backoffDelay } from "../../transport/backoff.ts";
 import { ServiceError } from "../../transport/service-error.ts";
 import { submitWaiting } from "../../backends/attached/submit-waiting.ts";
-import type { AgentRun } from "./agent-run.ts";
+import type { LoopContext } from "./loop-context.ts";
 import { transientFailure } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 15 * 60_000 };
@@ -9,7 +9,7 @@ const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 15 * 60_00
 const UNASKED_MS = 60_000;
 
 /** Submits receipts and events, in order, until each has its answer. */
-export async function submitLoop(run: AgentRun): Promise<void> {
+export async function submitLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;
   let failures = 0;
   while (!signal.aborted) {

@@ -17,14 +17,14 @@ import { runBackup } from "../run-backup.ts";
 import { runRestoreTest } from "../run-restore-test.ts";
 import { INTERRUPTED, reportFailure } from "../../backends/report-failure.ts";
 import { takeWorkLock } from "../work-lock.ts";
-import type { AgentRun } from "./agent-run.ts";
+import type { LoopContext } from "./loop-context.ts";
 import { diskFull } from "./transient-failure.ts";
 
 const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
 const UNASKED_MS = 60_000;
 
 /** Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their way. */
-export async function workLoop(run: AgentRun): Promise<void> {
+export async function workLoop(run: LoopContext): Promise<void> {
   const { signal } = run;
   let failures = 0;
   let complaint = "";
@@ -62,7 +62,7 @@ function withoutRequestId(error: ServiceError | UserError): string {
 }
 
 /** What kept a backup, or all of them, from being delivered. */
-async function deliverPending(run: AgentRun): Promise<ServiceError | UserError | null> {
+async function deliverPending(run: LoopContext): Promise<ServiceError | UserError | null> {
   const { attachment, signal, say } = run;
   const { layout } = attachment;
   if ((await listPending(layout)).length === 0) return null;
@@ -84,7 +84,7 @@ async function deliverPending(run: AgentRun): Promise<ServiceError | UserError |
 }
 
 /** False where it could not even be begun, for want of room on the disk: it stays in the journal. */
-async function runCommand(run: AgentRun, received: JournaledCommand): Promise<boolean> {
+async function runCommand(run: LoopContext, received: JournaledCommand): Promise<boolean> {
   const { attachment, say } = run;
   const { layout } = attachment;
   const { command } = received;
@@ -127,7 +127,11 @@ async function runCommand(run: AgentRun, received: JournaledCommand): Promise<bo
   return true;
 }
 
-async function perform(run: AgentRun, config: Config, command: JournaledCommand["command"]): Promise<string> {
+async function perform(
+  run: LoopContext,
+  config: Config,
+  command: JournaledCommand["command"],
+): Promise<string> {
   const source = declaredSource(config, command.source.slug);
   const options = { commandId: command.id, signal: run.signal, onProgress: () => undefined };
   if (command.kind === "backup") {

@@ -1,8 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { stopIfAborted } from "../../errors/run-error.ts";
-import { beyondLimit } from "../limited.ts";
-import type { Limits } from "../../config/limits.ts";
+import { beyondLimit } from "../enforce-limits.ts";
+import type { SourceLimits } from "../../config/source-limits.ts";
 import { Manifest, type ManifestSummary } from "./manifest.ts";
 import type { TarSink } from "./tar-reader.ts";
 import type { TreeEntry } from "./tree-entry.ts";
@@ -14,11 +14,11 @@ export class ArchiveManifest implements TarSink {
   readonly #manifest = new Manifest();
   #entry: TreeEntry | null = null;
   #content: Hash | null = null;
-  readonly #limits: Limits;
+  readonly #limits: SourceLimits;
   readonly #signal: AbortSignal;
   #logicalBytes = 0;
 
-  constructor(limits: Limits, signal: AbortSignal) {
+  constructor(limits: SourceLimits, signal: AbortSignal) {
     this.#limits = limits;
     this.#signal = signal;
   }

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { type Child, startChild } from "../../processes/child.ts";
 import { releasing } from "../../processes/gather.ts";
-import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Dump, SourceMetadata, SourceOf } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RunError } from "../../errors/run-error.ts";
-import { DEFAULT_LIMITS } from "../../config/limits.ts";
+import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
 import { RestoreRefused } from "../engine.ts";
 import { archiveOf, header, type Member, ROOT } from "../../../test/files/archive.ts";
 import { dumpTree, makePlace, restoreTree, sourceOf } from "../../../test/files/round-trip.ts";

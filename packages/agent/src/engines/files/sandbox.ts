@@ -1,6 +1,6 @@
 import { endedWith, type Exit } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../config/limits.ts";
+import { DEFAULT_LIMITS, type SourceLimits } from "../../config/source-limits.ts";
 import { type Restored, RestoreRefused, type Sandbox } from "../engine.ts";
 import type { RunContext } from "../../sandboxes/run-context.ts";
 import { extractTree } from "./extract-tree.ts";
@@ -32,7 +32,7 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
 /** Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was whole, its end tells. */
 async function* whatIsSafe(
   content: AsyncIterable<Buffer>,
-  limits: Limits,
+  limits: SourceLimits,
 ): AsyncGenerator<Buffer, void, undefined> {
   const reader = new TarReader(new SafeEntries(limits));
   let refusal: RestoreRefused | RunError | null = null;
@@ -56,10 +56,10 @@ async function* whatIsSafe(
 }
 
 class SafeEntries implements TarSink {
-  readonly #limits: Limits;
+  readonly #limits: SourceLimits;
   #logicalBytes = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: SourceLimits) {
     this.#limits = limits;
   }
 

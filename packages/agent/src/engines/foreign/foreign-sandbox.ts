@@ -1,6 +1,6 @@
 import type { SourceCommon } from "../../config/source-config.ts";
-import { DEFAULT_LIMITS } from "../../config/limits.ts";
-import { atMost } from "../limited.ts";
+import { DEFAULT_LIMITS } from "../../config/source-limits.ts";
+import { atMost } from "../enforce-limits.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { type ForeignMetadata, RestoreRefused, type Sandbox } from "../engine.ts";
 import { findMariadbSandbox } from "../mariadb/sandbox.ts";

@@ -1,7 +1,7 @@
 import type { Child, Exit } from "../../processes/child.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import type { ReachedLimit } from "./confinement.ts";
-import type { Limits } from "./limits.ts";
+import type { SandboxLimits } from "./sandbox-limits.ts";
 import { holdsMore } from "./watch-disk.ts";
 
 /**
@@ -12,7 +12,7 @@ import { holdsMore } from "./watch-disk.ts";
 export function measuredAtEnd(
   place: Place,
   directory: string,
-  { disk_bytes }: Limits,
+  { disk_bytes }: SandboxLimits,
   onLimit: (limit: ReachedLimit) => void,
 ): Place {
   const told = async (exit: Exit): Promise<Exit> => {

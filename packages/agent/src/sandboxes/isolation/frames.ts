@@ -5,7 +5,7 @@
  * nobody reads holds up no other.
  */
 export const FRAME = {
-  /** To the sandbox, first: JSON `Limits`. */
+  /** To the sandbox, first: JSON `SandboxLimits`. */
   limits: 1,
   /** To the sandbox: JSON `StartRequest`. */
   start: 2,

@@ -7,7 +7,7 @@ import { openProcessPlace } from "../process/process-place.ts";
 import { makeScratchDirectory } from "../process/scratch-directory.ts";
 import { ProcessWatch } from "../process/process-watch.ts";
 import { Confinement, type IsolationLevel, type ReachedLimit } from "../bounds/confinement.ts";
-import type { Limits } from "../bounds/limits.ts";
+import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { enterNamespaces } from "./namespaces.ts";
 import { openRemotePlace } from "./remote-place.ts";
 import { connectSandboxUnit, hasSandboxUnit } from "./sandbox-unit.ts";
@@ -34,7 +34,7 @@ export async function openIsolatedPlace(context: RunContext): Promise<Place> {
   };
   const restoredTo = (await hasSandboxUnit()) ? UNIT_CACHE : scratchDir;
   confinement.fitTo(await freeBytes(restoredTo));
-  const limits: Limits = {
+  const limits: SandboxLimits = {
     disk_bytes: confinement.diskBytes,
     file_bytes: confinement.diskBytes + FILE_SLACK,
     processes: PROCESSES,
@@ -58,7 +58,7 @@ async function freeBytes(directory: string): Promise<number> {
 async function openInNamespaces(
   scratchDir: string,
   confinement: Confinement,
-  limits: Limits,
+  limits: SandboxLimits,
 ): Promise<Place | null> {
   const { programs } = confinement;
   const onLimit = (limit: ReachedLimit): void => confinement.reach(limit);

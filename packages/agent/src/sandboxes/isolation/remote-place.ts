@@ -4,7 +4,7 @@ import { gather } from "../../processes/gather.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import type { Place, PlaceProgram } from "../place.ts";
 import { FRAME, type Frame, FrameDecoder, jsonFrame, type Ready } from "./frames.ts";
-import type { Limits } from "../bounds/limits.ts";
+import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { isMissing, RemoteChild, type RemoteRequest } from "./remote-child.ts";
 
 /** A way to a sandbox that was just made, and nobody else has spoken to. */
@@ -25,7 +25,7 @@ const READY_MS = 30_000;
  */
 export async function openRemotePlace(
   stream: SandboxStream,
-  limits: Limits,
+  limits: SandboxLimits,
   onLimit: (limit: "disk" | "host") => void,
 ): Promise<Place> {
   const { input, output } = stream;

@@ -17,7 +17,7 @@ import {
   type StartRequest,
   WINDOW,
 } from "./frames.ts";
-import type { Limits } from "../bounds/limits.ts";
+import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { hardLimit } from "../bounds/hard-limit.ts";
 import { holdsMore, watchDisk } from "../bounds/watch-disk.ts";
 
@@ -36,7 +36,7 @@ export interface ServedSandbox extends Ready {
 export async function serveSandbox(input: Readable, output: Writable, sandbox: ServedSandbox): Promise<void> {
   const decoder = new FrameDecoder();
   const programs = new Map<number, Program>();
-  let limits: Limits | null = null;
+  let limits: SandboxLimits | null = null;
   const over = Promise.withResolvers<void>();
   const stopWatching = new AbortController();
   const send = (bytes: Buffer): void => void output.write(bytes);
@@ -48,7 +48,7 @@ export async function serveSandbox(input: Readable, output: Writable, sandbox: S
   const take = ({ type, channel, payload }: Frame): void => {
     const program = programs.get(channel);
     if (type === FRAME.limits) {
-      limits = JSON.parse(payload.toString()) as Limits;
+      limits = JSON.parse(payload.toString()) as SandboxLimits;
       if (sandbox.watchesDisk)
         void watchDisk(sandbox.home, limits.disk_bytes, stopWatching.signal).then((limit) => {
           if (limit === null) return;
@@ -90,7 +90,7 @@ type Carried = EventEmitter & Pick<ChildProcess, "stdin" | "stdout" | "stderr" |
 class Program {
   readonly #channel: number;
   readonly #sandbox: ServedSandbox;
-  readonly #limits: Limits;
+  readonly #limits: SandboxLimits;
   readonly #send: (bytes: Buffer) => void;
   readonly #onEnd: () => void;
   readonly #unread = { stdout: 0, stderr: 0 };
@@ -104,7 +104,7 @@ class Program {
   constructor(
     channel: number,
     sandbox: ServedSandbox,
-    limits: Limits,
+    limits: SandboxLimits,
     send: (bytes: Buffer) => void,
     onEnd: () => void,
   ) {

@@ -3,7 +3,7 @@ import { type Child, startChild } from "../../processes/child.ts";
 import { findProgram, isExecutable } from "../../processes/find-program.ts";
 import { unprivilegedUser } from "../../processes/unprivileged-user.ts";
 import type { ReachedLimit } from "../bounds/confinement.ts";
-import type { Limits } from "../bounds/limits.ts";
+import type { SandboxLimits } from "../bounds/sandbox-limits.ts";
 import { hardLimit } from "../bounds/hard-limit.ts";
 import { ownProgram } from "../bounds/own-program.ts";
 import { measuredAtEnd } from "../bounds/measured-at-end.ts";
@@ -19,7 +19,7 @@ const MARK = "ATTESTORE_PLACE";
 const CPU_S = 12 * 3600;
 
 /** What programs of a place may take of this host. */
-export interface PlaceBounds extends Limits {
+export interface PlaceBounds extends SandboxLimits {
   /** Of all of them together. */
   readonly memory_bytes: number;
   /** They have been ended, or are about to be. */

@@ -12,7 +12,8 @@ import {
 import { signedEvent, type SignedEvent } from "../../log/event-entry.ts";
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
-import { type FindKey, mismatch, requireFromBefore, verifySigned } from "../receipts/verify-submission.ts";
+import { requireFromBefore } from "../receipts/replaced-key.ts";
+import { type FindKey, mismatch, verifySigned } from "../receipts/verify-submission.ts";
 
 /**
  * An event's envelope: that the agent signed it, and that it holds exactly the event that is submitted beside it. As of a receipt, the

@@ -4,7 +4,7 @@ import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import { lockOrg } from "../orgs/lock-org.ts";
 import { memberByEmail } from "../users/find-user.ts";
 import { beginFollowing, countChannels, insertChannel } from "./channel-store.ts";
-import type { NotificationDeps } from "./settings.ts";
+import type { NotificationDeps } from "./deps.ts";
 import { newSecret } from "./webhook-secret.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
 

@@ -2,7 +2,7 @@ import type { ChangeChannelRequest } from "@attestore/contract";
 import type { DatabaseTransaction } from "../../platform/database/schema.ts";
 import { invalidRequest, notFound } from "../../platform/errors/api-error.ts";
 import { cancelPending, type Channel, findChannel, updateChannel } from "./channel-store.ts";
-import type { NotificationDeps } from "./settings.ts";
+import type { NotificationDeps } from "./deps.ts";
 import { newSecret } from "./webhook-secret.ts";
 import { readWebhookUrl } from "./webhook-url.ts";
 

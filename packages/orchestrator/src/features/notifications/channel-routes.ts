@@ -17,7 +17,7 @@ import { announce } from "../notification-queue/announce.ts";
 import { changeChannel, removeChannel, renewSecret, requireChannel } from "./change-channel.ts";
 import { findChannel, listChannels } from "./channel-store.ts";
 import { channelRecord } from "./serialize-channel.ts";
-import type { NotificationDeps } from "./settings.ts";
+import type { NotificationDeps } from "./deps.ts";
 
 const ofOrg = Type.Object({ orgID: Id("org") });
 const ofChannel = Type.Object({ orgID: Id("org"), channelID: Id("channel") });

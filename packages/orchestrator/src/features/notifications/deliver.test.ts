@@ -18,7 +18,7 @@ import { deliverDueNotifications, deliverNotifications } from "./deliver.ts";
 import { mailOf } from "./mail-text.ts";
 import { PAUSES_S } from "./retry-schedule.ts";
 import { sendWebhook } from "./send-webhook.ts";
-import type { DeliveringDeps } from "./settings.ts";
+import type { DeliveringDeps } from "./deps.ts";
 
 interface Arrived {
   headers: IncomingHttpHeaders;

@@ -7,7 +7,7 @@ import { mailOf } from "./mail-text.ts";
 import { findReceiver, type Receiver } from "./receiver.ts";
 import { cancel, recordAttempt } from "./record-attempt.ts";
 import { sendWebhook } from "./send-webhook.ts";
-import type { DeliveringDeps } from "./settings.ts";
+import type { DeliveringDeps } from "./deps.ts";
 import { webhookBody } from "./webhook-body.ts";
 import { weeklyMail } from "./weekly-mail.ts";
 import { signatureHeader } from "./webhook-secret.ts";

@@ -1,7 +1,7 @@
 import type { Route } from "../../platform/http/route.ts";
 import { channelRoutes } from "./channel-routes.ts";
 import { deliveryRoutes } from "./delivery-routes.ts";
-import type { NotificationDeps } from "./settings.ts";
+import type { NotificationDeps } from "./deps.ts";
 
 /** Where an organisation is told what happens, and what was told. */
 export function notificationRoutes(deps: NotificationDeps): Route[] {

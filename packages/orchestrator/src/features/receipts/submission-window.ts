@@ -1,4 +1,4 @@
 import { RECEIPT_IDEMPOTENCY_WINDOW_S } from "@attestore/contract";
 
-/** How long an agent's spool submits what it signed (and the service remembers its keys). */
+/** An agent may hand in a receipt this long after it signed it. The service remembers idempotency keys for the same time. */
 export const SUBMISSION_WINDOW_MS = RECEIPT_IDEMPOTENCY_WINDOW_S * 1000;

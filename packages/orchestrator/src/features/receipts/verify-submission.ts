@@ -15,7 +15,7 @@ import {
 import { ApiError, invalidRequest } from "../../platform/errors/api-error.ts";
 import type { AgentPrincipal } from "../../platform/http/principal.ts";
 import type { SigningKeyRow } from "../agents/signing-keys.ts";
-import { SUBMISSION_WINDOW_MS } from "./submission-window.ts";
+import { requireFromBefore } from "./replaced-key.ts";
 
 export interface VerifiedSubmission {
   envelope: Envelope;
@@ -85,24 +85,6 @@ export async function verifySigned(
       `The envelope's keyid is not the fingerprint of this agent's key (${agent.keyFingerprint}).`,
     );
   return { replacement: other?.replacement ?? null };
-}
-
-/** A key that was replaced counts for what ended before that, as long as it may have waited in the agent's spool. */
-export function requireFromBefore(
-  endedAt: string,
-  { replaced_at, retired_at }: NonNullable<SigningKeyRow["replacement"]>,
-  now: Date,
-): void {
-  if (endedAt > replaced_at.toISOString())
-    throw new ApiError(
-      "receipt_signature_invalid",
-      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, before the run or event that it reports.`,
-    );
-  if (now.getTime() > Math.max(replaced_at.getTime(), retired_at.getTime()) + SUBMISSION_WINDOW_MS)
-    throw new ApiError(
-      "receipt_signature_invalid",
-      `The envelope is signed with a key that was replaced at ${replaced_at.toISOString()}, which is too long ago.`,
-    );
 }
 
 /** 422 `statement_mismatch` about one field of the predicate. */

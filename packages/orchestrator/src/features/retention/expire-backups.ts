@@ -9,7 +9,7 @@ import { lockSourceAndLog } from "../sources/lock-source.ts";
 import { readHold, setHeld } from "./hold-store.ts";
 import { type Candidate, planRetention } from "./plan.ts";
 import { byTime } from "./rules.ts";
-import type { RetentionDeps } from "./settings.ts";
+import type { RetentionDeps } from "./deps.ts";
 import {
   clearAnnounced,
   listAvailable,

@@ -1,7 +1,7 @@
 import type { Job } from "../../platform/jobs/job.ts";
 import { expireBackups } from "./expire-backups.ts";
 import { removeExpiredObjects } from "./remove-objects.ts";
-import type { RetentionDeps } from "./settings.ts";
+import type { RetentionDeps } from "./deps.ts";
 import { sweepObjects } from "./sweep-objects.ts";
 
 export function retentionJobs(deps: RetentionDeps): Job[] {

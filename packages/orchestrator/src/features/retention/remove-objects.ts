@@ -1,6 +1,6 @@
 import { errorMessage } from "@attestore/host/errno";
 import type { JobContext } from "../../platform/jobs/job.ts";
-import type { RetentionDeps } from "./settings.ts";
+import type { RetentionDeps } from "./deps.ts";
 import { listRemovable, postponeRemoval, setObjectRemoved } from "./store.ts";
 
 const PAGE = 100;

@@ -4,7 +4,7 @@ import { isOwnKey } from "../../platform/objects/object-key.ts";
 import { forgetUpload } from "../backups/store.ts";
 import { isSmallShare } from "../installation/small-share.ts";
 import { endQuarantine, quarantine, type Quarantined, readQuarantine } from "./quarantine.ts";
-import type { RetentionDeps } from "./settings.ts";
+import type { RetentionDeps } from "./deps.ts";
 import { listNeededObjects } from "./store.ts";
 import { recordSweep, type SweepReport } from "./sweep-report.ts";
 

@@ -2,17 +2,20 @@ import type { Socket } from "node:net";
 import type { Server } from "node:http";
 import { Server as TlsServer } from "node:tls";
 
-/** A client that takes nothing of what waits for it in this time is let go. */
+/** A client that reads nothing for this long is disconnected. */
 const WITHIN_MS = 60_000;
+/** Looks in that time. They are counted, and no clock is read: while the process stands still, nobody can be seen to read. */
+const LOOKS = 6;
 
 interface Waiting {
   taken: number;
-  since: number;
+  /** Looks since, in which the client read nothing. */
+  idleLooks: number;
 }
 
 /**
- * Destroys connections whose clients do not read: answers, downloads and streams alike, whatever holds what waits for them. What the system
- * has taken on is no longer counted.
+ * Disconnects clients that do not read what is sent to them, whether it is an answer, a download or a stream. Bytes that the kernel has
+ * already taken do not count.
  */
 export function letGoOfSlowReaders(server: Server, { within_ms = WITHIN_MS } = {}): void {
   const sockets = new Map<Socket, Waiting | null>();
@@ -21,15 +24,14 @@ export function letGoOfSlowReaders(server: Server, { within_ms = WITHIN_MS } = {
     socket.once("close", () => sockets.delete(socket));
   });
   const look = (): void => {
-    const now = performance.now();
     for (const [socket, before] of sockets) {
       const taken = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength === 0) sockets.set(socket, null);
-      else if (before === null || taken > before.taken) sockets.set(socket, { taken, since: now });
-      else if (now - before.since >= within_ms) socket.destroy();
+      else if (before === null || taken > before.taken) sockets.set(socket, { taken, idleLooks: 0 });
+      else if ((before.idleLooks += 1) >= LOOKS) socket.destroy();
     }
   };
-  const timer = setInterval(look, within_ms / 6);
+  const timer = setInterval(look, within_ms / LOOKS);
   timer.unref();
   server.once("close", () => clearInterval(timer));
 }

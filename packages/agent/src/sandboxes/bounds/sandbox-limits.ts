@@ -1,5 +1,5 @@
 /** What the programs of a sandbox may take. */
-export interface Limits {
+export interface SandboxLimits {
   /** Of all that lies in the sandbox's directory. */
   readonly disk_bytes: number;
   /** Of each file. */

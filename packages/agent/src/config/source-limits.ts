@@ -1,5 +1,5 @@
 /** What a source may take, whatever is in it. What a host does beyond that, somebody else chose for it. */
-export interface Limits {
+export interface SourceLimits {
   /** How long a dump may take; and a restore with its checks. */
   readonly time_s: number;
   /** Of the dump, before it is compressed: when it is made, and when it is restored. */
@@ -12,7 +12,11 @@ export interface Limits {
   readonly restoreMemory?: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { time_s: 24 * 3600, bytes: 4 * 2 ** 40, logicalBytes: 8 * 2 ** 40 };
+export const DEFAULT_LIMITS: SourceLimits = {
+  time_s: 24 * 3600,
+  bytes: 4 * 2 ** 40,
+  logicalBytes: 8 * 2 ** 40,
+};
 
 const MAX_TIME_S = 14 * 24 * 3600;
 const MAX_BYTES = 2 ** 50;
@@ -22,9 +26,9 @@ const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9,
 /** `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out. `report` gets what is wrong. */
 export function parseLimits(
   value: unknown,
-  builtIn: Limits,
+  builtIn: SourceLimits,
   report: (field: string, message: string) => void,
-): Limits {
+): SourceLimits {
   if (value === undefined || value === null) return builtIn;
   if (typeof value !== "object" || Array.isArray(value)) {
     report("", `must be a mapping with ${FIELDS.join(", ")}`);

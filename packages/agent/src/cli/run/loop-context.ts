@@ -5,7 +5,7 @@ import type { Attachment } from "../../service/attachment.ts";
 import { Wakeup } from "./wakeup.ts";
 
 /** What the loops of a running agent share. */
-export interface AgentRun {
+export interface LoopContext {
   readonly attachment: Attachment;
   /** Fires when the agent is to stop; what is under way ends cleanly. */
   readonly signal: AbortSignal;
@@ -19,13 +19,13 @@ export interface AgentRun {
   readonly spool: Wakeup;
 }
 
-export function agentRun(
+export function loopContext(
   attachment: Attachment,
   config: Config,
   signal: AbortSignal,
   say: (line: string) => void,
   pace: (upload: UploadConfig) => UploadConfig,
-): AgentRun {
+): LoopContext {
   const { layout } = attachment;
   let last = config;
   let complaint = "";

@@ -1,5 +1,5 @@
 import { RunError } from "../errors/run-error.ts";
-import type { Limits } from "../config/limits.ts";
+import type { SourceLimits } from "../config/source-limits.ts";
 
 /** A signal that fires when the caller's does, and when the time is up; which of the two it was. */
 export interface TimeLimit {
@@ -7,7 +7,7 @@ export interface TimeLimit {
   isUp(): boolean;
 }
 
-export function timeLimit({ time_s }: Limits, signal: AbortSignal): TimeLimit {
+export function timeLimit({ time_s }: SourceLimits, signal: AbortSignal): TimeLimit {
   const limit = AbortSignal.timeout(time_s * 1000);
   return { signal: AbortSignal.any([signal, limit]), isUp: () => limit.aborted && !signal.aborted };
 }

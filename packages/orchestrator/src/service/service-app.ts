@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyPluginAsync } from "fastify";
+import type { Pool } from "pg";
+import { recordFirstCall } from "../features/attach/first-call.ts";
+import { downloadRoutes } from "../features/downloads/download-routes.ts";
+import { appendImpersonatedCall } from "../features/impersonation/append-call.ts";
+import type { InstallationState } from "../features/installation/installation.ts";
+import { warningsOf } from "../features/installation/warnings.ts";
+import { tlogTilesRoutes } from "../features/log/tlog-tiles-routes.ts";
+import { metricsRoute, type MetricsOptions } from "../features/metrics/metrics-route.ts";
+import { measureRequests } from "../features/metrics/service-metrics.ts";
+import { requestQuotas } from "../features/quotas/request-quota.ts";
+import { type FeatureDeps, featureRoutes } from "../features/routes.ts";
+import { logErrorAnswer } from "../features/submissions/log-error-answer.ts";
+import { createWitness } from "../log/witness.ts";
+import type { Database } from "../platform/database/schema.ts";
+import { healthRoutes } from "../platform/health/health-routes.ts";
+import { type AppOptions, buildApp } from "../platform/http/app.ts";
+import { KeyTokenError } from "../platform/keys/token/key-token-error.ts";
+import type { Logger } from "../platform/logging/logger.ts";
+import type { OpenSequencer } from "./open-sequencer.ts";
+
+export interface ServiceParts
+  extends
+    Omit<FeatureDeps, "sequencer" | "acceptWitness">,
+    Pick<AppOptions, "tls" | "shutdown" | "rateLimits" | "trustProxy" | "handshakes" | "slowReaders"> {
+  /** The same database as `db`. */
+  pool: Pool;
+  /** The database as the jobs see it. */
+  jobsDb: Database;
+  log: OpenSequencer;
+  logger: Logger;
+  jobs: MetricsOptions["jobs"];
+  metricsToken: string | undefined;
+  installation: () => InstallationState;
+  /** Routes that only some services have: the object store's, the dashboard's pages. */
+  plugins: readonly FastifyPluginAsync[];
+}
+
+/** The service's HTTPS server with all of its routes, not yet listening. */
+export function serviceApp(parts: ServiceParts): FastifyInstance {
+  const { db, signer, logger, log, shutdown } = parts;
+  const app = buildApp({
+    ...parts,
+    routes: featureRoutes({
+      ...parts,
+      sequencer: log.sequencer,
+      acceptWitness: createWitness({ db, signer, logger }),
+    }),
+    appendImpersonatedCall,
+    answerTo: (error) => (error instanceof KeyTokenError ? error.answer : logErrorAnswer(error)),
+    firstAgentCall: (agentId) => recordFirstCall(db, agentId),
+    requestQuota: requestQuotas(db, parts.quotas),
+  });
+  measureRequests(app, log.metrics);
+  app.register(
+    metricsRoute({
+      metrics: log.metrics,
+      db: parts.jobsDb,
+      clock: parts.clock,
+      logger,
+      jobs: parts.jobs,
+      queued: () => log.sequencer.waiting,
+      token: parts.metricsToken,
+      installation: parts.installation,
+    }),
+  );
+  app.register(
+    healthRoutes({ pool: parts.pool, shutdown, warnings: () => warningsOf(parts.installation()) }),
+  );
+  app.register(tlogTilesRoutes({ db, signer }));
+  app.register(downloadRoutes({ directory: parts.downloads, caPem: parts.caPem }));
+  for (const plugin of parts.plugins) app.register(plugin);
+  return app;
+}
