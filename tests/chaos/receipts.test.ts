@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 test(`kill -9 of the service, ${ROUNDS} times, while receipts stream in`, async () => {
-  await using stream = new ReceiptStream(submitters, 5);
+  await using stream = new ReceiptStream(submitters, 2);
   for (let round = 0; round < ROUNDS; round++) {
     await stream.advance(10);
     await delay(randomInt(MOST_MS));
@@ -49,7 +49,7 @@ test(`kill -9 of the service, ${ROUNDS} times, while receipts stream in`, async 
 });
 
 test(`kill -9 of its PostgreSQL, ${ROUNDS} times, while receipts stream in`, async () => {
-  await using stream = new ReceiptStream(submitters, 5);
+  await using stream = new ReceiptStream(submitters, 2);
   for (let round = 0; round < ROUNDS; round++) {
     await stream.advance(10);
     await delay(randomInt(MOST_MS));
