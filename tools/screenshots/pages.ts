@@ -115,7 +115,7 @@ export async function pagesOf(server: Server, { orgId, token }: Demo): Promise<S
       token: null,
       prepare: async (page) => {
         await page.getByRole("button", { name: "Open" }).click();
-        await page.getByRole("region", { name: "Auditor's link" }).waitFor();
+        await page.getByRole("region", { name: "Auditor link" }).waitFor();
       },
     },
     {

@@ -4,7 +4,7 @@
  * - agent token: `ats_` and base64url of 32 random bytes
  * - session token: `atss_` and the same
  * - poll token: `atp_` and the same
- * - secret of an auditor's link: `atl_` and the same
+ * - secret of an auditor link: `atl_` and the same
  * - auth key: `atk_`, 10 characters of public id, `_`, base64url of 24 random bytes
  */
 export const AGENT_TOKEN = /^ats_[A-Za-z0-9_-]{43}$/;

@@ -71,7 +71,7 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
   await expectAccessible(page);
   await page.getByLabel("What the key is for (optional)").fill("ledger host");
   await page.getByRole("button", { name: "Make an auth key" }).click();
-  await page.getByText("the only time that the key is shown").waitFor();
+  await page.getByText("The key is shown only once").waitFor();
   const authKey = (await page.getByLabel("Auth key", { exact: true }).textContent()) ?? "";
   expect(authKey).toMatch(/^atk_[0-9a-z]{10}_\S{32}$/);
   const line = (await page.getByLabel("Run this on the host").textContent()) ?? "";
@@ -119,7 +119,7 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
   await page.getByRole("button", { name: "Verify here" }).click();
   await page
     .locator('[data-verdict="cannot_tell"]')
-    .getByText("by keys that this service itself gave")
+    .getByText("only with keys that this service itself gave")
     .waitFor();
 
   for (const command of [
@@ -155,7 +155,7 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
     await screenshotsOf(page, "agents");
     await page.getByRole("link", { name: "ledger-1" }).click();
     await heading(page, "ledger-1");
-    await page.getByText("nobody knows whether it can be read").waitFor();
+    await page.getByText("nobody knows whether it works").waitFor();
     await page.getByRole("row", { name: /ledger.*sqlite/ }).waitFor();
     const earlier = page.getByRole("table", { name: "Earlier signing keys" });
     await expect.poll(() => earlier.getByRole("row").count()).toBe(2);
@@ -192,17 +192,17 @@ test("a machine that waits is approved by its fingerprint, and another turned aw
   await page.getByText("By its code", { exact: true }).click();
   await page.getByLabel("Code that the host shows").fill("ABCD-EFGH");
   await page.getByRole("button", { name: "Look it up" }).click();
-  await page.getByRole("alert").getByText("No machine waits").waitFor();
+  await page.getByRole("alert").getByText("No host is waiting with this code").waitFor();
   await expectAccessible(page);
   // As people type it.
   await page.getByLabel("Code that the host shows").fill(friend.code.toLowerCase().replace("-", ""));
   await page.getByRole("button", { name: "Look it up" }).click();
   await page.getByText(friend.fingerprint).waitFor();
   const approve = page.getByRole("button", { name: "Approve" });
-  await expect.poll(() => approve.getAttribute("aria-description")).toContain("compare the fingerprint");
+  await expect.poll(() => approve.getAttribute("aria-description")).toContain("Compare the fingerprint");
   await expectAccessible(page);
   await screenshotsOf(page, "attach-review");
-  await page.getByLabel("The host shows this very fingerprint").check();
+  await page.getByLabel("The host shows exactly this fingerprint").check();
   await approve.click();
   await page.getByText("archive-2 is attached.").waitFor();
   expect((await friend.machine.finished).code).toBe(0);
@@ -213,8 +213,8 @@ test("a machine that waits is approved by its fingerprint, and another turned aw
   await page.goto(`${dashboard.server.url}/attach?code=${stranger.code}`);
   await page.getByText(stranger.fingerprint).waitFor();
   await page.getByRole("button", { name: "Deny" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Turn who-knows away" }).click();
-  await page.getByText("who-knows was turned away.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Deny who-knows" }).click();
+  await page.getByText("who-knows was denied.").waitFor();
   expect((await stranger.machine.finished).code).not.toBe(0);
 
   const auditor = await dashboard.addPerson(org, "auditor");
@@ -239,7 +239,7 @@ test("auth keys are listed without their secrets, and revoked after a question",
   await page.getByRole("button", { name: "Revoke unnamed" }).click();
   await page.getByRole("dialog").getByText("Agents that attached with it stay").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke unnamed" }).click();
-  await page.getByText("No key lets an agent in right now.").waitFor();
+  await page.getByText("There are no working keys.").waitFor();
   await expectAccessible(page);
 });
 

@@ -206,7 +206,7 @@ describe("an organisation with a history", () => {
     await rows.nth(1).waitFor();
     const read = await rows.count();
     await backUp(agent, archive);
-    const newer = page.getByRole("button", { name: "There is something newer: show it" });
+    const newer = page.getByRole("button", { name: "Newer data is available: show it" });
     await newer.waitFor();
     await expect.poll(() => rows.count()).toBe(read);
     await expectAccessible(page);
@@ -218,7 +218,7 @@ describe("an organisation with a history", () => {
   test("an auditor reads the same, and is not told to do what others may", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
     await headline(page).waitFor();
-    await expect.poll(() => page.getByText("The next thing to do").count()).toBe(0);
+    await expect.poll(() => page.getByText("Your next step").count()).toBe(0);
     await expectAccessible(page);
   });
 

@@ -79,7 +79,7 @@ describe("somebody", () => {
     const downloading = page.waitForEvent("download");
     await page.getByRole("link", { name: "Download the codes" }).click();
     expect((await downloading).suggestedFilename()).toBe("attestore-recovery-codes.txt");
-    await page.getByRole("button", { name: "I have kept them" }).click();
+    await page.getByRole("button", { name: "I have saved them" }).click();
     await shown.waitFor({ state: "detached" });
     await expect
       .poll(() => dashboard.server.talk())
@@ -126,7 +126,7 @@ describe("somebody", () => {
     await page.getByRole("row", { name: /Key ring/ }).waitFor();
     await shown.waitFor();
     await page.getByRole("button", { name: "Remove Key ring" }).click();
-    await page.getByText("whoever reads your mail can sign in as you").waitFor();
+    await page.getByText("anybody who can read your mail can sign in as you").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Remove Key ring" }).click();
     await page.getByText("You have no passkey.").waitFor();
     await signOut(page);
@@ -141,7 +141,7 @@ describe("somebody", () => {
     await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
     await page.getByLabel("Name of the passkey").fill("Laptop");
     await page.getByRole("button", { name: "Add a passkey" }).click();
-    await page.getByRole("alert").getByText("Your browser used no passkey").waitFor();
+    await page.getByRole("alert").getByText("Your browser did not use a passkey").waitFor();
     await expectAccessible(page);
     await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: true });
     await addPasskey(page, "Laptop");
@@ -162,7 +162,7 @@ describe("an operator", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "passkeys-operator");
     await addPasskey(page, "Operator's laptop");
-    await page.getByRole("button", { name: "I have kept them" }).click();
+    await page.getByRole("button", { name: "I have saved them" }).click();
     await page.getByText("Operators need a passkey").waitFor({ state: "detached" });
     const remove = page.getByRole("button", { name: "Remove Operator's laptop" });
     await expect.poll(() => remove.getAttribute("aria-disabled")).toBe("true");

@@ -1,4 +1,4 @@
-/** Members and their roles, organisation settings, operators who act as somebody, auditors' links: in the browser. */
+/** Members and their roles, organisation settings, operators who act as somebody, auditor links: in the browser. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../harness/https.ts";
@@ -59,7 +59,7 @@ describe("members", () => {
     await expect.poll(() => leave.getAttribute("aria-disabled")).toBeNull();
 
     await page.getByRole("button", { name: "Remove Kim Auditor" }).click();
-    await page.getByText("signed out everywhere at once").waitFor();
+    await page.getByText("signed out everywhere immediately").waitFor();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Remove Kim Auditor" }).click();
     await page.getByRole("row", { name: /kim@example\.org/ }).waitFor({ state: "detached" });
@@ -83,7 +83,7 @@ describe("members", () => {
     });
     expect(invited.status).toBe(201);
     const page = await dashboard.open(person, "/settings");
-    await page.getByText("You belong to this organisation only.").waitFor();
+    await page.getByText("You belong only to this organisation.").waitFor();
     await page.getByRole("button", { name: "Accept the invitation to Second Harbour" }).click();
     const header = page.getByRole("banner").getByRole("combobox", { name: "Organisation" });
     await header.waitFor();
@@ -118,7 +118,7 @@ describe("members", () => {
 });
 
 describe("settings", () => {
-  test("the organisation is renamed, and its log shown to everybody after a question", async () => {
+  test("the organisation is renamed, and its log public after a question", async () => {
     const page = await dashboard.open(org.owner, "/settings");
     await heading(page, "Settings");
     await expectAccessible(page);
@@ -126,9 +126,9 @@ describe("settings", () => {
     await page.getByLabel("Name of the organisation").fill("Harbour Archive");
     await page.getByRole("button", { name: "Save the name" }).click();
     await page.getByRole("banner").getByText("Harbour Archive").waitFor();
-    await page.getByRole("button", { name: "Show the log" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Show the log" }).click();
-    await page.getByRole("button", { name: "Hide the log" }).waitFor();
+    await page.getByRole("button", { name: "Make it public" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Make it public" }).click();
+    await page.getByRole("button", { name: "Make it private" }).waitFor();
     const settings = await call(org.owner, "GET", `/api/orgs/${org.id}`);
     expect(settings.json()).toMatchObject({ name: "Harbour Archive", public_log: true });
   });
@@ -160,7 +160,7 @@ describe("settings", () => {
     const page = await dashboard.open(null, "/login");
     await page.route("**/api/auth/passkey/options", (route) => route.fulfill({ json: {} }));
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await page.getByRole("alert").getByText("This is a defect of Attestore's page").waitFor();
+    await page.getByRole("alert").getByText("This is a bug in this page").waitFor();
     await expect.poll(() => page.getByText("The service does not answer").count()).toBe(0);
   });
 });
@@ -169,12 +169,12 @@ describe("notifications", () => {
   test("a webhook's secret is shown once, a member is told by mail, and a test arrives", async () => {
     const page = await dashboard.open(org.owner, "/notifications");
     await heading(page, "Notifications");
-    await page.getByText("Nobody is told of anything yet").waitFor();
+    await page.getByText("Nobody is notified yet").waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Add a webhook" }).click();
     await page.getByLabel("Address").fill("https://hooks.example.org/attestore");
     await page.getByRole("radio", { name: "Only these:" }).check();
-    await page.getByRole("checkbox", { name: "a new agent was let in" }).uncheck();
+    await page.getByRole("checkbox", { name: "a new agent was attached" }).uncheck();
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
     const secret = (await page.getByLabel("Secret", { exact: true }).textContent()) ?? "";
@@ -184,13 +184,13 @@ describe("notifications", () => {
 
     await page.getByRole("button", { name: "Add a recipient" }).click();
     await page.getByRole("combobox", { name: "Member of the organisation" }).selectOption(org.owner.email);
-    await page.getByRole("checkbox", { name: /evidence of each week/ }).check();
+    await page.getByRole("checkbox", { name: /weekly evidence on Mondays/ }).check();
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
     await page.getByRole("row", { name: /everything, and the weekly evidence/ }).waitFor();
     await page.getByRole("button", { name: `Send a test to ${org.owner.email}` }).click();
     await page.getByRole("row", { name: /a test.*delivered/ }).waitFor({ timeout: 60_000 });
     await page.getByRole("button", { name: "Details of: a test" }).click();
-    await page.getByRole("heading", { name: "What was sent", level: 3 }).waitFor();
+    await page.getByRole("heading", { name: "Message sent", level: 3 }).waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -221,7 +221,7 @@ describe("evidence", () => {
     expect(download.suggestedFilename()).toMatch(/^evidence-org_.*\.zip$/);
     expect(await download.failure()).toBeNull();
     await page.getByLabel("Up to and including").fill("2020-01-01");
-    await page.getByRole("alert").getByText("This is no period").waitFor();
+    await page.getByRole("alert").getByText("Choose a valid period").waitFor();
     await expectAccessible(page);
   });
 });
@@ -247,7 +247,7 @@ describe("operators", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Act as quay@example.org" }).click();
 
     const banner = page.getByRole("region", { name: "Impersonation" });
-    await banner.getByText("You act as quay@example.org, to read only.").waitFor();
+    await banner.getByText("You are acting as quay@example.org, read-only.").waitFor();
     await banner.getByText(`signed in as ${operator.email}`).waitFor();
     for (const name of ["Agents", "Members", "Settings"]) {
       await page.getByRole("navigation").getByRole("link", { name }).click();
@@ -275,16 +275,16 @@ describe("operators", () => {
   });
 });
 
-describe("an auditor's link", () => {
+describe("an auditor link", () => {
   test("is made, opened by somebody without an account, shows its period to read, and ends with its revocation", async () => {
     await attach(org, { name: "archive-1" });
     const page = await dashboard.open(org.owner, "/auditor-links");
-    await heading(page, "Auditors' links");
+    await heading(page, "Auditor links");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Make a link" }).click();
     await page.getByLabel("Who or what it is for").fill("SOC 2 audit 2026");
     await page.getByLabel("Records up to and including").fill("2020-01-01");
-    await page.getByRole("alert").getByText("before the first one").waitFor();
+    await page.getByRole("alert").getByText("The last day is before the first day.").waitFor();
     await page.getByLabel("Records up to and including").fill(new Date().toISOString().slice(0, 10));
     await expectAccessible(page);
     await page.getByRole("button", { name: "Make the link" }).click();
@@ -295,13 +295,13 @@ describe("an auditor's link", () => {
     await screenshotsOf(page, "auditor-links");
 
     const reader = await dashboard.open(null, url.slice(dashboard.server.url.length));
-    await heading(reader, "An auditor's link");
+    await heading(reader, "An auditor link");
     // Out of the address at once, and nothing is opened yet.
     expect(reader.url()).toBe(`${dashboard.server.url}/shared`);
     await expectAccessible(reader);
     await screenshotsOf(reader, "shared");
     await reader.getByRole("button", { name: "Open" }).click();
-    const banner = reader.getByRole("region", { name: "Auditor's link" });
+    const banner = reader.getByRole("region", { name: "Auditor link" });
     await banner.getByText("SOC 2 audit 2026").waitFor();
     await reader.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
     await reader.getByRole("link", { name: "archive-1" }).click();
@@ -309,7 +309,7 @@ describe("an auditor's link", () => {
     await expect.poll(() => reader.getByRole("button", { name: /Revoke|Rename/ }).count()).toBe(0);
     await expectAccessible(reader);
     const links = await reader.getByRole("navigation").getByRole("link").allTextContents();
-    for (const hidden of ["Members", "Auth keys", "Settings", "Auditors' links"])
+    for (const hidden of ["Members", "Auth keys", "Settings", "Auditor links"])
       expect(links).not.toContain(hidden);
 
     await page.reload();

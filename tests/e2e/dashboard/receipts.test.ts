@@ -165,7 +165,7 @@ describe("receipts", () => {
     const { id } = await passed();
     const stranger = await dashboard.addOrg();
     const page = await dashboard.open(stranger.owner, `/receipts/${id}`);
-    await heading(page, "There is nothing here").waitFor();
+    await heading(page, "Page not found").waitFor();
     await page.goto(`${dashboard.server.url}/receipts`);
     await page.getByText("No receipts yet.").waitFor();
     await expectAccessible(page);
@@ -187,7 +187,7 @@ describe("verified in the browser", () => {
     await button.focus();
     await page.keyboard.press("Enter");
     await verdictIs(page, "cannot_tell");
-    await page.getByText("by keys that this service itself gave").waitFor();
+    await page.getByText("only with keys that this service itself gave").waitFor();
     await expect.poll(() => checksThat(page, "failed")).toEqual([]);
     await expect
       .poll(() => checksThat(page, "held"))
@@ -196,11 +196,11 @@ describe("verified in the browser", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "receipt-verified");
 
-    await page.getByRole("button", { name: "Use keys of your own" }).click();
+    await page.getByRole("button", { name: "Use your own keys" }).click();
     await page.getByLabel("Agent's public key").fill(agentKey());
     await page.getByLabel("Log's verifier key").fill(logKey());
     await page.getByRole("button", { name: "Verify again" }).click();
-    await page.getByText("Everything that was asked for was checked, and held.").waitFor();
+    await page.getByText("Everything you asked for was checked, and held.").waitFor();
     await verdictIs(page, "true");
     await expect.poll(() => page.getByText("given by you").count()).toBe(2);
 
@@ -305,7 +305,7 @@ describe("/verify", () => {
     await expect.poll(() => checksThat(page, "held")).toContain("leaf");
     await choose.setInputFiles([file("agent.pub", agentKey()), file("log.vkey", logKey())]);
     await verdictIs(page, "true");
-    await page.getByText("Everything that was asked for was checked, and held.").waitFor();
+    await page.getByText("Everything you asked for was checked, and held.").waitFor();
     await page.getByText("Restore test passed").waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "verify-true");
@@ -314,7 +314,7 @@ describe("/verify", () => {
     await choose.setInputFiles([file("backup.age", backup)]);
     await line(page, "ciphertext").and(page.locator('[data-result="held"]')).waitFor();
     await choose.setInputFiles([file("other.age", Buffer.concat([backup, backup]))]);
-    await page.getByText("none of the receipts here is about it").waitFor();
+    await page.getByText("none of these receipts is about it").waitFor();
     await page.getByLabel("SHA-256 of the ciphertext").fill("ab".repeat(32));
     await verdictIs(page, "false");
     await expect.poll(() => checksThat(page, "failed")).toEqual(["ciphertext"]);
@@ -349,7 +349,7 @@ describe("/verify", () => {
     const keys = [file("agent.pub", agentKey()), file("log.vkey", logKey())];
     await page.getByLabel("Choose files").setInputFiles([file("rcpt.json", bundle), ...keys]);
     await verdictIs(page, "cannot_tell");
-    await page.getByText("it may be too old for Ed25519").waitFor();
+    await page.getByText("It may be too old for Ed25519").waitFor();
   });
 
   test("says of garbage what it is, and of a malformed receipt that it is false", async () => {
@@ -450,7 +450,7 @@ describe("backups", () => {
   });
 });
 
-test("whoever opens an auditor's link reads and verifies all of it, and downloads no ciphertext", async () => {
+test("whoever opens an auditor link reads and verifies all of it, and downloads no ciphertext", async () => {
   const { id, backup_id } = await passed();
   const created = await wire.call(
     "POST",
@@ -473,9 +473,9 @@ test("whoever opens an auditor's link reads and verifies all of it, and download
   await page.locator('[data-observation="first"]').waitFor();
   await expect.poll(() => page.getByRole("heading", { name: "Witnesses" }).count()).toBe(0);
   await page.goto(`${dashboard.server.url}/backups/${backup_id}`);
-  await page.getByText("Why it is kept is shown to members").waitFor();
+  await page.getByText("can see why it is kept").waitFor();
   const download = page.getByRole("button", { name: "Make a download link" });
-  await expect.poll(() => download.getAttribute("aria-description")).toContain("records, not ciphertexts");
+  await expect.poll(() => download.getAttribute("aria-description")).toContain("records, not to ciphertexts");
   await page.goto(`${dashboard.server.url}/events`);
   await page.getByRole("link", { name: "Agent attached" }).first().waitFor();
 });
@@ -497,10 +497,10 @@ describe("events", () => {
     await page.getByRole("link", { name: "Backup failed" }).click();
     await heading(page, "Backup failed").waitFor();
     await page.getByText("pg_dump: connection refused").waitFor();
-    await page.getByText("Not signed: that the agent reported it is the service's word.").waitFor();
+    await page.getByText("Not signed. Only the service says that the agent reported it.").waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
     await verdictIs(page, "cannot_tell");
-    await page.getByText("by a key of the log that this service itself gave").waitFor();
+    await page.getByText("only with a log key that this service itself gave").waitFor();
     await expect.poll(() => checksThat(page, "held")).toEqual(["event", "checkpoint", "inclusion"]);
     await expectAccessible(page);
     await screenshotsOf(page, "event");
@@ -589,10 +589,10 @@ describe("the log", () => {
     await event();
     await page.reload();
     await observation(page, "grown")
-      .getByText(/^Only grown: \d+ leaves then, \d+ leaves now/)
+      .getByText(/^The log only grew: \d+ leaves before, \d+ leaves now/)
       .waitFor();
     await page.locator('[data-witness="held"]').waitFor();
-    await page.getByRole("row", { name: /wire-host .* holds, and is part of this head/ }).waitFor();
+    await page.getByRole("row", { name: /wire-host .* holds; part of this head/ }).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "log");
 
@@ -600,11 +600,11 @@ describe("the log", () => {
     await page.getByLabel("Id").fill(id);
     await page.getByRole("button", { name: "Verify inclusion" }).click();
     await verdictIs(page, "cannot_tell");
-    await page.getByText("by keys that this service itself gave").waitFor();
+    await page.getByText("only with keys that this service itself gave").waitFor();
     await expect.poll(() => checksThat(page, "held")).toContain("cosignatures");
-    await page.getByText("known to this browser from an earlier visit").first().waitFor();
+    await page.getByText("remembered by this browser from an earlier visit").first().waitFor();
     await page.getByLabel("Id").fill("bkp_1");
-    await page.getByText("Neither a receipt's id").waitFor();
+    await page.getByText("Enter the ID of a receipt").waitFor();
   });
 
   test("that contradicts itself is said loudly, and the old head stays", async () => {
@@ -620,7 +620,7 @@ describe("the log", () => {
     });
     await page.reload();
     const alarm = page.locator('[data-alarm="head_inconsistent"]');
-    await alarm.getByText("The log did not just grow").waitFor();
+    await alarm.getByText("The log did more than grow").waitFor();
     expect(await heldCheckpoint(page)).toBe(held);
     await expectAccessible(page);
     await screenshotsOf(page, "log-contradiction");
@@ -635,7 +635,7 @@ describe("the log", () => {
     const evidence = JSON.parse(readFileSync(saved, "utf8")) as Record<string, { checkpoint: string }>;
     expect(evidence["kept"]?.checkpoint).toBe(held);
     expect(evidence["offered"]?.checkpoint).not.toBe(held);
-    await page.getByRole("button", { name: "Forget what this browser saw" }).click();
+    await page.getByRole("button", { name: "Forget this log" }).click();
     await page.getByRole("button", { name: "Forget it" }).click();
     await observation(page, "first").waitFor();
   });

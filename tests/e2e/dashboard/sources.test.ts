@@ -129,7 +129,7 @@ describe("with a real agent", () => {
     await page.getByRole("row", { name: /ledger.*No backup yet/ }).waitFor();
     await page.getByRole("link", { name: "ledger" }).click();
     await heading(page, "ledger");
-    await page.getByText("Nothing was recorded yet.").waitFor();
+    await page.getByText("Nothing has been recorded yet.").waitFor();
     await expect
       .poll(() => descriptionOf(page, "Test a restore now"))
       .toBe("There is no backup to restore yet.");
@@ -140,8 +140,10 @@ describe("with a real agent", () => {
   test("back up now: step by step to the receipt", async () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     const underWay = page.getByRole("region", { name: "Under way" });
-    await underWay.getByRole("list", { name: "How far it is" }).waitFor();
-    await underWay.getByText("The backup is made and its receipt is in the log").waitFor({ timeout: 60_000 });
+    await underWay.getByRole("list", { name: "Progress" }).waitFor();
+    await underWay
+      .getByText("The backup was made and its receipt is in the log")
+      .waitFor({ timeout: 60_000 });
     await underWay.getByRole("link", { name: "Receipt" }).waitFor();
     await page.getByRole("list", { name: "Everything" }).getByRole("link", { name: "Backup made" }).waitFor();
     await expect
@@ -171,7 +173,7 @@ describe("with a real agent", () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("tab", { name: "Drift" }).click();
     await page.getByRole("button", { name: "Show the difference" }).click({ timeout: 60_000 });
-    const difference = page.getByRole("region", { name: "Difference of the schemas" });
+    const difference = page.getByRole("region", { name: "Schema difference" });
     await difference
       .getByRole("region", { name: "table entries, altered" })
       .getByText("+ column note")
@@ -230,7 +232,7 @@ describe("editors", () => {
     const save = form.getByRole("button", { name: "Save" });
     await backups.fill("30 25 * * *");
     await form.getByText("The hour, “25”, goes from 0 to 23.").waitFor();
-    await expect.poll(() => save.getAttribute("aria-description")).toBe("Put the fields right first.");
+    await expect.poll(() => save.getAttribute("aria-description")).toBe("Correct the fields first.");
     // Well-formed, and names no time: that the service knows.
     await backups.fill("0 2 31 feb *");
     await form.getByText(/five cron fields that match some time/).waitFor();
@@ -240,15 +242,15 @@ describe("editors", () => {
     await form.getByText("At 02:30, every day").waitFor();
     await form.getByRole("combobox", { name: "Time zone" }).selectOption("Europe/Berlin");
     await form
-      .getByRole("combobox", { name: "Often used, for Restore tests" })
+      .getByRole("combobox", { name: "Common schedules for Restore tests" })
       .selectOption({ label: "Every Sunday at 04:00" });
     await form.getByText("At 04:00, only on Sunday").waitFor();
     const next = form.getByRole("list", { name: "The next five backups" }).getByRole("listitem");
     await eventually(() => next.count()).toBe(5);
     await expect.poll(() => next.first().textContent()).toMatch(/, 02:30 \(Europe\/Berlin, UTC\+0[12]:00\)/);
     const changes = form.getByRole("list", { name: "When the clocks change" });
-    await changes.getByText(/leave this time out/).waitFor();
-    await changes.getByText(/show this time twice/).waitFor();
+    await changes.getByText(/this time does not exist on that day/).waitFor();
+    await changes.getByText(/this time occurs twice on that day/).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-schedule");
 
@@ -266,18 +268,18 @@ describe("editors", () => {
 
   test("retention: what would go and why, before it is saved", async () => {
     await settings();
-    await page.getByText("No rule: every backup is kept.").waitFor();
+    await page.getByText("No rules: every backup is kept.").waitFor();
     await page.getByRole("button", { name: "Change what is kept" }).click();
     const form = page.getByRole("form", { name: "Change what is kept" });
     const newest = form.getByRole("textbox", { name: "The newest", exact: true });
     await newest.fill("two");
     await form.getByText("A whole number from 0 to 100,000").first().waitFor();
     await newest.fill("2");
-    await form.getByText("3 backups would go").waitFor();
+    await form.getByText("3 backups would be removed").waitFor();
     const rows = form.getByRole("table", { name: "What the rules would do" }).getByRole("row");
     await rows.filter({ hasText: "stays: among the newest, the newest proven one" }).waitFor();
     await expect.poll(() => rows.filter({ hasText: "goes" }).count()).toBe(3);
-    await form.getByRole("checkbox", { name: "Only what goes" }).check();
+    await form.getByRole("checkbox", { name: "Only removals" }).check();
     await eventually(() => rows.count()).toBe(4);
     await expectAccessible(page);
     await screenshotsOf(page, "source-retention");
@@ -287,8 +289,8 @@ describe("editors", () => {
 
     await page.getByRole("button", { name: "Change what is kept" }).click();
     await newest.fill("2");
-    await form.getByRole("textbox", { name: "One of each month" }).fill("12");
-    await form.getByRole("button", { name: /^Save; \d backups? will go$/ }).click();
+    await form.getByRole("textbox", { name: "One a month" }).fill("12");
+    await form.getByRole("button", { name: /^Save and remove \d backups?$/ }).click();
     await eventually(configured).toMatchObject({ retention: { keep_last: 2, keep_monthly: 12 } });
     await page.getByText("one a month for 12 months").waitFor();
   });
@@ -299,7 +301,7 @@ describe("editors", () => {
     const form = page.getByRole("form", { name: "Change the objectives" });
     await form.getByRole("textbox", { name: /RPO/ }).fill("26");
     await form.getByRole("textbox", { name: /RTO/ }).fill("0");
-    await form.getByText("A whole number from 1 on, up to ten years").waitFor();
+    await form.getByText("Enter a whole number of 1 or more, up to ten years").waitFor();
     await form.getByRole("textbox", { name: /RTO/ }).fill("2");
     await form.getByRole("combobox", { name: /RTO/ }).selectOption("minutes");
     await expectAccessible(page);
@@ -307,7 +309,7 @@ describe("editors", () => {
     await eventually(configured).toMatchObject({ objectives: { rpo_s: 26 * 3600, rto_s: 120 } });
     await page.getByText("within the objective of 26 hours").waitFor();
     await page.getByRole("tab", { name: "Restore tests" }).click();
-    await page.getByText("The objective is to have the data back within 2 minutes.").waitFor();
+    await page.getByText("Objective: the data is back within 2 minutes.").waitFor();
     await page.getByRole("cell", { name: "within", exact: true }).waitFor();
   });
 
@@ -317,7 +319,7 @@ describe("editors", () => {
     await page.getByRole("button", { name: "Change name and agents" }).click();
     const form = page.getByRole("form", { name: "Change name and agents" });
     await form.getByRole("textbox", { name: "Name" }).fill("  ");
-    await form.getByText("A name of 1 to 100 characters").waitFor();
+    await form.getByText("Enter a name of 1 to 100 characters").waitFor();
     await form.getByRole("textbox", { name: "Name" }).fill("Orders of the shop");
     await form.getByRole("combobox", { name: "Agent that tests restores" }).selectOption(tester.id);
     await expectAccessible(page);
@@ -330,8 +332,8 @@ describe("editors", () => {
   test("what cannot be asked for says why: asked for already, or the agent is revoked", async () => {
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
     await page.getByRole("button", { name: "Back up now" }).click();
-    await page.getByText("waits for the agent's next heartbeat").waitFor();
-    await eventually(() => descriptionOf(page, "Back up now")).toContain("has not ended");
+    await page.getByText("waiting for the agent's next heartbeat").waitFor();
+    await eventually(() => descriptionOf(page, "Back up now")).toContain("already queued or running");
     await expectAccessible(page);
     await screenshotsOf(page, "source-under-way");
     const other = await attach(org, { name: "gone-host" });
@@ -344,10 +346,10 @@ describe("editors", () => {
   test("an auditor reads all of it and changes nothing", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const reading = await dashboard.open(auditor, `/sources/${sourceId}?tab=settings`);
-    await reading.getByText("Your role only reads").waitFor();
+    await reading.getByText("Your role is read-only").waitFor();
     await reading.getByText("At 02:30, every day").waitFor();
     await expect.poll(() => reading.getByRole("button", { name: /^(Change|Remove)/ }).count()).toBe(0);
-    await expect.poll(() => descriptionOf(reading, "Back up now")).toContain("Your role only reads");
+    await expect.poll(() => descriptionOf(reading, "Back up now")).toContain("Your role is read-only");
     await expectAccessible(reading);
   });
 
@@ -356,7 +358,7 @@ describe("editors", () => {
     await page.getByRole("button", { name: "Remove this source" }).click();
     const dialog = page.getByRole("dialog", { name: "Remove Orders of the shop?" });
     await dialog.getByText("the source orders, with its schedule, retention and objectives").waitFor();
-    await dialog.getByText(/its backups: nothing is deleted/).waitFor();
+    await dialog.getByText(/its backups: they are not deleted/).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source-remove");
     await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -368,7 +370,7 @@ describe("editors", () => {
     await page.getByRole("row", { name: /lost/ }).waitFor();
     await expect.poll(() => page.getByRole("row", { name: /Orders of the shop/ }).count()).toBe(0);
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
-    await heading(page, "There is nothing here");
+    await heading(page, "Page not found");
   });
 });
 
@@ -433,14 +435,14 @@ describe("lists", () => {
     const before = await list.getByRole("listitem").count();
     await page.getByRole("button", { name: "Show more" }).click();
     await eventually(() => list.getByRole("listitem").count()).toBeGreaterThan(before);
-    await list.getByRole("link", { name: "1 change since the backup before" }).first().waitFor();
+    await list.getByRole("link", { name: "1 change since the previous backup" }).first().waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "source");
     await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Failed and missed" });
     const trouble = page.getByRole("list", { name: "Failed and missed" });
     await eventually(() => trouble.getByRole("listitem").count()).toBe(2);
     await page.getByRole("combobox", { name: "Show" }).selectOption({ label: "Commands" });
-    await page.getByText("There is nothing of this kind.").waitFor();
+    await page.getByText("Nothing of this kind has been recorded.").waitFor();
   });
 
   test("a failed test says which check did not hold, and that the restore was slow enough to be seen", async () => {
@@ -466,23 +468,23 @@ describe("lists", () => {
     await eventually(() => rows.count()).toBeGreaterThan(before);
     await screenshotsOf(page, "api-logs");
     await expectAccessible(page);
-    await page.getByRole("combobox", { name: "One person or agent" }).selectOption({ label: auditor.email });
+    await page.getByRole("combobox", { name: "Person or agent" }).selectOption({ label: auditor.email });
     await page.getByRole("combobox", { name: "Method" }).selectOption("POST");
     await page.getByRole("textbox", { name: "Answer" }).fill("403");
     await eventually(() => rows.count()).toBe(2);
     await rows.filter({ hasText: "sources" }).getByRole("link").click();
     await heading(page, "POST /api/orgs/:orgID/sources");
-    await page.getByText("not allowed to them").waitFor();
+    await page.getByText("not allowed").waitFor();
     await page.getByText(/^req_/).waitFor();
     await expectAccessible(page);
     await screenshotsOf(page, "api-log");
     await page.goBack();
     await heading(page, "API logs");
     await page.getByRole("textbox", { name: "Answer" }).fill("999");
-    await page.getByText("A status is three digits, such as 403.").waitFor();
+    await page.getByText("Enter a status of three digits, such as 403.").waitFor();
   });
 
-  test("whoever opened an auditor's link sees the sources of a period, and nothing to press", async () => {
+  test("whoever opened an auditor link sees the sources of a period, and nothing to press", async () => {
     const day_ms = 86_400_000;
     const link = await call<{ url: string }>(org.owner, "POST", `/api/orgs/${org.id}/auditor-links`, {
       name: "SOC 2",
@@ -520,11 +522,11 @@ describe("lists", () => {
     await expectAccessible(own);
     await screenshotsOf(own, "sources-empty");
     await own.goto(`${dashboard.server.url}/commands`);
-    await own.getByText(/^Nothing was asked for yet\./).waitFor();
+    await own.getByText(/^No commands yet\./).waitFor();
     // Another organisation's source is not there.
     for (const path of [`/sources/${orders}`, "/commands/cmd_nothing", "/api-logs/log_nothing"]) {
       await own.goto(dashboard.server.url + path);
-      await heading(own, "There is nothing here");
+      await heading(own, "Page not found");
     }
     await own.route("**/api/orgs/*/overview*", (route) => route.abort());
     await own.goto(`${dashboard.server.url}/sources`);

@@ -4,7 +4,7 @@ import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** The longest that an auditor's link lives, and how long unless told. */
+/** The longest that an auditor link lives, and how long unless told. */
 export const AUDITOR_LINK_MAX_S = 90 * 24 * 3600;
 export const AUDITOR_LINK_DEFAULT_S = 14 * 24 * 3600;
 
@@ -17,7 +17,7 @@ const shown = {
   expires_at: Timestamp,
 };
 
-/** What whoever opened an auditor's link is told of it. */
+/** What whoever opened an auditor link is told of it. */
 export const AuditorLinkView = Type.Object({ id: Id("auditorLink"), ...shown }, strict);
 export type AuditorLinkView = Static<typeof AuditorLinkView>;
 
@@ -32,7 +32,7 @@ const record = {
   revoked_at: nullable(Timestamp),
 };
 
-/** The record of an auditor's link; never its secret. */
+/** The record of an auditor link; never its secret. */
 export const AuditorLinkRecord = Type.Object(record, strict);
 export type AuditorLinkRecord = Static<typeof AuditorLinkRecord>;
 

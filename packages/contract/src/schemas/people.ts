@@ -103,7 +103,7 @@ export const SessionStarted = Type.Object(
   strict,
 );
 
-/** Who is signed in: a user, or somebody with an auditor's link, whose role is `reader` and whose id is the link's. */
+/** Who is signed in: a user, or somebody with an auditor link, whose role is `reader` and whose id is the link's. */
 const SignedIn = Type.Object(
   {
     ...UserRecord.properties,

@@ -14,7 +14,7 @@ const invitationsQuery = queryOptions({
   queryFn: async () => (await api.call("get", "/api/auth/invitations")).body.items,
 });
 
-/** Whether the session is a member's own: neither an operator's, nor that of an auditor's link. */
+/** Whether the session is a member's own: neither an operator's, nor that of an auditor link. */
 function useIsOwnMembership(): boolean {
   const { user, impersonated_by } = useMe();
   return impersonated_by === null && user.role !== "operator" && user.role !== "reader";

@@ -15,7 +15,7 @@ const MANAGERS: readonly Role[] = ["owner", "admin"];
 /** Who has an account of their own. */
 const PEOPLE: readonly Role[] = [...MEMBERS, "operator"];
 const OPERATORS: readonly Role[] = ["operator"];
-/** Whoever opened an auditor's link, too. */
+/** Whoever opened an auditor link, too. */
 export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 
 /** The dashboard's pages in the order of the navigation. */

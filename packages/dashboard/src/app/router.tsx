@@ -22,7 +22,7 @@ const loginRoute = createRoute({
 
 const signupRoute = createRoute({ getParentRoute: () => rootRoute, path: "/signup", component: SignupPage });
 
-/** Where an auditor's link leads: the secret is the fragment, which the router leaves alone. */
+/** Where an auditor link leads: the secret is the fragment, which the router leaves alone. */
 const sharedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/shared",

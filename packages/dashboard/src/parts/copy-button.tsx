@@ -5,7 +5,7 @@ import { strings } from "../text/strings.ts";
 interface CopyButtonProps {
   text: string;
   label?: string;
-  /** What it is read out as, where its label alone does not say what is copied. */
+  /** Details read out as, where its label alone does not say what is copied. */
   name?: string;
 }
 

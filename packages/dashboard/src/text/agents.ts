@@ -2,11 +2,11 @@ import { plural } from "./format.ts";
 
 export const agents = {
   title: "Agents",
-  lead: "The programs on your hosts that make backups and restore them. Each signs its receipts with a key of its own.",
+  lead: "Agents run on your hosts, make backups and restore them. Each signs its receipts with its own key.",
   attach: "Attach an agent",
   empty:
-    "No agent is attached yet. An agent runs on the host that has the data; nothing is backed up without one.",
-  noneOf: { active: "No agent is active.", revoked: "No agent was revoked." },
+    "No agent is attached yet. An agent runs on the host that has the data. Without one, nothing is backed up.",
+  noneOf: { active: "No agent is active.", revoked: "No agent is revoked." },
   show: "Show",
   filter: { active: "Active", revoked: "Revoked", all: "All" },
   column: {
@@ -19,7 +19,7 @@ export const agents = {
   },
   state: { active: "active", silent: "silent", revoked: "revoked", new: "not seen yet" },
   spool: (spool: { backups: number; receipts: number; events: number } | null): string => {
-    if (spool === null) return "not told";
+    if (spool === null) return "unknown";
     const parts = [
       spool.backups > 0 ? plural(spool.backups, "backup") : "",
       spool.receipts > 0 ? plural(spool.receipts, "receipt") : "",
@@ -28,16 +28,16 @@ export const agents = {
     return parts.length === 0 ? "nothing" : parts.join(", ");
   },
   kit: {
-    unknown: "not told",
+    unknown: "unknown",
     none: "none",
     untested: "never tested",
     old: "test is over a year old",
     tested: "tested",
   },
   nudge: {
-    title: "If these hosts are lost with their keys, so are their backups",
+    title: "If these hosts and their keys are lost, so are their backups",
     text: (names: string) => `Not covered by a tested recovery kit: ${names}.`,
-    make: "On each of them, make a kit, print it, and show that it can be read:",
+    make: "On each of them, make a kit, print it, and test it:",
   },
   detail: {
     facts: "Facts",
@@ -53,28 +53,29 @@ export const agents = {
     keys: "Keys",
     signing: "Signing key",
     signingExplained:
-      "Receipts of this agent are verified against this key. The host prints the same fingerprint: attestore doctor.",
+      "This agent's receipts are verified against this key. To compare the fingerprint, run attestore doctor on the host.",
     fingerprint: "Fingerprint",
     publicKey: "Public key (base64)",
     copyKey: "Copy public key",
     earlierKey: "Public key",
     earlier: "Earlier signing keys",
     earlierExplained:
-      "Each vouched for the next one. What was signed before a key was replaced stays true under it, and can be verified with it.",
+      "Each key signed its successor. Receipts signed before a key was replaced stay valid and can be verified with it.",
     earlierFrom: "From",
     earlierUntil: "Replaced",
     recipients: "Backups are encrypted to",
-    recipientsUnknown: "The agent has not told yet. Version 0.1.0 and later tell with every heartbeat.",
+    recipientsUnknown:
+      "The agent has not reported this yet. Version 0.1.0 and later report it with every heartbeat.",
     isKit: "recovery kit",
     kit: "Recovery kit",
-    kitNone: "There is none. If this host is lost with its keys, so are its backups. On the host:",
-    kitUntested: "It was made, and never tested: nobody knows whether it can be read. On the host:",
+    kitNone: "There is none. If this host and its keys are lost, so are its backups. On the host:",
+    kitUntested: "It was made but never tested, so nobody knows whether it works. On the host:",
     kitOld: "It was last tested over a year ago. Test it again. On the host:",
-    kitTested: "Somebody showed that they can read with it.",
+    kitTested: "It was tested and works.",
     kitMade: "Made",
     kitTestedAt: "Tested",
     sources: "Sources of this agent",
-    noSources: "It backs up nothing yet. Declare a source in its config.yaml, or: attestore source add",
+    noSources: "It backs up nothing yet. Declare a source in its config.yaml, or run attestore source add.",
     sourceName: "Source",
     engine: "Engine",
     lastBackup: "Last backup",
@@ -86,9 +87,9 @@ export const agents = {
     action: "Revoke",
     title: (name: string) => `Revoke ${name}?`,
     confirm: (name: string) => `Revoke ${name}`,
-    goes: "Refused at once, and for good: every call of this agent. What still waits in its spool is not taken any more.",
-    sources: (names: string) => `No longer backed up, until another agent takes them over: ${names}.`,
+    goes: "From now on every call of this agent is refused, permanently. Receipts still queued on the host will be rejected.",
+    sources: (names: string) => `No longer backed up until you give them to another agent: ${names}.`,
     stays: "What stays: its record, its public key, its backups and its receipts.",
-    already: "This agent is revoked already",
+    already: "This agent is already revoked",
   },
 } as const;

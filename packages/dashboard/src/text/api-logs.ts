@@ -1,7 +1,7 @@
 /** What the pages about API calls say. */
 export const apiLogText = {
   title: "API logs",
-  lead: "Who called what, when and from where. Neither bodies nor secrets are ever in it.",
+  lead: "Who called what, when and from where. It never contains request bodies or secrets.",
   caption: "API calls, newest first",
   columns: {
     at: "When",
@@ -14,15 +14,15 @@ export const apiLogText = {
   },
   filters: {
     kind: "Who",
-    actor: "One person or agent",
+    actor: "Person or agent",
     allActors: "Everybody",
     people: "People",
     agents: "Agents",
-    other: "Somebody else",
+    other: "Others",
     method: "Method",
     status: "Answer",
     statusHint: "Such as 403",
-    statusWrong: "A status is three digits, such as 403.",
+    statusWrong: "Enter a status of three digits, such as 403.",
     all: "All",
   },
   kinds: {
@@ -30,13 +30,13 @@ export const apiLogText = {
     agent: "Agents",
     operator: "Operators",
     auth_key: "Auth keys",
-    anonymous: "Nobody signed in",
+    anonymous: "Not signed in",
     console: "The service's console",
-    auditor_link: "Auditors' links",
+    auditor_link: "Auditor links",
   },
   console: (user: string) => `console (${user})`,
   impersonated: (operator: string) => `by the operator ${operator}`,
-  none: "No call is recorded yet.",
+  none: "No calls have been recorded yet.",
   noMatch: "No call matches the filter.",
   page: {
     title: (method: string, route: string) => `${method} ${route}`,
@@ -53,23 +53,23 @@ export const apiLogText = {
     requestId: "Request",
     idempotencyKey: "Idempotency key",
     id: "Log entry",
-    unknown: "not told",
-    requestHint: "The request's id is in the answer that the caller got, and in the service's own log.",
+    unknown: "unknown",
+    requestHint: "The caller's response and the service's own log contain this request ID.",
     meaning: (status: number) =>
       status >= 500
-        ? "a defect of the service, or something it needs was gone"
+        ? "a bug in the service, or something it needs was unavailable"
         : status === 429
           ? "too many calls"
           : status === 409
-            ? "in conflict with what is there"
+            ? "in conflict with the current state"
             : status === 404
-              ? "not there, or not theirs"
+              ? "not found, or not theirs"
               : status === 403
-                ? "not allowed to them"
+                ? "not allowed"
                 : status === 401
                   ? "not signed in"
                   : status >= 400
-                    ? "refused as it was"
+                    ? "refused as invalid"
                     : "done",
   },
 } as const;

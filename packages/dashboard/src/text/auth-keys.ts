@@ -1,8 +1,8 @@
 export const authKeys = {
   title: "Auth keys",
-  lead: "Keys that let agents in. Listed are those that still do: neither revoked, expired, used up, nor burned by five wrong tries.",
+  lead: "Agents attach with these keys. The list shows only keys that still work: not revoked, expired, used up, or disabled after five wrong tries.",
   make: "Make an auth key",
-  empty: "No key lets an agent in right now.",
+  empty: "There are no working keys.",
   unnamed: "unnamed",
   column: {
     name: "Key",
@@ -21,7 +21,7 @@ export const authKeys = {
     action: "Revoke",
     of: (name: string) => `Revoke ${name}`,
     title: (name: string) => `Revoke the key ${name}?`,
-    goes: "Nobody can attach with it any more, from this moment on.",
-    stays: "Agents that attached with it stay: revoke those one by one, if they should go too.",
+    goes: "From now on nobody can attach with it.",
+    stays: "Agents that attached with it stay attached. To remove them, revoke them one by one.",
   },
 } as const;

@@ -1,6 +1,6 @@
 export const evidence = {
   title: "Evidence",
-  lead: "One file with all that can be shown of a period: each scheduled test, passed, failed and missed, with receipts and proofs, and what is not proven.",
+  lead: "One file with all the evidence of a period: every scheduled test (passed, failed or missed), its receipts and proofs, and everything that is not proven.",
   period: {
     title: "Period",
     presets: "Choose a period",
@@ -10,25 +10,26 @@ export const evidence = {
     year: "This year",
     from: "From",
     to: "Up to and including",
-    zone: "Days are of UTC. A pack covers 400 days at most.",
-    wrong: "This is no period: the last day is before the first one, or it is longer than 400 days.",
-    future: "The period begins in the future: there is nothing to show of it yet.",
+    zone: "Days are in UTC. A pack covers at most 400 days.",
+    wrong:
+      "Choose a valid period: the last day cannot be before the first, and it can be at most 400 days long.",
+    future: "The period starts in the future, so there is no evidence of it yet.",
     download: "Download the evidence (ZIP)",
-    building: "A pack of a year can take a while: it is made while it is downloaded.",
+    building: "A pack of a year can take a while. It is built as you download it.",
   },
   inside: {
     title: "What is in it",
     list: [
-      "a summary to read in any browser, and what is not proven, first",
-      "every scheduled backup and restore test of the period: passed, failed and missed",
-      "receipts with their proofs, and the log's entries and checkpoint that they are proven against",
-      "public keys and since when they hold, schedules, retention and objectives as they were in force",
-      "which controls it speaks to: SOC 2, ISO 27001, NIS2, DORA, HIPAA",
+      "a summary for any browser, which begins with what is not proven",
+      "every scheduled backup and restore test of the period: passed, failed or missed",
+      "receipts with their proofs, and the log entries and checkpoint that prove them",
+      "public keys and when they became valid; the schedules, retention rules and objectives of that time",
+      "the controls it supports: SOC 2, ISO 27001, NIS2, DORA, HIPAA",
     ],
   },
   check: {
     title: "Check it without us",
-    text: "The verifier checks every leaf and number of it offline, with this service gone. Give it the log's key and each agent's key from the hosts: without them it cannot tell, as whoever runs the service could have made those in the pack.",
+    text: "The verifier checks every leaf and every number offline, even if this service is gone. Give it the log's key and each agent's key, from the hosts. Without them it cannot tell, because whoever runs the service could have made the keys in the pack.",
     command: "attestore-verify",
   },
 } as const;

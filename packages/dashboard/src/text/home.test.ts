@@ -35,7 +35,7 @@ describe("the answer to what is proven", () => {
   test("all of it", () => {
     expect(answer([source("a"), source("b", { last_proven_at: ago(72) })], NOW)).toEqual({
       headline: "All 2 sources are proven.",
-      details: ["The oldest proof that counts is 3 days old."],
+      details: ["The oldest current proof is 3 days old."],
     });
     expect(answer([source("a")], NOW)).toEqual({
       headline: "Your source is proven.",
@@ -57,7 +57,7 @@ describe("the answer to what is proven", () => {
       headline: "12 of 13 sources are proven.",
       details: [
         "orders-db: a scheduled restore test did not happen; last proven 9 days ago.",
-        "The oldest proof that counts is 2 days old.",
+        "The oldest current proof is 2 days old.",
       ],
     });
   });
@@ -110,7 +110,7 @@ test("a strip is told in words, what went wrong with its days", () => {
 test("a spool and a trend are told with their units", () => {
   expect(spoolText({ backups: 1, receipts: 2, events: 0 })).toBe("1 backup, 2 receipts");
   expect(spoolText({ backups: 0, receipts: 0, events: 0 })).toBe("nothing");
-  expect(spoolText(null)).toBe("does not say");
+  expect(spoolText(null)).toBe("unknown");
   const ms = (value: number): string => `${value} ms`;
   expect([[], [4], [3, 9, 4], [4, 4]].map((values) => describeTrend(values, ms))).toEqual([
     "not measured",

@@ -8,7 +8,7 @@ type Step = Schemas["NextStep"]["kind"];
 /** Every word of the home page, and of what keeps pages up to date. */
 export const home = {
   title: "Home",
-  live: { newer: "There is something newer: show it" },
+  live: { newer: "Newer data is available: show it" },
   sources: {
     heading: "Sources, worst first",
     filter: "Filter sources by name",
@@ -25,7 +25,7 @@ export const home = {
     noMatch: (text: string) => `No source has “${text}” in its name.`,
     showAll: (more: number) => `Show the other ${plural(more, "source")}`,
     sortAgain: "Sort again, worst first",
-    daysZone: "Days are UTC's. A day shows the worst of it.",
+    daysZone: "Days are in UTC. Each bar shows that day's worst result.",
     shown: (shown: number, all: number) =>
       shown === all ? plural(all, "source") : `${shown} of ${plural(all, "source")}`,
   },
@@ -38,18 +38,18 @@ export const home = {
     noRpo: "no RPO set",
     next: "next ",
     noSchedule: "none scheduled",
-    running: { backup: "A backup runs", restore_test: "A restore test runs" },
+    running: { backup: "A backup is running", restore_test: "A restore test is running" },
     unmeasured: "not measured",
   },
   agents: {
     heading: "Agents",
     all: "All agents",
     none: "No agent is attached.",
-    columns: { name: "Agent", seen: "Last seen", spool: "Waits in its spool" },
+    columns: { name: "Agent", seen: "Last seen", spool: "Queued" },
     silent: "silent",
     neverSeen: "not yet",
     nothingWaits: "nothing",
-    unknown: "does not say",
+    unknown: "unknown",
     more: (more: number) => `and ${plural(more, "more agent", "more agents")}`,
   },
   log: {
@@ -58,24 +58,24 @@ export const home = {
     grew: "last entry ",
     signed: "hourly head signed ",
     neverSigned: "no hourly head yet",
-    late: "The hourly head is late: tell the service's operator.",
+    late: "The hourly head is late. Tell the operator of this service.",
     open: "Open the log",
   },
   steps: {
-    heading: "The next thing to do",
+    heading: "Your next step",
     attach_agent: {
       what: "Attach an agent",
-      why: "An agent on your host makes the backups and restores them. Nothing is proven before one is there.",
+      why: "An agent on your host makes backups and restores them. Without one, nothing can be proven.",
       action: "Attach an agent",
     },
     declare_source: {
       what: "Declare a source",
-      why: "Your agent is here. On its host, say what it is to back up:",
+      why: "Your agent is attached. On its host, tell it what to back up:",
       action: "See the agents",
     },
     look_into_failure: {
       what: "Find out what failed",
-      why: "What failed last has not been done since: until it is, nobody knows whether this source can be restored.",
+      why: "The last run failed and has not been repeated, so nobody knows whether this source restores.",
       action: "Open the source",
     },
     make_backup: {
@@ -85,32 +85,32 @@ export const home = {
     },
     test_restore: {
       what: "Restore it once",
-      why: "There are backups of this source, and nobody has shown that one can be restored.",
+      why: "This source has backups, but none has been restored yet.",
       action: "Open the source",
     },
     write_check: {
       what: "Write a check",
-      why: "Its restore tests only do the checks that the agent makes up. Say on its host what has to hold of the data, in config.yaml.",
+      why: "Its restore tests run only the built-in checks. Add checks of your own data to config.yaml on its host.",
       action: "Open the source",
     },
     set_schedule: {
       what: "Set a schedule",
-      why: "Backups and restore tests of this source happen only when somebody asks for them.",
+      why: "This source is backed up and tested only when somebody starts it.",
       action: "Open the source",
     },
     set_objectives: {
       what: "Set objectives",
-      why: "Say how much data may be lost (RPO) and how long a restore may take (RTO), and both are watched.",
+      why: "Set how much data you can afford to lose (RPO) and how long a restore may take (RTO). Attestore watches both.",
       action: "Open the source",
     },
     make_recovery_kit: {
       what: "Make a recovery kit",
-      why: "If this agent's host is lost, so is the key that reads its backups. Put a key on paper, on the agent's host:",
+      why: "If this agent's host is lost, the key that decrypts its backups is lost too. Print a recovery kit on the agent's host:",
       action: "Open the agent",
     },
     test_recovery_kit: {
       what: "Test the recovery kit",
-      why: "The key on paper has not been shown to read a backup yet. With the paper in hand, on the agent's host:",
+      why: "Nobody has tested whether the printed recovery kit decrypts a backup. With the paper in hand, run on the agent's host:",
       action: "Open the agent",
     },
   } satisfies Record<Step | "heading", unknown>,
@@ -121,8 +121,8 @@ export const home = {
     label: "Command to run on the agent's host",
   },
   empty: {
-    noAgent: "Backups and proofs begin with an agent on one of your hosts.",
-    noSource: "There is an agent, and no source for it to back up.",
+    noAgent: "To start, attach an agent on one of your hosts.",
+    noSource: "An agent is attached, but it has no source to back up.",
   },
 } as const;
 
@@ -131,7 +131,7 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
   restore_test_failed: "its last restore test failed",
   restore_could_not_run: "its last restore test could not run",
   backup_failed: "its last backup failed",
-  attestation_failed: "a receipt of it could not be made",
+  attestation_failed: "one of its receipts could not be made",
   backup_missed: "a scheduled backup did not happen",
   restore_test_missed: "a scheduled restore test did not happen",
   rpo_exceeded: "its last backup is older than its RPO",
@@ -143,7 +143,7 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
   agent_silent: "its agent is silent",
   agent_revoked: "its agent is revoked",
   schema_drift: "its schema changed this week",
-  environment_drift: "what it is made with changed this week",
+  environment_drift: "its environment changed this week",
 };
 
 const NAMED = 3;
@@ -165,7 +165,7 @@ export function answer(sources: readonly Source[], now: Date): { headline: strin
     details.push(
       proven.length === 1
         ? `The proof is ${age(oldest, now)} old.`
-        : `The oldest proof that counts is ${age(oldest, now)} old.`,
+        : `The oldest current proof is ${age(oldest, now)} old.`,
     );
   return { headline: headlineOf(proven.length, sources.length), details };
 }

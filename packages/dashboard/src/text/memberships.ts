@@ -2,7 +2,7 @@
 export const memberships = {
   title: "Your organisations",
   choose: "Organisation",
-  only: "You belong to this organisation only.",
+  only: "You belong only to this organisation.",
   several: (count: number) =>
     `You belong to ${count} organisations. Choose another one at the top of the page.`,
   invited: (org: string, role: string) => `You are invited to ${org} as ${role}.`,
@@ -15,6 +15,6 @@ export const memberships = {
     action: "Leave the organisation",
     title: (org: string) => `Leave ${org}?`,
     confirm: (org: string) => `Leave ${org}`,
-    text: "You are signed out, and see nothing of this organisation any more. What you did stays in its log. To come back you have to be invited again.",
+    text: "You will be signed out and can no longer see this organisation. What you did stays in its log. To come back, you need a new invitation.",
   },
 } as const;

@@ -1,25 +1,25 @@
 export const operators = {
   title: "Organisations",
-  lead: "All organisations of this service. What is in one shows only to its own members: to help one of them, act as them, and their log tells of it.",
+  lead: "All organisations of this service. Only its own members can see inside one. To help a member, act as them; their log records it.",
   create: {
     action: "Create an organisation",
     title: "Create an organisation",
     name: "Name",
     owner: "E-mail address of its owner (optional)",
-    ownerHint: "They are mailed how to sign in.",
+    ownerHint: "We mail them how to sign in.",
     send: "Create",
   },
-  empty: "There is no organisation yet.",
+  empty: "There are no organisations yet.",
   column: { name: "Organisation", slug: "Short name", log: "Log", since: "Since" },
-  log: { public: "shown to everybody", private: "members and agents only" },
+  log: { public: "public", private: "private" },
   detail: {
-    lead: "What it may store, and its members. Choose whom to act as.",
+    lead: "Its quotas and members. Choose somebody to act as.",
     back: "All organisations",
     person: "Person",
     email: "E-mail",
     role: "Role",
     action: "Action",
-    empty: "It has no members. Its first owner is invited when the organisation is created.",
+    empty: "It has no members. The first owner is invited when the organisation is created.",
     id: "Identifier",
   },
   impersonate: {
@@ -27,9 +27,10 @@ export const operators = {
     of: (who: string) => `Act as ${who}`,
     title: (who: string) => `Act as ${who}?`,
     explanation:
-      "To read, for an hour at most: you can change nothing and make no keys. Every call that you make is written to the organisation's log before it is answered, with your name and this reason.",
+      "You can read for an hour at most. You cannot change anything or make keys. Each call you make is written to the organisation's log before it is answered, with your name and this reason.",
     reason: "Reason",
-    reasonHint: "The organisation reads it, for good. E.g.: ticket 4711, restore test looks wrong",
+    reasonHint:
+      "The organisation can read it permanently. For example: ticket 4711, restore test looks wrong",
     start: (who: string) => `Act as ${who}`,
   },
 } as const;

@@ -3,13 +3,13 @@ import { formatBytes } from "./format.ts";
 export const quotas = {
   title: "Quotas",
   explanation:
-    "Backups beyond a quota wait on their hosts, and no further agent can be attached. What is stored stays; receipts and alarms always go on.",
-  askOperator: "The operator of this service can change them.",
+    "Once a quota is used up, new backups wait on their hosts or no further agent can be attached. Stored backups stay, and receipts and alerts always continue.",
+  askOperator: "The operator of this service can change quotas.",
   names: { bytes: "Stored bytes", objects: "Backups", agents: "Agents", requests: "Calls" },
   used: (used: string, limit: string) => `${used} of ${limit}`,
   unlimited: (used: string) => `${used}, no limit`,
   percent: (percent: number) => `${percent} % used`,
-  full: "nothing is left",
+  full: "used up",
   calls: (limit: string, window_s: number) => `${limit} in ${window_s} s`,
   noLimit: "no limit",
   amount: (name: "bytes" | "objects" | "agents" | "requests", value: number) =>
@@ -18,15 +18,15 @@ export const quotas = {
     action: "Change the quotas",
     title: (org: string) => `Quotas of ${org}`,
     explanation:
-      "A number, or none for no limit. Leave a field empty for the service's own. The organisation's log tells of the change.",
+      "Enter a number, or none for no limit. Leave a field empty for the service's default. The organisation's log records the change.",
     labels: {
       bytes: "Stored bytes",
       objects: "Backups",
       agents: "Agents",
       requests: "Calls in each window",
     },
-    default: (value: string) => `The service's own: ${value}`,
-    invalid: "Type a whole number, none, or nothing.",
+    default: (value: string) => `Default: ${value}`,
+    invalid: "Enter a whole number or none, or leave it empty.",
     save: "Save the quotas",
   },
 } as const;

@@ -5,8 +5,8 @@ export const receipts = {
   navigation: "Receipts",
   list: {
     title: "Receipts",
-    lead: "What agents signed: each backup that was made, each restore that was tried. All of them are in the log.",
-    empty: "No receipts yet. An agent signs the first one with its first backup.",
+    lead: "Every backup an agent made and every restore it tried, signed by the agent. All of them are in the log.",
+    empty: "No receipts yet. An agent signs the first one when it makes its first backup.",
     noMatch: "No receipt matches the filter.",
     verifyFile: "Verify a file",
     columns: {
@@ -29,7 +29,7 @@ export const receipts = {
     from: "From",
     to: "Until",
     day: "The whole day, in your time zone",
-    notReversed: "It ends before it begins.",
+    notReversed: "The end is before the start.",
   },
   kind: { backup: "Backups", restore_test: "Restore tests" },
   result: { passed: "Passed", failed: "Failed" },
@@ -41,25 +41,25 @@ export const receipts = {
     backedUp: (engine: string, size: string) =>
       `The agent made a backup of ${engine}, encrypted it, and uploaded ${size} of ciphertext.`,
     passed: (where: string, checks: string) =>
-      `The agent fetched the backup, decrypted it to its end, restored it into ${where}, and ${checks} held.`,
+      `The agent fetched the backup, decrypted all of it, restored it into ${where}, and ${checks} held.`,
     failed: (where: string, checks: string) =>
       `The agent tried to restore the backup into ${where}: ${checks}.`,
     checksHeld: (count: number) => (count === 1 ? "its one check" : `all ${count} checks`),
     checksFailed: (failed: number, all: number) =>
       all === 0
-        ? "no check could be made"
+        ? "no check could run"
         : failed === 0
-          ? `its ${plural(all, "check")} held, and still the test failed`
+          ? `${all === 1 ? "its check" : `all ${all} checks`} held, but the test still failed`
           : `${failed} of ${plural(all, "check")} did not hold`,
     runtime: {
       container: "in a container",
-      process: "as a process of its own on the agent's host",
-      uri: "in a database that its owner named",
+      process: "as a separate process on the agent's host",
+      uri: "in a database named in the agent's configuration",
     },
     reason: "Reason",
     notCounted: "Not counted",
     tables: (count: number) =>
-      `The rows of ${count} ${count === 1 ? "table" : "tables"}: known only to be there and readable`,
+      `The rows of ${count} ${count === 1 ? "table" : "tables"}: not counted, only known to be readable`,
     source: "Source",
     backup: "Backup",
     agent: "Agent",
@@ -67,15 +67,15 @@ export const receipts = {
     ranFor: (from: string, took: string) => `${from}, for ${took}`,
     recorded: "Recorded by the service",
     ciphertext: "SHA-256 of the ciphertext",
-    size: "Size of the ciphertext",
+    size: "Ciphertext size",
     engine: "Engine",
     recipients: "Encrypted to",
     runtimeName: "Restored into",
-    version: "Agent's version",
-    previous: "Agent's receipt before",
-    first: "none: the agent's first",
+    version: "Agent version",
+    previous: "Agent's previous receipt",
+    first: "none: this is the agent's first",
     index: "Log index",
-    phases: "How long it took",
+    phases: "Duration",
     phase: {
       download_ms: "Fetching the ciphertext",
       decrypt_ms: "Decrypting",
@@ -84,33 +84,33 @@ export const receipts = {
     },
     phaseColumn: "Phase",
     tookColumn: "Took",
-    sum: "Together",
+    sum: "Total",
     checks: "Checks",
-    noChecks: "No check was made: such a test has failed, whatever was restored.",
+    noChecks: "No check ran. Such a test counts as failed, whatever was restored.",
     column: { id: "Check", expectation: "Expected", observed: "Observed", result: "Outcome", took: "Took" },
     outcome: { passed: "held", failed: "did NOT hold" },
   },
   here: {
     title: "Verify here",
     explanation:
-      "Fetches the receipt with its proof and verifies it in this browser: the agent's signature, the statement, the entry in the log, the log's signature, and its witnesses.",
+      "Fetches the receipt and its proof, and verifies them in this browser: the agent's signature, the statement, the entry in the log, the log's signature and the witnesses.",
     button: "Verify here",
     again: "Verify again",
-    own: "Use keys of your own",
-    wrongReceipt: "The service answered with another receipt than this one.",
+    own: "Use your own keys",
+    wrongReceipt: "The service answered with a different receipt.",
     at: (at: string) => `Verified in this browser, ${at}`,
   },
   elsewhere: {
     title: "Verify elsewhere",
     explanation:
-      "With nothing of this page: download the receipt, take the keys from the agent's host, and run one of these.",
+      "You can verify without this page: download the receipt, take the keys from the agent's host, and run one of these.",
     bundle: "Bundle (rcpt_….json)",
     tlogProof: "C2SP tlog-proof",
     sigstore: "Sigstore bundle",
     verifier: "With attestore-verify",
     openssl: "With openssl and jq: the agent's signature",
     cosign: "With cosign: the agent's signature, and the ciphertext's digest",
-    page: "Or drop the bundle and keys of your own on this service's page for files, which works without a network",
-    cosignNote: "cosign knows no log but Sigstore's own, so that the proof in our log is left out.",
+    page: "Or drop the bundle and your own keys on this service's page for files, which works offline",
+    cosignNote: "cosign knows only Sigstore's own log, so it does not check the proof in our log.",
   },
 } as const;

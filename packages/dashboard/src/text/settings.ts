@@ -1,6 +1,6 @@
 export const settings = {
   title: "Settings",
-  lead: "What is set for the organisation as a whole.",
+  lead: "Settings for the whole organisation.",
   name: {
     title: "Name",
     label: "Name of the organisation",
@@ -10,16 +10,17 @@ export const settings = {
   log: {
     title: "Transparency log",
     explanation:
-      "The log holds hashes: whoever reads it learns how many receipts and events there are and that none was changed, not what the checks saw. Shown to everybody, anybody can watch over it.",
-    label: "Show the log to everybody",
+      "The log contains only hashes. Its readers learn how many receipts and events there are and that none was changed, but not what the checks saw. If the log is public, anybody can monitor it.",
+    label: "Make the log public",
     address: "Address of the log",
-    showTitle: "Show the log to everybody?",
-    show: "Show the log",
+    showTitle: "Make the log public?",
+    show: "Make it public",
     showText:
-      "Anybody who knows the address can read the log's hashes from this moment on. What they copied stays with them.",
-    hideTitle: "Hide the log from others?",
-    hide: "Hide the log",
-    hideText: "Only your agents and members read it then. Who copied it keeps the copy.",
+      "From now on anybody who knows the address can read the log's hashes. Copies they make stay with them.",
+    hideTitle: "Make the log private?",
+    hide: "Make it private",
+    hideText:
+      "Only your agents and members will be able to read it. Existing copies stay with whoever made them.",
   },
   facts: { title: "Identifiers", id: "Organisation", slug: "Short name", created: "Since" },
   session: {

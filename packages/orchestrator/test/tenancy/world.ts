@@ -6,7 +6,7 @@ import { makeHistory } from "../history.ts";
 import { attachBody, type TestAgent, type TestOrg, type TestService, type TestUser } from "../service.ts";
 import type { Slot } from "./fill.ts";
 
-/** `reader` is who opened an auditor's link. */
+/** `reader` is who opened an auditor link. */
 export type Role = "owner" | "admin" | "auditor" | "reader";
 export const ROLES: readonly Role[] = ["owner", "admin", "auditor", "reader"];
 

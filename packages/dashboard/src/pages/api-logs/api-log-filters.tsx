@@ -42,7 +42,7 @@ interface FieldProps {
   onChange: (value: string | undefined) => void;
 }
 
-/** One person or agent of the organisation. */
+/** Person or agent of the organisation. */
 function ActorChoice({ value, onChange }: FieldProps) {
   const { data: members = [] } = useQuery(memberListQuery(useOrgId()));
   const agents = useAgents().all;

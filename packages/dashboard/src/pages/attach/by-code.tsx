@@ -65,7 +65,7 @@ function Waiting({ orgId, code }: { orgId: string; code: string }) {
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/bootstraps/{code}", { path: { orgID: orgId, code } })).body,
     retry: false,
-    // Somebody else may decide meanwhile.
+    // Somebody else may decide in the meantime.
     refetchInterval: ({ state }) =>
       state.data?.status === "pending" && state.error === null ? every(EVERY_MS)() : false,
   });

@@ -12,7 +12,7 @@ import { takeSecret } from "./take-secret.ts";
 const text = auditor.shared;
 
 /**
- * Where an auditor's link leads. Opening is a press of a button: who only looks at a mail opens nothing by it, and nobody is signed out
+ * Where an auditor link leads. Opening is a press of a button: who only looks at a mail opens nothing by it, and nobody is signed out
  * of their own account unasked.
  */
 export function SharedPage() {

@@ -18,7 +18,7 @@ export function isUnderWay(command: Command, now: Date): boolean {
   return endOf(command) === null && now.getTime() - new Date(command.created_at).getTime() < DAY_MS;
 }
 
-/** How far it is: the number of steps that are behind it, of queued, delivered, taken over, done. */
+/** Progress: the number of steps that are behind it, of queued, delivered, taken over, done. */
 export function stepsDone(command: Command): number {
   if (endOf(command) !== null) return 4;
   return { queued: 1, delivered: 2, acked: 3 }[command.status];

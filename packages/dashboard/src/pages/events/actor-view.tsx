@@ -17,7 +17,7 @@ export function ActorView({ actor: { kind, id } }: { actor: LogEvent["actor"] })
 }
 
 function Member({ id }: { id: string }) {
-  // Who has an auditor's link reads records, not people.
+  // Who has an auditor link reads records, not people.
   const enabled = useMe().user.role !== "reader";
   const { data: members = [] } = useQuery({ ...memberListQuery(useOrgId()), enabled });
   return <>{members.find((user) => user.id === id)?.email ?? short(id)}</>;

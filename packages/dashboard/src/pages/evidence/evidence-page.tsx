@@ -10,7 +10,7 @@ import { type Days, type Preset, presetDays, PRESETS } from "./presets.ts";
 
 const MAX_MS = 400 * 86_400_000;
 
-/** Everything of a period as one file. Whoever opened an auditor's link gets that link's period. */
+/** Everything of a period as one file. Whoever opened an auditor link gets that link's period. */
 export function EvidencePage() {
   const orgId = useOrgId();
   const { auditor_link: link } = useMe();

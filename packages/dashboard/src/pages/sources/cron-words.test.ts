@@ -18,13 +18,13 @@ test.each([
   ["0 2 * * 5-1", "The day of week, “5-1”, is a range that ends before it begins."],
   [
     "0 2 * * fun",
-    "The day of week, “fun”, cannot be read; it takes numbers, *, lists 1,2, ranges 1-5 and steps */2.",
+    "The day of week, “fun”, is not valid; use numbers, *, lists (1,2), ranges (1-5) and steps (*/2).",
   ],
-  ["*/0 2 * * *", "The minute, “*/0”, has a step that is no number from 1 on."],
+  ["*/0 2 * * *", "The minute, “*/0”, has a step that is not a number of 1 or more."],
   ["@daily", "Five fields are needed, separated by spaces; there are 1."],
   [
     "0 2 L * *",
-    "The day of month, “L”, cannot be read; it takes numbers, *, lists 1,2, ranges 1-5 and steps */2.",
+    "The day of month, “L”, is not valid; use numbers, *, lists (1,2), ranges (1-5) and steps (*/2).",
   ],
 ])("%s is wrong: %s", (pattern, problem) => {
   expect(readCron(pattern)).toEqual({ is: "wrong", problem });

@@ -30,7 +30,7 @@ export function SourcePage() {
   );
 }
 
-/** An auditor's link leads to records of a period; what is asked for and what differs from day to day is not among them. */
+/** An auditor link leads to records of a period; what is asked for and what differs from day to day is not among them. */
 const READERS_TABS = ["tests", "settings"] as const satisfies readonly (typeof TABS)[number][];
 
 const TAB_CONTENT = {

@@ -35,11 +35,13 @@ test("who may, asks", () => {
 });
 
 test("the reasons why not, the one that helps most first", () => {
-  expect(triggerReason("backup", { ...free, mayManage: false })).toContain("only reads");
+  expect(triggerReason("backup", { ...free, mayManage: false })).toContain("read-only");
   expect(triggerReason("backup", { ...free, agent: { name: "host-1", status: "revoked" } })).toContain(
     "The agent host-1 is revoked",
   );
-  expect(triggerReason("backup", { ...free, commands: undefined })).toContain("not known yet");
+  expect(triggerReason("backup", { ...free, commands: undefined })).toContain(
+    "not reported its progress yet",
+  );
   expect(triggerReason("restore_test", { ...free, source: { ...source, last_backup_at: null } })).toContain(
     "no backup",
   );
@@ -48,7 +50,7 @@ test("the reasons why not, the one that helps most first", () => {
 test("what is under way is not asked for twice, but the other kind is", () => {
   for (const status of ["queued", "delivered", "acked"] as const) {
     const commands = [command({ status })];
-    expect(triggerReason("backup", { ...free, commands })).toContain("has not ended");
+    expect(triggerReason("backup", { ...free, commands })).toContain("already queued or running");
     expect(triggerReason("restore_test", { ...free, commands })).toBeNull();
   }
 });

@@ -25,7 +25,7 @@ export function useFollowedCommands(source: Source): FollowedCommands {
   const now = useNow();
   const { data: recent } = useQuery({
     ...recentCommandsQuery(orgId, source.id),
-    // An auditor's link does not lead to commands.
+    // An auditor link does not lead to commands.
     enabled: role !== "reader",
     refetchInterval: ({ state: { data } }) =>
       data?.some((command) => isUnderWay(command, new Date())) === true ? WATCHED_MS : UNWATCHED_MS,

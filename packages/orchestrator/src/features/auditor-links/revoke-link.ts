@@ -12,7 +12,7 @@ export async function revokeLink(
   const link = await setLinkRevoked(tx, { orgId, id, at });
   if (link === null) {
     const found = await findLink(tx, id);
-    if (found === null || found.org_id !== orgId) throw notFound("auditor's link");
+    if (found === null || found.org_id !== orgId) throw notFound("auditor link");
     throw new ApiError("conflict", "This link is already revoked.");
   }
   await appendInTransaction(tx, [

@@ -23,7 +23,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const create = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auditor-links",
-    summary: "Create an auditor's link, shown only once: whoever has it can read the records of one period",
+    summary: "Create an auditor link, shown only once: whoever has it can read the records of one period",
     action: "auditor_links.manage",
     credential: "user",
     params: ofOrg,
@@ -43,7 +43,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const list = orgReadRoute({
     method: "GET",
     path: "/api/orgs/:orgID/auditor-links",
-    summary: "List auditors' links, including expired and revoked ones",
+    summary: "List auditor links, including expired and revoked ones",
     action: "auditor_links.read",
     params: ofOrg,
     query: listQuery(period),
@@ -59,7 +59,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const revoke = writeRoute({
     method: "POST",
     path: "/api/orgs/:orgID/auditor-links/:id/revoke",
-    summary: "Revoke an auditor's link; who opened it is signed out at once",
+    summary: "Revoke an auditor link; who opened it is signed out at once",
     action: "auditor_links.manage",
     credential: "user",
     params: Type.Object({ orgID: Id("org"), id: Id("auditorLink") }),
@@ -75,7 +75,7 @@ export function auditorLinkRoutes({ publicUrl }: { publicUrl: string }): Route[]
   const open = writeRoute({
     method: "POST",
     path: "/api/auditor-links/open",
-    summary: "Exchange an auditor's link for a session that reads the records of its period",
+    summary: "Exchange an auditor link for a session that reads the records of its period",
     action: "auditor_link.open",
     credential: "anonymous",
     body: OpenAuditorLinkRequest,

@@ -1,7 +1,7 @@
 import type { AuditorLinkRecord, AuditorLinkView } from "@attestore/contract";
 import type { AuditorLink } from "./store.ts";
 
-/** The record of an auditor's link as calls answer it. */
+/** The record of an auditor link as calls answer it. */
 export function serializeLink(link: AuditorLink): AuditorLinkRecord {
   return {
     ...viewOf(link),

@@ -8,7 +8,7 @@ import { sessionCookie } from "../../platform/http/session-cookie.ts";
 import { assertLive, lookUpSession } from "../../platform/http/session-credentials.ts";
 import { assertAllowed } from "../../platform/http/policy.ts";
 
-/** What is read: a head shows whoever opened an auditor's link nothing of other times than the link's; leaves and their hashes do. */
+/** What is read: a head shows whoever opened an auditor link nothing of other times than the link's; leaves and their hashes do. */
 export type Read = "head" | "leaves";
 
 /**

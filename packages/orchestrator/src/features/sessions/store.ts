@@ -9,7 +9,7 @@ export interface SignIn {
 
 export interface NewSession {
   tokenSha256: Buffer;
-  /** A user, or the auditor's link that was opened. */
+  /** A user, or the auditor link that was opened. */
   whose: { userId: string } | { auditorLinkId: string };
   expiresAt: Date;
   signedIn: SignIn;

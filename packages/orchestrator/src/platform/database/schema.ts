@@ -99,7 +99,7 @@ export interface UsersTable {
 
 export interface SessionsTable {
   token_sha256: Buffer;
-  /** Null where an auditor's link was opened. */
+  /** Null where an auditor link was opened. */
   user_id: Nullable<string>;
   auditor_link_id: Nullable<string>;
   created_at: DefaultedTimestamp;

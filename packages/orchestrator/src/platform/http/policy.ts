@@ -4,7 +4,7 @@ import type { Principal, PrincipalKind, UserRole } from "./principal.ts";
 export type Actor = Exclude<PrincipalKind, "user"> | UserRole;
 
 const READERS = ["owner", "admin", "auditor"] as const;
-/** With those who opened an auditor's link: of their period, and only by calls that keep to it (route.ts). */
+/** With those who opened an auditor link: of their period, and only by calls that keep to it (route.ts). */
 const WITH_LINKS = [...READERS, "reader"] as const;
 const MANAGERS = ["owner", "admin"] as const;
 const EVERYBODY = ["owner", "admin", "auditor", "operator"] as const;
@@ -85,7 +85,7 @@ interface Decided {
 }
 
 /**
- * Throws `passkey_required` where an operator's session was begun without one, and `forbidden` where the policy does not let somebody do this, the call is none for auditors' links, or an operator who acts as
+ * Throws `passkey_required` where an operator's session was begun without one, and `forbidden` where the policy does not let somebody do this, the call is none for auditor links, or an operator who acts as
  * somebody would change something: then nothing that a credential comes of can be made in a customer's name.
  */
 export function assertAllowed(principal: Principal, { action, forAuditorLinks, mode }: Decided): void {
@@ -126,7 +126,7 @@ export function needsPasskey(principal: Principal): boolean {
 function notAllowed(principal: Principal): ApiError {
   if (principal.kind !== "user") return new ApiError("forbidden", "This credential does not allow this.");
   if (principal.role === "reader")
-    return new ApiError("forbidden", "An auditor's link only shows what was proven in its period.");
+    return new ApiError("forbidden", "An auditor link only shows what was proven in its period.");
   if (principal.role === "operator")
     return new ApiError(
       "forbidden",

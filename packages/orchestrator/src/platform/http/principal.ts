@@ -37,7 +37,7 @@ export const ALWAYS: Period = { from: null, to: null };
 
 export interface UserPrincipal {
   kind: "user";
-  /** A user's, or an auditor's link's. */
+  /** A user's, or an auditor link's. */
   id: string;
   /** Null for an operator, and for nobody else. */
   orgId: string | null;

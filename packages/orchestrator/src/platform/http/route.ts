@@ -20,7 +20,7 @@ export interface Call<
   principal: PrincipalOf<Kind>;
   /** What the call is about: the path's organisation, or the caller's own. Null for operators' calls about none. */
   orgId: string | null;
-  /** The time whose records the caller sees: all of it but for auditors' links. */
+  /** The time whose records the caller sees: all of it but for auditor links. */
   within: Period;
   /** Client address without port. */
   address: string;
@@ -81,7 +81,7 @@ interface RouteShape<Kind extends PrincipalKind, B extends TSchema, Q extends TS
   strictJson?: true;
   bodyLimit?: number;
   /**
-   * For whoever opened an auditor's link, too, where the policy allows it: the handler shows only what lies `within` the call's
+   * For whoever opened an auditor link, too, where the policy allows it: the handler shows only what lies `within` the call's
    * period. Without it they are refused, so that a call that nobody thought about shows them nothing.
    */
   forAuditorLinks?: true;

@@ -29,7 +29,7 @@ interface Found {
 
 /**
  * Whose session a token is, and whether it still lives: not signed out, within its idle and its absolute lifetime, its user not
- * removed, for an impersonation the same of the operator's own session, and an auditor's link neither revoked nor past its time. Asks the database each time, so that
+ * removed, for an impersonation the same of the operator's own session, and an auditor link neither revoked nor past its time. Asks the database each time, so that
  * a sign-out holds on every replica at once. Throws `unauthenticated` for a token that is none.
  */
 export async function lookUpSession(db: Database, token: string): Promise<Found> {
@@ -88,7 +88,7 @@ async function findSession(db: Database, credential: Buffer): Promise<Found & { 
 
 type Who = Omit<UserPrincipal, "kind" | "credential" | "expiresAt" | "signedIn">;
 
-/** Null where the session is no auditor's link. */
+/** Null where the session is no auditor link. */
 function readerOf(row: {
   link_id: string | null;
   link_org_id: string | null;

@@ -106,7 +106,7 @@ const TAGS: Readonly<Record<string, string>> = {
   orgs: "Organisations and what they have",
   receipts: "Receipts and their proofs",
   backups: "Backups",
-  "auditor-links": "Opening an auditor's link",
+  "auditor-links": "Opening an auditor link",
   events: "Events of the log",
   commands: "Commands to agents",
   "api-logs": "Who called what",
