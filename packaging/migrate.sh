@@ -52,19 +52,19 @@ move_file() {
     fi
     return 0
   fi
-  part=$(dirname "$2")/.migrating.$(basename "$2")
+  part=${2%/*}/.migrating.${2##*/}
   rm -rf "$part"
   cp -pP "$1" "$part"
   [ -L "$part" ] || sync "$part"
   mv -T "$part" "$2"
-  sync "$(dirname "$2")"
+  sync "${2%/*}"
   rm -f "$1"
 }
 
 # move_tree OLD NEW: what is in a directory, and the directory itself once nothing is left in it.
 move_tree() (
   if ! present "$2"; then
-    part=$(dirname "$2")/.migrating.$(basename "$2")
+    part=${2%/*}/.migrating.${2##*/}
     rm -rf "$part"
     mkdir -m 0700 "$part"
     chown --reference="$1" "$part"
@@ -73,7 +73,7 @@ move_tree() (
   fi
   for entry in "$1"/* "$1"/.[!.]* "$1"/..?*; do
     present "$entry" || continue
-    name=$(basename "$entry")
+    name=${entry##*/}
     case $name in .migrating.*) rm -rf "$entry"; continue ;; esac
     if [ -d "$entry" ] && [ ! -L "$entry" ]; then
       move_tree "$entry" "$2/$name"
@@ -93,7 +93,7 @@ if [ -d "$former" ] && [ ! -L "$former" ]; then
   # The configuration comes last: a root that has one is complete.
   for entry in "$former"/* "$former"/.[!.]* "$former"/..?*; do
     present "$entry" || continue
-    name=$(basename "$entry")
+    name=${entry##*/}
     case $name in agent.yaml | config.yaml | .migrating.*) continue ;; esac
     if [ -d "$entry" ] && [ ! -L "$entry" ]; then
       move_tree "$entry" "$state/$name"

@@ -113,37 +113,33 @@ picture() {
 }
 
 @test "killed before any of its commands, the next run finishes, and a configuration is never there before its keys" {
-  # Every program that changes something counts its calls, and at the one that is set it kills the script instead.
+  # A kill leaves what is on disk at that moment: every program that changes something keeps a copy of that first.
   shims=$prefix.shims
   mkdir "$shims"
   for program in cp mv rm rmdir mkdir ln chown chmod sync; do
-    printf '#!/bin/sh\nn=$(($(cat %s/count) + 1))\necho $n >%s/count\n[ $n -ne "$KILL_AT" ] || { kill -KILL $PPID; exit 1; }\nexec %s "$@"\n' \
-      "$shims" "$shims" "$(command -v $program)" >"$shims/$program"
+    printf '#!/bin/sh\nread -r n <%s/count\nn=$((n + 1))\necho $n >%s/count\n%s -a %s %s/$n\nexec %s "$@"\n' \
+      "$shims" "$shims" "$(command -v cp)" "$prefix" "$shims" "$(command -v $program)" >"$shims/$program"
     chmod +x "$shims/$program"
   done
   former_installation
   echo 'service: { ca_file: /etc/attestore/keys/ca.pem }' >"$former/agent.yaml"
-  cp -a "$prefix" "$prefix.copy"
-  "$migrate" "$prefix"
+  echo 0 >"$shims/count"
+  PATH=$shims:$PATH "$migrate" "$prefix"
   wanted=$(picture "$prefix")
 
-  at=0 killed=1
-  while [ "$killed" -eq 1 ]; do
-    at=$((at + 1))
+  read -r commands <"$shims/count"
+  for at in $(seq "$commands"); do
     rm -rf "$prefix"
-    cp -a "$prefix.copy" "$prefix"
-    echo 0 >"$shims/count"
-    killed=0
-    KILL_AT=$at PATH=$shims:$PATH "$migrate" "$prefix" 2>/dev/null || killed=1
+    mv "$shims/$at" "$prefix"
     if [ -e "$state/config.yaml" ]; then
-      [ "$(cat "$state/keys/token")" = ats_token ]
-      [ "$(cat "$state/keys/age.key")" = AGE-SECRET-KEY ]
+      [ "$(<"$state/keys/token")" = ats_token ]
+      [ "$(<"$state/keys/age.key")" = AGE-SECRET-KEY ]
     fi
     # Nothing is in neither place.
     grep -qrs ats_token "$prefix"
     "$migrate" "$prefix" 2>/dev/null
     [ "$(picture "$prefix")" = "$wanted" ] || { echo "killed at $at:"; diff <(echo "$wanted") <(picture "$prefix"); false; }
   done
-  rm -rf "$shims" "$prefix.copy"
-  [ "$at" -gt 30 ]
+  rm -rf "$shims"
+  [ "$commands" -gt 30 ]
 }

@@ -42,7 +42,8 @@ export async function buildRelease(
     const agent = await bundle(join(REPOSITORY, PROGRAMS.attestore), release.releaseKey);
     const verifier = await bundle(join(REPOSITORY, PROGRAMS["attestore-verify"]), release.releaseKey);
     const notices = licenceNotices([...agent.modules, ...verifier.modules]);
-    const names = ["LICENCES.txt"];
+    // First, since it takes seconds to see that it cannot be done, and a minute to make the rest.
+    const names = [...more(out), "LICENCES.txt"];
     writeFileSync(join(out, "LICENCES.txt"), notices);
     for (const architecture of architectures) {
       const node = nodeBinary(architecture, scratch);
@@ -85,7 +86,7 @@ export async function buildRelease(
       join(out, "install.sh"),
       readPackaging("install.sh").replace("@RELEASE_KEY@", release.releaseKey ?? ""),
     );
-    names.push("install.sh", ...more(out));
+    names.push("install.sh");
     for (const name of names.filter((each) => !each.endsWith(".cdx.json")))
       names.push(await writeProvenance(name, release));
     sign(await writeChecksums(out, names), key, `attestore ${release.version}`);

@@ -1,4 +1,4 @@
-import { chmodSync, copyFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { runProgram } from "./run-program.ts";
@@ -24,14 +24,22 @@ const STRIP: Record<Architecture, string> = {
 export function makeExecutable(program: Program, target: string, scratch: string): void {
   const blob = join(scratch, `${program.name}.blob`);
   makeBlob(program, blob, scratch);
-  const stripped = join(scratch, `${program.name}.stripped`);
-  copyFileSync(program.node, stripped);
-  chmodSync(stripped, 0o755);
-  // Before the program is put in: afterwards it would be stripped too.
-  runProgram(STRIP[program.architecture], ["--strip-all", stripped]);
+  const filled = join(scratch, `${program.name}.filled`);
+  copyFileSync(strippedNode(program, scratch), filled);
   // Its own process, since it warns about things of no consequence.
-  runProgram(process.execPath, [POSTJECT, stripped, "NODE_SEA_BLOB", blob, "--sentinel-fuse", FUSE]);
-  renameSync(stripped, target);
+  runProgram(process.execPath, [POSTJECT, filled, "NODE_SEA_BLOB", blob, "--sentinel-fuse", FUSE]);
+  renameSync(filled, target);
+}
+
+/** Before a program is put in: afterwards it would be stripped too. Once for all programs. */
+function strippedNode({ architecture, node }: Program, scratch: string): string {
+  const stripped = join(scratch, `node-${architecture}.stripped`);
+  if (!existsSync(stripped)) {
+    copyFileSync(node, stripped);
+    chmodSync(stripped, 0o755);
+    runProgram(STRIP[architecture], ["--strip-all", stripped]);
+  }
+  return stripped;
 }
 
 function makeBlob({ name, code }: Program, blob: string, scratch: string): void {
