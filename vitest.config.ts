@@ -3,11 +3,13 @@ import { defineConfig } from "vitest/config";
 import { childrenAreBundled } from "./tools/test/bundled-programs.ts";
 import { LongestFirst } from "./tools/test/longest-first.ts";
 
-const project = (name: string, include: string[], timeout_s: number) => ({
+const project = (name: string, include: string[], timeout_s: number, isolate = true) => ({
   plugins: [childrenAreBundled],
   test: {
     name,
     include,
+    isolate,
+    restoreMocks: true,
     testTimeout: timeout_s * 1000,
     hookTimeout: timeout_s * 1000,
     environment: "node" as const,
@@ -66,7 +68,9 @@ export default defineConfig({
     maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project("unit", ["packages/*/{src,test}/**/*.test.ts", "tools/**/*.test.ts"], 120),
+      // Tests beside the code share processes: to load the same sources for each file takes a second of each.
+      project("unit", ["packages/*/src/**/*.test.ts"], 120, false),
+      project("unit (isolated)", ["packages/*/test/**/*.test.ts", "tools/**/*.test.ts"], 120),
       browser,
       project("e2e", ["tests/e2e/**/*.test.ts"], 180),
       project("interop", ["tests/interop/**/*.test.ts"], 300),

@@ -59,12 +59,16 @@ const LONGEST = [
   "tests/e2e/interactive-attach.test.ts",
 ];
 
-/** The files that take long, whichever project they belong to; then all others, the largest first. */
+/**
+ * The files that take long, whichever project they belong to; then all others, the largest first. Those that share processes come last and one after
+ * the other: a process ends when the next file is not for it.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification): number => {
+    const place = ({ moduleId, project }: TestSpecification): number => {
       const known = LONGEST.indexOf(relative(this.ctx.config.root, moduleId));
-      return known === -1 ? LONGEST.length : known;
+      if (known !== -1) return known;
+      return project.config.isolate ? LONGEST.length : LONGEST.length + 1;
     };
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }

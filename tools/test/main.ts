@@ -72,7 +72,8 @@ function runTests(projects: readonly string[]): void {
     "vitest",
     [
       "run",
-      ...projects.flatMap((name) => ["--project", name]),
+      // Those of "unit" are two.
+      ...projects.flatMap((name) => ["--project", `${name}*`]),
       "--reporter=default",
       "--reporter=./tools/test/project-report.ts",
     ],
@@ -97,7 +98,7 @@ function runTests(projects: readonly string[]): void {
   add("tests", { passed: 0, failed: Number(isUntold) + report.errors.length }, `${secondsSince(started)} s`);
 }
 
-/** What runs in a browser has the browser's name after its own: "browser (chromium)". */
+/** What runs in a browser has the browser's name after its own, "browser (chromium)", and one of two its kind: "unit (isolated)". */
 function stepOf(project: string): string {
   return project.replace(/ \(.*$/, "");
 }
