@@ -31,7 +31,7 @@ const write = (type: string, said: Record<string, unknown> = data) =>
 test("says what happened to what, why, and where to look", () => {
   expect(write("restore_test.failed")).toEqual({
     subject: "[Example] restore test of Orders FAILED",
-    text: `A backup of Orders was restored, and what came back is not what it has to be.
+    text: `A backup of Orders was restored, but the restored data is not what it should be.
 
 Reason: its agent has not fetched the command
 
@@ -39,13 +39,13 @@ Checks that did not hold:
 
   has-orders: expected n >= 1000
 
-Do not rely on this backup. This is told once; you will be told when a restore test passes.
+Do not rely on this backup. You get this message once, and another one when a restore test passes.
 At 2026-11-21T04:00:00.000Z.
 
 https://backups.example.org/sources/src_1
 
 --
-You get this as a user of Example on Attestore. What you are told: https://backups.example.org/notifications
+You get this mail as a member of Example on Attestore. To change what you receive: https://backups.example.org/notifications
 `,
   });
   expect(write("backup.missed").text).toContain("scheduled for 2026-11-21T02:00:00.000Z");
@@ -91,12 +91,12 @@ test.each([
 ])("an organisation called %j is %j in its mails: nothing of it is a link", (name, shown) => {
   const { subject, text } = write("backup.failed", { ...data, org: { id: "org_1", name } });
   expect(subject).toContain(`[${shown}] `);
-  expect(text).toContain(`as a user of ${shown} on`);
+  expect(text).toContain(`as a member of ${shown} on`);
   const source = write("backup.failed", { ...data, source: { id: "src_1", name } });
   expect(source.subject).toBe(`[Example] backup of ${shown} failed`);
   expect(source.text).toContain(`A backup of ${shown} failed.`);
   const { text: ofAgent } = write("agent.silent", { ...data, agent: { id: "agent_1", name, hostname: "h" } });
-  expect(ofAgent).toContain(`from the agent ${shown} (h) any more`);
+  expect(ofAgent).toContain(`The agent ${shown} (h) has stopped`);
 });
 
 const EVIL = "https://evil.example/pay?now=1";

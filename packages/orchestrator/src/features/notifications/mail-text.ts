@@ -10,95 +10,95 @@ const TEXTS: Readonly<
   "backup.failed": (said) => [
     `backup of ${said.source} failed`,
     `A backup of ${said.source} failed.${because(said)}
-Until one succeeds there is none that is newer than the last one. This is told once; you will be told when it works again.`,
+Until a backup succeeds, the last good one is the newest you have. You get this message once, and another one when backups work again.`,
   ],
   "backup.missed": (said) => [
     `backup of ${said.source} is missing`,
-    `The backup of ${said.source} that was scheduled for ${said.text("cause", "scheduled_at")} has not arrived.${because(said)}
-This is told once; you will be told when a backup arrives.`,
+    `The backup of ${said.source} scheduled for ${said.text("cause", "scheduled_at")} has not arrived.${because(said)}
+You get this message once, and another one when a backup arrives.`,
   ],
   "backup.recovered": (said) => [
     `backups of ${said.source} work again`,
-    `A backup of ${said.source} has arrived. What began at ${said.began} is over.`,
+    `A backup of ${said.source} has arrived. The problem that began at ${said.began} is over.`,
   ],
   "restore_test.failed": (said) => [
     `restore test of ${said.source} FAILED`,
-    `A backup of ${said.source} was restored, and what came back is not what it has to be.${because(said)}${checks(said)}
-Do not rely on this backup. This is told once; you will be told when a restore test passes.`,
+    `A backup of ${said.source} was restored, but the restored data is not what it should be.${because(said)}${checks(said)}
+Do not rely on this backup. You get this message once, and another one when a restore test passes.`,
   ],
   "restore_test.could_not_run": (said) => [
     `restore test of ${said.source} could not run`,
-    `A restore test of ${said.source} could not run, so nothing is proven by it.${because(said)}
-This is told once; you will be told when a restore test passes.`,
+    `A restore test of ${said.source} could not run, so it proves nothing.${because(said)}
+You get this message once, and another one when a restore test passes.`,
   ],
   "restore_test.missed": (said) => [
     `restore test of ${said.source} is missing`,
-    `The restore test of ${said.source} that was scheduled for ${said.text("cause", "scheduled_at")} has not happened.${because(said)}
-This is told once; you will be told when one passes.`,
+    `The restore test of ${said.source} scheduled for ${said.text("cause", "scheduled_at")} has not happened.${because(said)}
+You get this message once, and another one when a restore test passes.`,
   ],
   "restore_test.recovered": (said) => [
     `restore tests of ${said.source} pass again`,
-    `A restore test of ${said.source} has passed. What began at ${said.began} is over.`,
+    `A restore test of ${said.source} has passed. The problem that began at ${said.began} is over.`,
   ],
   "agent.silent": (said) => [
     `agent ${said.agent} is silent`,
-    `Nothing is heard from the agent ${said.agent} any more. It was last heard at ${said.text("cause", "last_seen_at") || "no time"}.
-Its backups and restore tests do not run meanwhile. On its host: systemctl status attestore; attestore doctor`,
+    `The agent ${said.agent} has stopped sending heartbeats. ${lastHeartbeat(said)}
+While it is silent, its backups and restore tests may not run. On its host, run: systemctl status attestore; attestore doctor`,
   ],
   "agent.recovered": (said) => [
     `agent ${said.agent} is back`,
-    `The agent ${said.agent} is heard again. What began at ${said.began} is over.`,
+    `The agent ${said.agent} sends heartbeats again. The problem that began at ${said.began} is over.`,
   ],
   "agent.attached": (said) => [
     `new agent ${said.agent}`,
-    `A new agent was let in: ${said.agent}, with the key ${said.text("key_fingerprint")}.
-If nobody of you did this, revoke it at once.`,
+    `A new agent was attached: ${said.agent}, with the key ${said.text("key_fingerprint")}.
+If nobody in your organisation did this, revoke it immediately.`,
   ],
   "attestation.failed": (said) => [
-    `agent ${said.agent} cannot attest`,
+    `agent ${said.agent} cannot record receipts`,
     `The agent ${said.agent} could not have a receipt recorded, or has stopped signing.${because(said)}
-If the reason is about the log not extending what the agent has seen before, treat it as an attack on the service.`,
+If the reason says that the log does not extend what the agent has seen before, treat it as an attack on the service.`,
   ],
   "attestation.recovered": (said) => [
-    `agent ${said.agent} attests again`,
-    `A receipt of the agent ${said.agent} is in the log. What began at ${said.began} is over.`,
+    `agent ${said.agent} records receipts again`,
+    `A receipt from the agent ${said.agent} is in the log. The problem that began at ${said.began} is over.`,
   ],
   "drift.detected": (said) => [
     `${said.source} has changed`,
-    `The newest backup of ${said.source} is not as the one before, or was not restored where it was made:
+    `The newest backup of ${said.source} differs from the previous one, or was restored in another environment than it was made in:
 
 ${indicators(said)}
-If you know of the change, nothing is to be done.`,
+If you expected this change, there is nothing to do.`,
   ],
   "retention.announced": (said) => [
-    `${said.text("removals", "backups")} backups are to be removed`,
-    `The retention rules keep ${said.text("removals", "backups")} backups no longer. The first goes at ${said.text("removals", "first_at")}:
+    `${said.text("removals", "backups")} backups will be removed`,
+    `The retention rules no longer keep ${said.text("removals", "backups")} backups. The first will be removed at ${said.text("removals", "first_at")}:
 
 ${removals(said)}
 To keep one, open it in the dashboard, or run on the service's host: attestore-server backup keep ID
-If so many should not go, look at the sources' rules, and at who registers their backups.`,
+If these are more than you expect, check the sources' rules, and who registers their backups.`,
   ],
   "retention.held": (said) => [
     `retention of ${said.source} has stopped`,
-    `No backup of ${said.source} is removed any more, because its backups have changed suddenly: ${held(said)}.
-Somebody who has taken over its host could do this to get the good backups removed. Look at the source's newest backups and test one.
-If they are what they should be, let the retention go on: in the source's settings, or attestore-server retention resume --source ${said.text("source", "id")}`,
+    `No more backups of ${said.source} are removed, because its backups changed suddenly: ${held(said)}.
+An attacker who controls its host could do this to get the good backups removed. Look at the source's newest backups and test one.
+If they are good, resume retention in the source's settings, or run: attestore-server retention resume --source ${said.text("source", "id")}`,
   ],
   "quota.reached": (said) => [
-    `${said.text("quota", "percent")} % of the quota of ${said.text("quota", "name")} are used`,
-    `${said.org} has ${said.text("quota", "used")} of the ${said.text("quota", "limit")} ${said.text("quota", "name")} that it may have on this service.
-What is beyond it is refused: ${said.text("quota", "name") === "agents" ? "no further agent can be attached" : "new backups wait on their hosts"}. What is stored stays, and receipts and alarms go on.
-Let the retention rules keep less, or ask the operator of the service for more.`,
+    `${said.text("quota", "percent")} % of the quota of ${said.text("quota", "name")} is used`,
+    `${said.org} uses ${said.text("quota", "used")} of ${said.text("quota", "limit")} ${said.text("quota", "name")} on this service.
+Once the quota is used up, ${said.text("quota", "name") === "agents" ? "no further agent can be attached" : "new backups wait on their hosts"}. Stored backups stay, and receipts and alerts continue.
+To free space, keep fewer backups with the retention rules, or ask the operator of the service for a larger quota.`,
   ],
   "incident.ended": (said) => [
     `${said.text("incident", "kind").replaceAll("_", " ")} of ${said.source || said.agent} is over`,
     said.text("incident", "resolution") === "failed"
-      ? `The restore test of ${said.source} that was missing or could not run has run, and failed.`
-      : `What began at ${said.began} is over: nobody waits for it any more, because it was removed, revoked or is not scheduled.`,
+      ? `The restore test of ${said.source} that was missing or could not run has now run, and failed.`
+      : `The problem that began at ${said.began} is closed, because its source or agent was removed or revoked, or the run is no longer scheduled.`,
   ],
   "notification.test": (said) => [
     "a test",
-    `This is a test, which ${said.text("asked_by")} asked for. Notifications of ${said.org} reach you.`,
+    `This is a test message, requested by ${said.text("asked_by")}. Notifications from ${said.org} reach you.`,
   ],
 };
 
@@ -115,7 +115,7 @@ export function mailOf(message: Message, publicUrl: string): Omit<Mail, "to"> {
 ${publicUrl}${said.page}
 
 --
-You get this as a user of ${said.org} on Attestore. What you are told: ${publicUrl}/notifications
+You get this mail as a member of ${said.org} on Attestore. To change what you receive: ${publicUrl}/notifications
 `,
   };
 }
@@ -124,16 +124,21 @@ const REASONS: Readonly<Record<string, string>> = {
   agent_revoked: "its agent is revoked",
   failed: "it was tried and failed",
   agent_silent: "its agent is silent",
-  service_unavailable: "the service could not ask for it",
+  service_unavailable: "the service could not request it",
   not_delivered: "its agent has not fetched the command",
   not_acknowledged: "its agent has not acknowledged the command",
   result_too_old:
-    "what came finished before it was due: it had waited on the host, or the host's clock is behind",
+    "the result that arrived had finished before this run was due: it had waited on the host, or the host's clock is slow",
   check_failed: "a check did not hold",
-  nothing_shown: "it was restored, and nothing shows that the data is there",
+  nothing_shown: "it was restored, but nothing shows that the data is there",
   told_by_the_agent: "the page below shows what its agent reported",
-  no_result: "its agent has the command and no result came",
+  no_result: "its agent has the command, but no result has arrived",
 };
+
+function lastHeartbeat(said: MessageFields): string {
+  const at = said.text("cause", "last_seen_at");
+  return at === "" ? "It has never sent one." : `The last one came at ${at}.`;
+}
 
 function because(said: MessageFields): string {
   const reason = said.words("cause", "reason");
@@ -152,13 +157,13 @@ function removals(said: MessageFields): string {
     .list("sources")
     .map((of) => `  ${of.source}: ${of.text("backups")} backups, the first at ${of.text("first_at")}`);
   const more = Number(said.text("source_count")) - lines.length;
-  return `${lines.join("\n")}\n${more > 0 ? `  and those of ${more} more sources\n` : ""}`;
+  return `${lines.join("\n")}\n${more > 0 ? `  and backups of ${more} more sources\n` : ""}`;
 }
 
 function held(said: MessageFields): string {
   return said.text("hold", "reason") === "count_rose"
-    ? `${said.text("hold", "last_day")} came in the last day, and ${said.text("hold", "usual_a_day")} a day are usual`
-    : `the newest have ${said.text("hold", "newest_bytes")} bytes, and one that would go has ${said.text("hold", "removed_bytes")}`;
+    ? `${said.text("hold", "last_day")} came in the last day, and the usual number is ${said.text("hold", "usual_a_day")}`
+    : `the newest have ${said.text("hold", "newest_bytes")} bytes, and one that would be removed has ${said.text("hold", "removed_bytes")}`;
 }
 
 function indicators(said: MessageFields): string {

@@ -41,7 +41,7 @@ ${sources.map(sourceLine).join("")}
 ${notShown(sources)}
 ${attached(receipts, publicUrl)}
 --
-You get this because weekly evidence is on for you: ${publicUrl}/notifications
+You get this mail because weekly evidence is switched on for you. To change that: ${publicUrl}/notifications
 `,
     attachments: receipts.attachments,
   };
@@ -49,7 +49,7 @@ You get this because weekly evidence is on for you: ${publicUrl}/notifications
 
 function sourceLine(source: SourceWeek): string {
   const { name, scheduled, passed, failed, missed, undecided, backups, backupsMissed } = source;
-  const open = undecided === 0 ? "" : `, ${undecided} not decided yet`;
+  const open = undecided === 0 ? "" : `, ${undecided} still open`;
   return `  ${plainName(name)}: ${scheduled} restore tests scheduled; ${passed} passed, ${failed} failed, ${missed} missed${open}. ${backups} backups made, ${backupsMissed} missed.\n`;
 }
 
@@ -58,9 +58,9 @@ function notShown(sources: readonly SourceWeek[]): string {
   const unproven = sources.filter(({ passed }) => passed === 0);
   const lines = [
     ...unproven.map(({ name }) => `${plainName(name)}: no restore test passed this week.`),
-    ...(sources.length === 0 ? ["There is no source, so nothing was backed up."] : []),
-    "Failed, missed and could-not-run tests have no passing receipt; the organisation's log tells of them.",
-    "A passed test proves the backup that it names, by the checks that it names, and nothing about later ones.",
+    ...(sources.length === 0 ? ["There are no sources, so nothing was backed up."] : []),
+    "Tests that failed, were missed or could not run have no passing receipt. The organisation's log records them.",
+    "A passed test proves the backup it names, by the checks it names. It proves nothing about later backups.",
   ];
   return `Not shown by these receipts:\n\n${lines.map((line) => `  - ${line}\n`).join("")}`;
 }
@@ -70,9 +70,9 @@ function attached({ attachments, total }: WeekReceipts, publicUrl: string): stri
   const rest =
     missing === 0
       ? ""
-      : `\n${missing} more receipts of this week are NOT attached, because a mail does not hold them: ${publicUrl}/receipts\n`;
+      : `\n${missing} more receipts of this week are NOT attached, because they do not fit in a mail: ${publicUrl}/receipts\n`;
   return `${attachments.length} of ${total} receipts are attached, each with its proof.${missing === 0 ? "" : " Those of restore tests come first."}
-To verify one, offline, with keys that you have from your own hosts:
+To verify one offline, with keys from your own hosts:
 
     attestore-verify rcpt_*.json --key agent.pub --log-key log.vkey
 ${rest}`;

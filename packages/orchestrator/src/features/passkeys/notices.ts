@@ -44,7 +44,7 @@ function wordsOf(notice: PasskeyNotice): { subject: string; what: string; otherw
     case "added":
       return {
         subject: "A passkey was added to your Attestore account",
-        what: "A passkey was added to your account. From now on a code by mail alone does not sign you in.",
+        what: "A passkey was added to your account. From now on a mailed code alone no longer signs you in.",
         otherwise: IF_NOT_YOU,
       };
     case "removed":
@@ -53,33 +53,33 @@ function wordsOf(notice: PasskeyNotice): { subject: string; what: string; otherw
         what:
           notice.left > 0
             ? `A passkey was removed from your account; ${notice.left} ${notice.left === 1 ? "is" : "are"} left. Your other sessions were signed out.`
-            : "The last passkey was removed from your account, and your recovery codes with it. A code by mail signs you in again. Your other sessions were signed out.",
+            : "The last passkey was removed from your account, and your recovery codes with it. A mailed code signs you in again. Your other sessions were signed out.",
         otherwise: IF_NOT_YOU,
       };
     case "codes_made":
       return {
         subject: "New recovery codes for your Attestore account",
-        what: "New recovery codes were made for your account. The ones from before do not work any more.",
+        what: "New recovery codes were made for your account. The previous ones no longer work.",
         otherwise: IF_NOT_YOU,
       };
     case "code_used":
       return {
         subject: "A recovery code of your Attestore account was used",
-        what: `Somebody signed in to your account with a code by mail and a recovery code. ${notice.left} recovery ${notice.left === 1 ? "code is" : "codes are"} left.`,
+        what: `Somebody signed in to your account with a mailed code and a recovery code. ${notice.left} recovery ${notice.left === 1 ? "code is" : "codes are"} left.`,
         otherwise: IF_NOT_YOU,
       };
     case "counter_back":
       return {
         subject: "A passkey of your Attestore account was refused",
-        what: "A sign-in with one of your passkeys was refused: its counter went back. That happens when a passkey was copied.",
+        what: "A sign-in with one of your passkeys was refused because its counter went back. This happens when a passkey has been copied.",
         otherwise:
           "Sign in another way, remove this passkey under Passkeys, and add a new one. Tell the operator of the service.",
       };
     case "reset":
       return {
         subject: "The passkeys of your Attestore account were removed",
-        what: "Whoever runs the service removed all passkeys and recovery codes of your account and signed you out. A code by mail signs you in again.",
-        otherwise: "If you did not ask for this, talk to whoever runs the service.",
+        what: "Whoever runs the service removed all passkeys and recovery codes of your account and signed you out. A mailed code signs you in again.",
+        otherwise: "If you did not ask for this, contact whoever runs the service.",
       };
   }
 }

@@ -125,6 +125,6 @@ const loginText = (code: string): string => `Your code to sign in to Attestore:
 
     ${code}
 
-Type it within 15 minutes. It works once, and only the newest code does.
-If you did not ask for it, somebody else typed your address: do nothing, and give the code to nobody.
+Enter it within 15 minutes. It works once, and only the newest code works.
+If you did not ask for it, somebody else entered your address. Ignore this mail, and do not give the code to anybody.
 `;

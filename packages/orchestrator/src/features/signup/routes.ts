@@ -75,7 +75,7 @@ export function signupRoutes(
       const mail =
         known === undefined
           ? { to: email, subject: "Your Attestore signup code", text: codeText(code) }
-          : { to: known.email, subject: "You have an Attestore account already", text: knownText(publicUrl) };
+          : { to: known.email, subject: "You already have an Attestore account", text: knownText(publicUrl) };
       await queueMail(tx, sealer, mail, expiresAt);
       return { status: 202, body: { status: "code_sent", expires_in_s: CODE_LIFETIME_S } };
     },
@@ -141,16 +141,16 @@ const codeText = (code: string): string => `Your code to sign up for Attestore:
 
     ${code}
 
-Type it within 15 minutes. It works once, and only the newest code does.
-If you did not ask for it, somebody else typed your address: do nothing.
+Enter it within 15 minutes. It works once, and only the newest code works.
+If you did not ask for it, somebody else entered your address. Ignore this mail.
 `;
 
 const knownText = (
   publicUrl: string,
 ): string => `Somebody, perhaps you, asked to sign up for Attestore with this address.
-It has an account already. Sign in with it:
+The address already has an account. Sign in with it:
 
     ${publicUrl}/login
 
-If it was not you, do nothing: nothing has changed.
+If this was not you, ignore this mail. Nothing has changed.
 `;

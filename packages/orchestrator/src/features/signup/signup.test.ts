@@ -141,7 +141,7 @@ describe("signing up with an address that is known", () => {
     expect(known.status).toBe(unknown.status);
     expect(known.body.equals(unknown.body)).toBe(true);
     const mails = await service.mails(user.email);
-    expect(mails.map(({ subject }) => subject)).toEqual(["You have an Attestore account already"]);
+    expect(mails.map(({ subject }) => subject)).toEqual(["You already have an Attestore account"]);
     expect(mails[0]?.text).toContain(`${service.url}/login`);
     expect(mails[0]?.text).not.toMatch(/[A-Z0-9]{4}-[A-Z0-9]{4}/);
   });

@@ -41,9 +41,9 @@ The organisation's id is ${org.id}. To accept, sign in with this address:
 
     ${publicUrl}/login
 
-You will be mailed a code to type there. There is no password.
-If you belong to another organisation already, you are asked first, and can decline.
-If you expect no invitation, do nothing: it ends in 7 days.
+We then mail you a code to enter there. There is no password.
+If you already belong to another organisation, you are asked first and can decline.
+If you did not expect an invitation, ignore this mail. The invitation expires in 7 days.
 `,
     },
     new Date(Date.now() + INVITATION_S * 1000),
