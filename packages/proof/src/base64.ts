@@ -7,20 +7,22 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * Strict standard base64: padded, no white space, no other alphabet, and the unused bits of the last digit zero, so
- * that one value has one spelling. Throws `malformed_base64`.
+ * Decodes standard base64 strictly: padding is required, white space and other alphabets are
+ * refused, and the unused bits of the last digit must be zero, so each value has exactly one
+ * spelling. Throws `malformed_base64`.
  */
 export function fromBase64(text: string): Uint8Array {
   const bytes = decodeBase64(text);
-  // However lax the platform's decoder, its encoder has one spelling only.
+  // Platform decoders may be lax, but every encoder writes exactly one spelling.
   if (bytes === null || encodeBase64(bytes) !== text)
     throw new ProofError("malformed_base64", "not padded standard base64 in its one spelling");
   return bytes;
 }
 
 /**
- * Either alphabet (RFC 4648 sections 4 and 5), as DSSE asks of those who verify; never both in one text, and just as
- * strict in all else: padded, canonical. Throws `malformed_base64`.
+ * Decodes either alphabet (RFC 4648 sections 4 and 5), as DSSE requires of verifiers, but not both
+ * in one text. Otherwise as strict as standard base64: padded and canonical. Throws
+ * `malformed_base64`.
  */
 export function fromEitherBase64(text: string): Uint8Array {
   const urlSafe = text.includes("-") || text.includes("_");

@@ -1,6 +1,6 @@
 import { ProofError } from "./proof-error.ts";
 
-/** 32 bytes: a SHA-256. */
+/** Length of a SHA-256, in bytes. */
 export type Hash = Uint8Array;
 
 export const HASH_SIZE = 32;
@@ -8,13 +8,15 @@ export const HASH_SIZE = 32;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** UTF-8 of a string. A lone surrogate, which has no UTF-8, throws `malformed_utf8`. */
+/**
+ * Encodes a string as UTF-8. Throws `malformed_utf8` for a lone surrogate, which has no UTF-8 form.
+ */
 export function utf8(text: string): Uint8Array {
   if (!text.isWellFormed()) throw new ProofError("malformed_utf8", "the text holds a lone surrogate");
   return encoder.encode(text);
 }
 
-/** The string of UTF-8 bytes; a byte order mark stays in it. Throws `malformed_utf8`. */
+/** Decodes UTF-8 and keeps a byte order mark. Throws `malformed_utf8`. */
 export function fromUtf8(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -23,10 +25,13 @@ export function fromUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Whether a text has more than so many bytes of UTF-8, or bytes are more: a limit is one of bytes, whichever is given. */
+/**
+ * Whether the value is longer than `limit` bytes. Text is measured in UTF-8 bytes, so the same
+ * limit holds for text and for bytes.
+ */
 export function isLongerThan(source: string | Uint8Array, bytes: number): boolean {
   if (source.length > bytes) return true;
-  // A UTF-16 unit takes at most three bytes.
+  // Each UTF-16 unit takes at most three bytes of UTF-8.
   return typeof source === "string" && source.length * 3 > bytes && encoder.encode(source).length > bytes;
 }
 

@@ -1,6 +1,9 @@
 const MAX_UINT64 = 2n ** 64n - 1n;
 
-/** An unsigned 64-bit number in ASCII decimal without leading zeroes; undefined for any other text. */
+/**
+ * Parses an unsigned 64-bit number in ASCII decimal without leading zeroes. Returns undefined for
+ * any other text.
+ */
 export function parseDecimal(text: string): bigint | undefined {
   if (!/^(?:0|[1-9][0-9]{0,19})$/.test(text)) return undefined;
   const value = BigInt(text);

@@ -1,4 +1,7 @@
-/** What was wrong. `malformed_*`: the bytes are not of the format; `*_invalid`: well formed, and not true; `unknown_version`: a later version may know it. */
+/**
+ * What went wrong. `malformed_*`: the bytes do not follow the format. `*_invalid`: the bytes are
+ * well formed, but the claim is wrong. `unknown_version`: a later version may understand it.
+ */
 export type ProofErrorCode =
   | "malformed_hex"
   | "malformed_base64"
@@ -29,7 +32,10 @@ export type ProofErrorCode =
   | "envelope_keyid_mismatch"
   | "statement_invalid";
 
-/** The only thing that this package throws on foreign input. Its message may be shown to a person. */
+/**
+ * The only error that this package throws on foreign input. Its message is safe to show to a
+ * person.
+ */
 export class ProofError extends Error {
   readonly code: ProofErrorCode;
 

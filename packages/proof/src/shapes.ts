@@ -4,20 +4,23 @@ import { ProofError } from "./proof-error.ts";
 
 const TYPE_ID = /^[a-z]{2,16}_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** A TypeID: prefix, underscore, 26 characters of Crockford base32 in lower case, of at most 128 bits. */
+/**
+ * Matches a TypeID: prefix, underscore, and 26 characters of lower-case Crockford base32 that hold
+ * at most 128 bits.
+ */
 export function isTypeId(value: unknown, prefix?: string): value is string {
   if (typeof value !== "string" || !TYPE_ID.test(value)) return false;
   return prefix === undefined || value.startsWith(`${prefix}_`);
 }
 
-// No database has a year 0, and neither has the calendar.
+// Databases and the calendar have no year 0.
 const TIMESTAMP =
   /^(?!0000)\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** RFC 3339, UTC, milliseconds and Z, of a moment that exists. */
+/** Matches an RFC 3339 time in UTC with milliseconds and `Z`, and only if that moment exists. */
 export function isTimestamp(value: unknown): value is string {
   if (typeof value !== "string" || !TIMESTAMP.test(value)) return false;
-  // Only whether a month has that many days is left to ask.
+  // The pattern has checked everything except the number of days in the month.
   if (value.slice(8, 10) <= "28") return true;
   const time = Date.parse(value);
   return !Number.isNaN(time) && new Date(time).toISOString() === value;
@@ -25,7 +28,7 @@ export function isTimestamp(value: unknown): value is string {
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
-/** SHA-256 in lower-case hex. */
+/** Matches a SHA-256 in lower-case hex. */
 export function isSha256(value: unknown): value is string {
   return typeof value === "string" && SHA256.test(value);
 }

@@ -29,7 +29,7 @@ describe("DSSE's own vector", () => {
     expect(fromUtf8(pae(VECTOR.payloadType, utf8("hello world")))).toBe(encoded);
   });
 
-  /** Its signature is r || s; what we take is DER, as the tools write it. */
+  /** The vector's signature is r || s. This package takes DER, which is what the tools write. */
   it("verifies", async () => {
     const key = publicKeyFromP256Point(
       concatBytes(

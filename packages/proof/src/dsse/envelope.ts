@@ -4,7 +4,10 @@ import { listOf, matching, members, nonEmptyText, requireKnownShape, requireShap
 import { parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 
-/** A DSSE envelope with its one signature, decoded. `payload` holds the very bytes that were signed. */
+/**
+ * A decoded DSSE envelope with its one signature. `payload` holds exactly the bytes that were
+ * signed.
+ */
 export interface Envelope {
   payloadType: string;
   payload: Uint8Array;
@@ -12,15 +15,15 @@ export interface Envelope {
   signature: Uint8Array;
 }
 
-/** The JSON form (DSSE envelope.md). Binary fields in base64. */
+/** The JSON form (DSSE envelope.md). Binary fields are in base64. */
 export interface EnvelopeJson {
   payload: string;
   payloadType: string;
-  /** Exactly one. DSSE lets `keyid` be absent, which means the same as empty. */
+  /** Exactly one signature. DSSE lets `keyid` be absent, which means the same as empty. */
   signatures: [{ keyid?: string; sig: string }];
 }
 
-/** Bytes of the JSON text; contract's limit of a receipt. */
+/** The largest JSON text, in bytes. This is the contract's limit for a receipt. */
 export const MAX_ENVELOPE_SIZE = 256 * 1024;
 
 const text = matching((value) => typeof value === "string", "is not a string");
@@ -31,8 +34,9 @@ const ENVELOPE = members({
 });
 
 /**
- * The JSON text of an envelope. Our profile is narrower than DSSE: exactly one signature, no member but DSSE's own, no
- * member twice; either base64 alphabet. Throws `malformed_envelope`, `malformed_json` or `malformed_utf8`.
+ * Parses the JSON text of an envelope. This profile is narrower than DSSE: exactly one signature,
+ * only DSSE's members, and no duplicate members. Either base64 alphabet is accepted. Throws
+ * `malformed_envelope`, `malformed_json` or `malformed_utf8`.
  */
 export function parseEnvelope(source: string | Uint8Array): Envelope {
   if (isLongerThan(source, MAX_ENVELOPE_SIZE))
@@ -43,8 +47,8 @@ export function parseEnvelope(source: string | Uint8Array): Envelope {
 }
 
 /**
- * An envelope from JSON already parsed, as it lies in a bundle. Members that are not DSSE's are let pass, as DSSE asks: nothing is
- * made of them. Throws `malformed_envelope`.
+ * Parses an envelope from JSON that is already parsed, as in a bundle. Unknown members are ignored,
+ * as DSSE requires. Throws `malformed_envelope`.
  */
 export function envelopeFromJson(value: unknown): Envelope {
   requireKnownShape(value, ENVELOPE, "malformed_envelope", "the envelope");
@@ -63,7 +67,7 @@ export function envelopeToJson({ payload, payloadType, keyid, signature }: Envel
   return { payload: toBase64(payload), payloadType, signatures: [{ keyid, sig: toBase64(signature) }] };
 }
 
-/** JSON text that parseEnvelope takes. */
+/** Formats the JSON text that parseEnvelope accepts. */
 export function formatEnvelope(envelope: Envelope): string {
   return JSON.stringify(envelopeToJson(envelope));
 }

@@ -6,8 +6,9 @@ import type { Envelope } from "./envelope.ts";
 import { pae } from "./pae.ts";
 
 /**
- * Returns when the envelope's signature is the key's over its payload and type, and its keyid names that key. Throws
- * `envelope_signature_invalid`, or `envelope_keyid_mismatch` (the keyid is not signed: it never makes a key trusted).
+ * Returns if the key signed the envelope's payload and type, and the keyid names that key. Throws
+ * `envelope_signature_invalid` or `envelope_keyid_mismatch`. The keyid is not signed, so it never
+ * makes a key trusted.
  */
 export async function verifyEnvelope(envelope: Envelope, key: PublicKey): Promise<void> {
   const message = pae(envelope.payloadType, envelope.payload);

@@ -1,4 +1,7 @@
-/** A control that auditors ask about, and which files of a pack speak to it. No claim that it is met: that is theirs to decide. */
+/**
+ * A control that auditors ask about, and the files of a pack that are relevant to it. The pack does
+ * not claim that the control is met: auditors decide that.
+ */
 export interface Control {
   framework: string;
   control: string;

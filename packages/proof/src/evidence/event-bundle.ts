@@ -5,10 +5,10 @@ import { leafFromJson, type Leaf } from "../log/leaf.ts";
 import { sha256Hex } from "../shapes.ts";
 import { EVENT_SHAPE, requireEventLeaf, type LoggedEvent } from "./event-statement.ts";
 
-/** An event with its proof that it is in the log: of an event what a ReceiptBundle is of a receipt. */
+/** An event with the proof that it is in the log, as ReceiptBundle is for a receipt. */
 export interface EventBundle {
   event: LoggedEvent;
-  /** What its agent signed, if it did. */
+  /** The agent's signed envelope, if the agent signed the event. */
   envelope?: EnvelopeJson;
   leaf: Leaf;
   inclusion_proof: { log_index: number; tree_size: number; hashes: string[] };
@@ -32,7 +32,8 @@ const EVENT_BUNDLE = members(
 );
 
 /**
- * Its form, and that the leaf covers the event, and the envelope where there is one; not whose signature that has. Throws `malformed_*`.
+ * Parses an event bundle and checks that the leaf covers the event, and the envelope if there is
+ * one. Does not verify the signature. Throws `malformed_*`.
  */
 export function parseEventBundle(source: Uint8Array): EventBundle {
   const value = parseJson(source);

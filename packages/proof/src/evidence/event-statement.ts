@@ -22,7 +22,10 @@ import { sha256Hex, timestamp, typeId } from "../shapes.ts";
 
 export const PREDICATE_EVENT = "https://attestore.dev/event/v1";
 
-/** An event as it was submitted. Of one that nobody signed its RFC 8785 form is what its leaf's `body_sha256` covers. */
+/**
+ * An event as it was submitted. For an unsigned event, the leaf's `body_sha256` covers its RFC 8785
+ * form.
+ */
 export interface LoggedEvent {
   kind: string;
   source_id?: string;
@@ -32,19 +35,19 @@ export interface LoggedEvent {
   detail: Record<string, unknown>;
 }
 
-/** The event's own fields, and who signed it where in their chain. */
+/** The event's own fields, the agent that signed it, and its place in that agent's chain. */
 export interface EventPredicate extends LoggedEvent {
   org_id: string;
   agent_id: string;
   agent_version: string;
-  /** SHA-256 (hex) of the payload of the receipt or event that this agent signed before; null for its first. */
+  /** SHA-256 (hex) of the payload of this agent's previous receipt or event; null for its first. */
   previous_receipt_sha256: string | null;
 }
 
 const EVENT = { kind: nonEmptyText, occurred_at: timestamp, detail: anyObject };
 const ABOUT = { source_id: typeId("src"), backup_id: typeId("bkp"), command_id: typeId("cmd") };
 
-/** Of `LoggedEvent`. */
+/** The fields of `LoggedEvent`. */
 export const EVENT_SHAPE = members(EVENT, ABOUT);
 
 const STATEMENT = members({
@@ -66,7 +69,10 @@ const STATEMENT = members({
   ),
 });
 
-/** The payload to sign: an in-toto statement in RFC 8785 form, whose subject is the event's fields. Throws ProofError for what is none. */
+/**
+ * Returns the payload to sign: an in-toto statement in RFC 8785 form whose subject is the event's
+ * fields. Throws ProofError if the value is not an event statement.
+ */
 export function formatEventStatement(predicate: EventPredicate): Uint8Array {
   const payload = utf8(
     canonicalJson({
@@ -83,14 +89,14 @@ export function formatEventStatement(predicate: EventPredicate): Uint8Array {
 type Signed = Pick<Envelope, "payloadType" | "payload">;
 
 /**
- * What an agent signed about an event that is to be recorded; the signature is not looked at. Throws `malformed_event`, `malformed_json`,
- * `malformed_utf8`.
+ * Parses what an agent signed about an event that is to be recorded. Does not verify the signature.
+ * Throws `malformed_event`, `malformed_json` or `malformed_utf8`.
  */
 export function parseEventStatement(envelope: Signed): EventPredicate {
   return statementOf(envelope, requireShape);
 }
 
-/** The same of one that is to be verified: members that a later version added are passed over. */
+/** Parses a recorded event for verification: members that a later version added are ignored. */
 export function readEventStatement(envelope: Signed): EventPredicate {
   return statementOf(envelope, requireKnownShape);
 }
@@ -108,7 +114,7 @@ function statementOf({ payloadType, payload }: Signed, require: typeof requireSh
   return predicate;
 }
 
-/** Only the fields that an unsigned submission has. */
+/** Only the fields of an unsigned submission. */
 export function eventOf({
   kind,
   source_id,
@@ -128,8 +134,9 @@ export function eventOf({
 }
 
 /**
- * That a leaf is of this event: of the envelope where it was signed, else of the event's own bytes. Returns what was signed, or null. Whose
- * key signed it has to be checked apart. Throws ProofError.
+ * Checks that a leaf covers this event: the envelope if it was signed, otherwise the event's own
+ * bytes. Returns the signed statement, or null for an unsigned event. The caller must verify the
+ * signature separately. Throws ProofError.
  */
 export function requireEventLeaf(
   leaf: Leaf,

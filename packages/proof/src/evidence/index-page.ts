@@ -6,8 +6,8 @@ import type { NotProvenBecause } from "../proven/not-proven-because.ts";
 import type { EvidenceException, EvidenceSummary, SourceSummary } from "./summary.ts";
 
 /**
- * index.html: the summary as a page to read and to print. It needs nothing else and runs nothing, and it is a function of the summary
- * alone, so that whoever counted the summary again knows what the page has to say.
+ * Makes index.html: the summary as a page to read and print. It loads nothing and runs no script.
+ * It depends on the summary alone, so a verifier that recomputes the summary can compare the page.
  */
 export function indexPage(summary: EvidenceSummary, generator: string): string {
   const { org, period, totals } = summary;

@@ -9,8 +9,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text as it may stand in HTML. What reorders or hides text beside it (Unicode's Cf) and control characters are shown by number, so
- * that a name cannot make the page say something else.
+ * Escapes text for HTML. Control characters, and characters that reorder or hide text (Unicode
+ * category Cf), are shown by number, so a name cannot make the page say something else.
  */
 export function escaped(text: string): string {
   return text
@@ -25,7 +25,9 @@ export const code = (text: string): string => `<code>${escaped(text)}</code>`;
 
 export interface Cell {
   html: string;
-  /** Something to look at. It is said in words too, so that a print without colours has it. */
+  /**
+   * Marks something that needs attention. It is written in words too, for prints without colour.
+   */
   bad?: boolean;
 }
 
@@ -40,7 +42,7 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
   return `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>\n${body.join("\n")}\n</tbody></table></div>`;
 }
 
-/** To the minute. */
+/** Formats a time to the minute. */
 export function moment(timestamp: string): string {
   return escaped(timestamp.replace("T", " ").slice(0, 16));
 }
@@ -56,7 +58,7 @@ export function runs({ total, passed, failed, missed, waiting, withdrawn }: RunC
   ];
 }
 
-/** An objective and what was achieved. */
+/** An objective and the value achieved. */
 export function objective(values: {
   objective_s: number | null;
   achieved_s: number | null;
@@ -76,7 +78,7 @@ const UNITS = [
   [1, "s"],
 ] as const;
 
-/** The two largest units. */
+/** Formats a duration in its two largest units. */
 export function duration(seconds: number): string {
   let rest = seconds;
   const parts: string[] = [];

@@ -10,31 +10,41 @@ import {
 import { parseJson } from "../json/strict-json.ts";
 import { sha256Hex, timestamp } from "../shapes.ts";
 
-/** A checkpoint with the time's cosignature, and the proof that the pack's own extends it. Hashes in hex. */
+/**
+ * A checkpoint with the cosignature that dates it, and the proof that the pack's own checkpoint
+ * extends it. Hashes are in hex.
+ */
 export interface TimedCheckpoint {
   checkpoint: string;
   tree_size: number;
-  /** Consistency proof; empty for a tree of no leaves or the same tree. */
+  /** Consistency proof. Empty for a tree without leaves or for the same tree. */
   hashes: string[];
 }
 
 /**
- * log/range.json: which leaves are in the pack, every one of them. With the left edge (the perfect subtrees of the leaves before)
- * they give the root of `to_index` leaves, which `to_head` proves to be the beginning of the tree of the pack's checkpoint.
+ * log/range.json: the leaves in the pack, without gaps. Together with the left edge (the perfect
+ * subtrees of the leaves before) they give the root of `to_index` leaves, and `to_head` proves that
+ * this tree is the beginning of the pack's checkpoint.
  */
 export interface LogRange {
   v: 1;
   /** A multiple of 256. */
   from_index: number;
-  /** Not in the pack any more. */
+  /** Exclusive end. */
   to_index: number;
-  /** Of what was recorded from the period's beginning until then, which is not before its end, the bodies are in the pack too. */
+  /**
+   * The pack has the bodies of everything recorded from the period's beginning until this time,
+   * which is not before the period's end.
+   */
   bodies_until: string;
   left_edge: string[];
   to_head: string[];
-  /** The last hourly checkpoint before the period; null where the range begins with the log. */
+  /** The last hourly checkpoint before the period; null if the range begins with the log. */
   start: TimedCheckpoint | null;
-  /** The first one after it; null where the range ends with the log as it was at the export. */
+  /**
+   * The first hourly checkpoint after the period; null if the range ends with the log at the
+   * export.
+   */
   end: TimedCheckpoint | null;
 }
 

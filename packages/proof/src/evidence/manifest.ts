@@ -11,10 +11,10 @@ import { isObject, parseJson } from "../json/strict-json.ts";
 import { sha256Hex, timestamp, typeId } from "../shapes.ts";
 import { EVIDENCE_FORMAT } from "./files.ts";
 
-/** What a pack is about. `to` is not in the period any more. */
+/** The subject of a pack. `to` is exclusive. */
 export interface PackHeader {
   format: typeof EVIDENCE_FORMAT;
-  /** Name and version of the program that made it. */
+  /** Name and version of the program that made the pack. */
   generator: string;
   org_id: string;
   period: { from: string; to: string };
@@ -28,14 +28,14 @@ export interface PackFileEntry {
   sha256: string;
 }
 
-/** manifest.json: every file of the pack but itself and the note over it, in their order in the ZIP. */
+/** manifest.json: every file of the pack except itself and its signed note, in ZIP order. */
 export interface Manifest extends PackHeader {
   files: PackFileEntry[];
 }
 
 const PATH = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)*$/;
 
-/** Whether this may be the path of a file in a pack: relative, without a step upwards, plain ASCII. */
+/** Whether this may be the path of a file in a pack: relative, plain ASCII, and without `..`. */
 export function isPackPath(path: string): boolean {
   return path.length <= 200 && PATH.test(path);
 }
@@ -57,7 +57,7 @@ const MANIFEST = members({
   ),
 });
 
-/** A pack of a version that is not known here. */
+/** Thrown for a pack of a later, unknown version. */
 export class UnknownFormat extends Error {
   constructor(format: string) {
     super(`the pack's format is ${format.slice(0, 100)}, and this program knows ${EVIDENCE_FORMAT}`);
@@ -65,7 +65,10 @@ export class UnknownFormat extends Error {
   }
 }
 
-/** Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`; UnknownFormat for a pack of a later version. */
+/**
+ * Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`, and UnknownFormat for a pack
+ * of a later version.
+ */
 export function parseManifest(source: Uint8Array): Manifest {
   const value = parseJson(source);
   const format = isObject(value) ? value["format"] : undefined;
@@ -75,7 +78,10 @@ export function parseManifest(source: Uint8Array): Manifest {
   return value as unknown as Manifest;
 }
 
-/** The manifest's text up to its files, which follow one a line by manifestLine; then MANIFEST_END. */
+/**
+ * The manifest's text before its files. The files follow, one manifestLine each, and then
+ * MANIFEST_END.
+ */
 export function manifestBegin(header: PackHeader): string {
   return `${JSON.stringify(header).slice(0, -1)},"files":[`;
 }

@@ -1,7 +1,9 @@
 import { DEFAULT_RPO_S, PROOF_AGE_S } from "../proven/not-proven-because.ts";
 import type { EvidenceSummary, SourceSummary } from "./summary.ts";
 
-/** What a pack does not show, in words for whoever relies on it: of this one first, then of every pack. */
+/**
+ * Lists in words what a pack does not show: first what this pack lacks, then what no pack shows.
+ */
 export function notProven(
   { sources, totals, scheduled_restore_tests }: Omit<EvidenceSummary, "not_proven">,
   { missedUntold }: { missedUntold: number },

@@ -1,15 +1,16 @@
 import type { Statement } from "../receipts/statement.ts";
 
 /**
- * The recovery point of one source over a period: the longest time that a loss would have cost. Until a backup is finished the newest
- * data that can be had are those from when the one before began.
+ * Computes the recovery point of one source over a period: the longest span of data that a loss
+ * would have cost. Until a backup finishes, the newest recoverable data dates from the beginning of
+ * the previous backup.
  */
 export class RecoveryPoint {
   readonly #begin: number;
   #newest: number | null = null;
   #worst_ms = 0;
 
-  /** `begin`: of the period, or of the source where it is younger; milliseconds since 1970. */
+  /** `begin`: start of the period, or of the source if it is younger; milliseconds since 1970. */
   constructor(begin: number) {
     this.#begin = begin;
   }
@@ -19,7 +20,7 @@ export class RecoveryPoint {
     this.#newest = Math.min(Date.parse(predicate.started_at), this.#begin);
   }
 
-  /** No backup is newer than its receipt, whatever its host's clock says. */
+  /** A backup cannot be newer than its receipt, whatever the host's clock says. */
   add({ predicate }: Statement, recordedAt: string): void {
     const recorded = Date.parse(recordedAt);
     this.#reach(Math.min(Date.parse(predicate.finished_at), recorded));
@@ -27,7 +28,7 @@ export class RecoveryPoint {
     this.#newest = Math.max(this.#newest ?? 0, started);
   }
 
-  /** In whole seconds, rounded up; null where there never was a backup. */
+  /** Whole seconds, rounded up; null if there never was a backup. */
   achieved_s(end: number): number | null {
     if (this.#newest === null) return null;
     this.#reach(end);
@@ -39,7 +40,10 @@ export class RecoveryPoint {
   }
 }
 
-/** How long a restore test took until the data were back: download, decryption and restore; the whole run where it does not tell. */
+/**
+ * How long a restore test took until the data was back: download, decryption and restore. If the
+ * receipt has no such timings, the whole run counts.
+ */
 export function recoveryTimeMs({ predicate }: Statement): number {
   if ("phases" in predicate && predicate.phases !== undefined) {
     const { download_ms, decrypt_ms, restore_ms } = predicate.phases;

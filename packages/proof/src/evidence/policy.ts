@@ -11,7 +11,10 @@ import {
 import { parseJson } from "../json/strict-json.ts";
 import { base64Text, timestamp, typeId } from "../shapes.ts";
 
-/** policy.json: what the service says was in force at the export. What the log tells of changes is in events/. */
+/**
+ * policy.json: the settings in force at the export, by the service's word. Logged changes are in
+ * events/.
+ */
 export interface PackPolicy {
   v: 1;
   org: { id: string; name: string };
@@ -62,7 +65,10 @@ export function parsePolicy(source: Uint8Array): PackPolicy {
   return value as unknown as PackPolicy;
 }
 
-/** keys/agents.json: whose signatures count, and when. The log's entries that say so are in events/. */
+/**
+ * keys/agents.json: whose signatures count, and when. The log entries that show this are in
+ * events/.
+ */
 export interface PackAgents {
   v: 1;
   agents: PackAgent[];
@@ -72,26 +78,28 @@ export interface PackAgent {
   id: string;
   name: string;
   hostname: string;
-  /** Of the key in use, in wire form. */
+  /** Fingerprint of the current key, in wire form. */
   public_key: string;
   key_fingerprint: string;
-  /** Since when it was attached. */
+  /** When the agent was attached. */
   valid_from: string;
-  /** When it was revoked. */
+  /** When the agent was revoked. */
   valid_until: string | null;
-  /** The event `agent_attached`; null for one from before the log told of them. */
+  /**
+   * The event `agent_attached`; null if the agent was attached before the log recorded that event.
+   */
   attached_event_id: string | null;
   revoked_event_id: string | null;
-  /** Keys that it signed with before, the oldest first. */
+  /** Earlier signing keys, the oldest first. */
   earlier_keys: EarlierKey[];
 }
 
-/** A key that another one took the place of. */
+/** A key that was replaced. */
 export interface EarlierKey {
   public_key: string;
   key_fingerprint: string;
   valid_from: string;
-  /** By the agent's clock: what it signed says that it ended no later. */
+  /** By the agent's clock: runs signed with this key ended no later than this. */
   valid_until: string;
   /** The event `agent_key_rotated`, in which this key vouches for the next one. */
   rotated_event_id: string;

@@ -5,7 +5,10 @@ import { ProofError } from "../proof-error.ts";
 import { sha256Hex } from "../shapes.ts";
 import type { EventBundle } from "./event-bundle.ts";
 
-/** The leaf of a receipt or of a signed event and its proof, without its body: what an agent signed next names it by `body_sha256`. */
+/**
+ * The leaf of a receipt or signed event and its proof, without the body. The agent's next statement
+ * refers to it by `body_sha256`.
+ */
 export type Predecessor = Omit<EventBundle, "event" | "envelope">;
 
 const PREDECESSOR = members({
@@ -19,7 +22,10 @@ const PREDECESSOR = members({
   log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
 });
 
-/** Its form. Throws `malformed_*`, or `malformed_evidence` for the leaf of what no agent signed. */
+/**
+ * Parses its form. Throws `malformed_*`, or `malformed_evidence` if the leaf belongs to something
+ * that no agent signed.
+ */
 export function parsePredecessor(source: Uint8Array): Predecessor {
   const value = parseJson(source);
   requireKnownShape(value, PREDECESSOR, "malformed_evidence", "the predecessor");

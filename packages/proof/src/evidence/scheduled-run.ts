@@ -6,28 +6,38 @@ import { timestamp, typeId } from "../shapes.ts";
 import { RUNS_IN_FILE } from "./files.ts";
 
 /**
- * A time that a schedule named, and what became of it: a line of runs/. A restore test is `passed` or `failed` as the first
- * receipt of one says that counts for it; a backup is `done`.
+ * One scheduled time and its result: a line of runs/. A restore test is `passed` or `failed` as its
+ * first counting receipt says. A backup is `done`.
  */
 export interface ScheduledRun {
   source_id: string;
   kind: "backup" | "restore_test";
   scheduled_at: string;
   deadline_at: string;
-  /** `waiting`: its deadline had not come at the export. `withdrawn`: the source was removed before. */
+  /**
+   * `waiting`: the deadline had not passed at the export. `withdrawn`: the source was removed
+   * first.
+   */
   status: "passed" | "failed" | "done" | "missed" | "waiting" | "withdrawn";
-  /** Null for a backup that was registered and has no receipt, which is the service's word alone. */
+  /**
+   * Null for a backup that was registered without a receipt. For that there is only the service's
+   * word.
+   */
   receipt_id: string | null;
-  /** Of one that was missed: the log's entry that tells of it. Only the first one of an incident has an entry. */
+  /** For a missed run: the log entry that reports it. Only the first run of an incident has one. */
   event_id: string | null;
 }
 
-/** So much may a host's clock be behind the service's, milliseconds. `attestore doctor` warns long before. */
+/**
+ * The most that a host's clock may lag behind the service's, in milliseconds. `attestore doctor`
+ * warns long before.
+ */
 export const CLOCK_BEHIND_MS = 300_000;
 
 /**
- * Whether a receipt counts for a run: it was recorded between the run's time and its deadline, and what it tells of did not finish
- * before that time. A receipt that waited on its host while the service was away tells of an earlier run, whenever it comes.
+ * Whether a receipt counts for a run. It must be recorded between the run's time and its deadline,
+ * and the work must not have finished before the run's time. A receipt that was queued on its host
+ * while the service was away belongs to an earlier run, whenever it arrives.
  */
 export function countsForRun(
   { scheduled_at, deadline_at }: Pick<ScheduledRun, "scheduled_at" | "deadline_at">,
@@ -54,7 +64,7 @@ export function formatRuns(runs: readonly ScheduledRun[]): string {
   return runs.map((run) => `${JSON.stringify(run)}\n`).join("");
 }
 
-/** A file of runs/. Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
+/** Parses a file of runs/. Throws `malformed_evidence`, `malformed_json` or `malformed_utf8`. */
 export function parseRuns(source: Uint8Array): ScheduledRun[] {
   const lines = fromUtf8(source).split("\n");
   if (lines.pop() !== "" || lines.length > RUNS_IN_FILE)

@@ -12,7 +12,7 @@ export function isReport(kind: string): kind is Report {
   return (REPORTS as readonly string[]).includes(kind);
 }
 
-/** Counts what is in a pack of one source. */
+/** Counts what a pack contains about one source. */
 export class SourceTally {
   readonly #policy: SourcePolicy;
   readonly #point: RecoveryPoint;
@@ -66,7 +66,7 @@ export class SourceTally {
     if (status === "done" && receipt_id === null) this.#withoutReceipt += 1;
   }
 
-  /** Null for a source that was gone before the period or came after it, and of which nothing is in the pack. */
+  /** Null for a source that did not exist in the period and has nothing in the pack. */
   finish(from: string, end: string): SourceSummary | null {
     const { id, slug, name, engine, created_at, removed_at, objectives } = this.#policy;
     const counted =
@@ -95,7 +95,7 @@ export class SourceTally {
       backups_without_receipt: this.#withoutReceipt,
       last_passed_at: this.#lastPassedAt,
       proof: { proven: because === null, because },
-      // Without any backup an objective for the data's age is not met; without any restore nobody knows how long one takes.
+      // Without a backup, the RPO is missed. Without a restore, the recovery time is unknown.
       rpo: {
         ...against(objectives?.rpo_s, rpo_s),
         ...(rpo_s === null ? { met: objectives?.rpo_s === undefined ? null : false } : {}),

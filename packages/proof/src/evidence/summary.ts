@@ -1,6 +1,9 @@
 import type { NotProvenBecause } from "../proven/not-proven-because.ts";
 
-/** summary.json: numbers that follow from the other files of a pack, so that whoever has those can count again. */
+/**
+ * summary.json: numbers that follow from the other files of a pack, so anyone with those files can
+ * recompute them.
+ */
 export interface EvidenceSummary {
   v: 1;
   org: { id: string; name: string };
@@ -17,13 +20,13 @@ export interface EvidenceSummary {
     scheduled_backups: RunCount;
   };
   sources: SourceSummary[];
-  /** Every scheduled restore test, as far as MAX_LISTED go; the rest is in runs/ alone. */
+  /** Every scheduled restore test, up to MAX_LISTED. The rest is only in runs/. */
   scheduled_restore_tests: Listed<ScheduledTest>;
-  /** What went wrong: tests that failed, runs that were missed, reports of agents that something could not be done. */
+  /** Problems: failed tests, missed runs, and agents' reports of runs that could not finish. */
   exceptions: Listed<EvidenceException>;
-  /** Changes of schedules, retention and objectives that the log tells of. */
+  /** Logged changes of schedules, retention and objectives. */
   policy_changes: Listed<PolicyChange>;
-  /** In words, of this pack. */
+  /** What this pack does not show, in words. */
   not_proven: string[];
 }
 
@@ -34,7 +37,7 @@ export interface TestCount {
 
 export interface RunCount {
   total: number;
-  /** Of restore tests those that passed; of backups those that were made. */
+  /** Restore tests that passed, or backups that were made. */
   passed: number;
   failed: number;
   missed: number;
@@ -50,21 +53,26 @@ export interface SourceSummary {
   removed_at: string | null;
   scheduled_restore_tests: RunCount;
   scheduled_backups: RunCount;
-  /** All of them, asked for by a schedule or not. */
+  /** All runs, scheduled or not. */
   restore_tests: TestCount;
   backups: number;
-  /** Events of agents. */
+  /** Events that agents reported. */
   backup_failed: number;
   restore_failed: number;
   attestation_failed: number;
-  /** Scheduled backups that were registered in time and have no receipt. */
+  /** Scheduled backups that were registered in time but have no receipt. */
   backups_without_receipt: number;
   last_passed_at: string | null;
-  /** Whether it was proven at the end of the period, as far as the pack goes, by the rule of proven/not-proven-because.ts. */
+  /**
+   * Whether the source was proven at the end of the period, as far as the pack shows, by the rule
+   * in proven/not-proven-because.ts.
+   */
   proof: { proven: boolean; because: NotProvenBecause | null };
-  /** Longest time that a loss would have cost, in seconds; null where there was no backup at all. */
+  /**
+   * The longest span of data that a loss would have cost, in seconds; null if there was no backup.
+   */
   rpo: { objective_s: number | null; achieved_s: number | null; met: boolean | null };
-  /** Longest restore of a test that passed, in seconds; null where none did. */
+  /** The longest restore of a test that passed, in seconds; null if none passed. */
   rto: { objective_s: number | null; achieved_s: number | null; met: boolean | null };
 }
 
@@ -73,7 +81,7 @@ export interface Listed<Item> {
   omitted: number;
 }
 
-/** What a summary lists of a kind at most. */
+/** The most entries of one kind that a summary lists. */
 export const MAX_LISTED = 500;
 
 export interface ScheduledTest {
@@ -84,7 +92,7 @@ export interface ScheduledTest {
 }
 
 export interface EvidenceException {
-  /** When it was due, or recorded. */
+  /** When it was due, or when it was recorded. */
   at: string;
   source_id: string | null;
   what:
@@ -94,7 +102,7 @@ export interface EvidenceException {
     | "backup_failed"
     | "restore_failed"
     | "attestation_failed";
-  /** The receipt or event that tells of it; null for a missed run that has no entry of its own. */
+  /** The receipt or event that reports it; null for a missed run without its own entry. */
   id: string | null;
 }
 
@@ -104,7 +112,7 @@ export interface PolicyChange {
   event_id: string;
   actor_id: string;
   kind: string;
-  /** The names of what was changed. */
+  /** The names of the changed settings. */
   changed: string[];
 }
 

@@ -19,7 +19,7 @@ import {
 
 export interface TalliedReceipt {
   id: string;
-  /** As its leaf says. */
+  /** As in its leaf. */
   recordedAt: string;
   statement: Statement;
 }
@@ -32,8 +32,9 @@ export interface TalliedEvent {
 }
 
 /**
- * Makes a pack's summary from what is in it, given one by one: first the backups before the period, then receipts and events in the
- * order of the log, then the runs in theirs. What it keeps does not grow with their number.
+ * Computes a pack's summary from its contents, given one at a time: first the backups before the
+ * period, then receipts and events in log order, then the runs in theirs. Memory does not grow with
+ * their number.
  */
 export class EvidenceTally {
   readonly #header: PackHeader;
@@ -54,7 +55,7 @@ export class EvidenceTally {
     );
   }
 
-  /** Whether something recorded then is in the period. */
+  /** Whether a time of recording lies in the period. */
   isInPeriod(recordedAt: string): boolean {
     const { from, to } = this.#header.period;
     return recordedAt >= from && recordedAt < to;
@@ -149,7 +150,7 @@ function add<Item>(to: Listed<Item>, item: Item): void {
   else to.omitted += 1;
 }
 
-/** Of a change the members of `before`; of a removal none. */
+/** The changed members of `before`; none for a removal. */
 function changedNames(detail: Record<string, unknown>): string[] {
   const before = detail["before"];
   return typeof before === "object" && before !== null ? Object.keys(before).toSorted() : [];

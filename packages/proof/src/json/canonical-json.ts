@@ -4,8 +4,9 @@ import { isObject } from "./strict-json.ts";
 const MAX_DEPTH = 64;
 
 /**
- * RFC 8785 (JCS) text of a JSON value. Throws `not_canonicalizable` for what JSON cannot say: undefined (also as a
- * member), NaN, infinities, bigint, functions, lone surrogates, objects with a class, more than 64 levels.
+ * Formats a JSON value by RFC 8785 (JCS). Throws `not_canonicalizable` for anything that JSON
+ * cannot express: undefined (also as a member), NaN, infinities, bigint, functions, lone
+ * surrogates, class instances, or more than 64 levels.
  */
 export function canonicalJson(value: unknown): string {
   return serialize(value, 0);
@@ -19,7 +20,8 @@ function serialize(value: unknown, depth: number): string {
     return Number.isFinite(value) ? JSON.stringify(value) : refuse(String(value));
   if (Array.isArray(value)) return `[${Array.from(value, (item) => serialize(item, depth + 1)).join(",")}]`;
   if (isPlainObject(value)) {
-    // sort() without a comparator orders by UTF-16 code units, which is what section 3.2.3 asks for.
+    // Section 3.2.3 requires UTF-16 code unit order, which is what sort() without a comparator
+    // uses.
     const members = Object.keys(value)
       .sort()
       .map((key) => `${string(key)}:${serialize(value[key], depth + 1)}`);

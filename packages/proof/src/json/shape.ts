@@ -1,18 +1,20 @@
 import { ProofError, type ProofErrorCode } from "../proof-error.ts";
 import { isObject } from "./strict-json.ts";
 
-/** Something wrong at a place; `path` is a JSON Pointer (RFC 6901), empty for the whole. */
+/** A problem at one place. `path` is a JSON Pointer (RFC 6901), empty for the whole value. */
 export interface Issue {
   path: string;
   message: string;
 }
 
-/** An issue, and whether a later version of the format may simply say more: a member, or the name of something, that is not known here. */
+/**
+ * An issue, and whether it may only mean a later version of the format: an unknown member or name.
+ */
 interface Problem extends Issue {
   unknown?: "member" | "name";
 }
 
-/** Adds an issue for each way in which a value is not of this shape. */
+/** Adds an issue for each way in which a value does not match the shape. */
 export type Shape = (value: unknown, path: string, issues: Problem[]) => void;
 
 const MAX_ISSUES = 50;
@@ -21,14 +23,17 @@ export function issuesOf(value: unknown, shape: Shape): Issue[] {
   return sortedIssues(value, shape).all;
 }
 
-/** The issues, and apart from them what a later version may have added. Unknown members and names are in `all` as well. */
+/**
+ * The issues, and separately what a later version may have added. `all` includes unknown members
+ * and names too.
+ */
 export function sortedIssues(
   value: unknown,
   shape: Shape,
 ): Record<"all" | "wrong" | "unknownNames" | "unknownMembers", Issue[]> {
   const problems: Problem[] = [];
   shape(value, "", problems);
-  // Sorted before they are cut: many unknown members must not keep a wrong one from being seen.
+  // Sort before truncating, so that many unknown members cannot hide a wrong one.
   const issues = (which: (problem: Problem) => boolean): Issue[] =>
     problems
       .filter(which)
@@ -42,14 +47,14 @@ export function sortedIssues(
   };
 }
 
-/** Throws `code` with the first issue. */
+/** Throws an error with `code` and the first issue. */
 export function requireShape(value: unknown, shape: Shape, code: ProofErrorCode, what: string): void {
   throwFirst(issuesOf(value, shape), code, what);
 }
 
 /**
- * The same, but members that are not known are let pass, as a verifier does that is older than what it reads. Throws `unknown_version` where
- * nothing is wrong but a name or a version that is not known.
+ * Like the strict form, but ignores unknown members, as a verifier must that is older than its
+ * input. Throws `unknown_version` if the only problem is an unknown name or version.
  */
 export function requireKnownShape(value: unknown, shape: Shape, code: ProofErrorCode, what: string): void {
   const { wrong, unknownNames } = sortedIssues(value, shape);
@@ -67,7 +72,7 @@ function throwFirst([issue]: readonly Issue[], code: ProofErrorCode, what: strin
     throw new ProofError(code, `${what} is malformed: ${issue.path ? `${issue.path} ` : ""}${issue.message}`);
 }
 
-/** `message` reads on after a path: "is not …". */
+/** `message` continues the path: "is not …". */
 export function matching(test: (value: unknown) => boolean, message: string): Shape {
   return (value, path, issues) => {
     if (!test(value)) issues.push({ path, message });
@@ -94,7 +99,7 @@ export function oneOf(...allowed: readonly (string | number)[]): Shape {
   };
 }
 
-/** Of formats' versions, which are whole numbers that only grow. */
+/** Format versions: whole numbers that only grow. */
 function isLaterThan(value: unknown, versions: readonly (string | number)[]): boolean {
   return (
     Number.isSafeInteger(value) &&
@@ -121,7 +126,9 @@ export function listOf(item: Shape, count: { min?: number; max?: number } = {}):
   };
 }
 
-/** An object with these members. `open` lets others pass; else each is an issue. */
+/**
+ * An object with these members. `open` allows others; otherwise each unknown member is an issue.
+ */
 export function members(
   required: Readonly<Record<string, Shape>>,
   optional: Readonly<Record<string, Shape>> = {},

@@ -1,7 +1,7 @@
 import { fromUtf8 } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 
-/** What JSON can say. */
+/** Every value that JSON can express. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {
   [key: string]: Json;
@@ -11,16 +11,18 @@ const MAX_DEPTH = 64;
 const [QUOTE, BACKSLASH, COLON] = [0x22, 0x5c, 0x3a];
 
 /**
- * JSON with one reading only: UTF-8, no member named twice in one object (which parsers resolve differently), no lone
- * surrogate, no number too large for a double, at most 64 levels. Throws `malformed_utf8` or `malformed_json`.
+ * Parses JSON that has only one reading: UTF-8, no duplicate members (parsers resolve those
+ * differently), no lone surrogates, no number too large for a double, at most 64 levels. Throws
+ * `malformed_utf8` or `malformed_json`.
  */
 export function parseJson(source: string | Uint8Array): Json {
   const text = typeof source === "string" ? source : fromUtf8(source);
   const value = parse(text);
   const members = countMembers(value, 0);
-  // What reads back as it was written has each name once: our own texts all do.
+  // Fast path: text that serializes back to itself has no duplicate members. All our own texts pass
+  // here.
   if (JSON.stringify(value) === text) return value;
-  // The parser keeps one member of each name, so a name that stands twice leaves fewer members than colons.
+  // The parser keeps one of two duplicate members, so duplicates leave fewer members than colons.
   if (members !== countColons(text))
     throw new ProofError("malformed_json", "a member stands twice in one object");
   return value;
@@ -38,11 +40,11 @@ function parse(text: string): Json {
   }
 }
 
-/** Of text known to be JSON: the colons outside of strings, one a member. */
+/** Counts the colons outside strings, one per member. `text` must be valid JSON. */
 function countColons(text: string): number {
   let colons = 0;
   let isInString = false;
-  // By hand: a regular expression over a string of millions of escapes ends in an overflow of its stack.
+  // Written by hand: a regular expression overflows its stack on a string with millions of escapes.
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) isInString = !isInString;
@@ -52,7 +54,10 @@ function countColons(text: string): number {
   return colons;
 }
 
-/** Counts the members of all objects, and refuses on its way what JSON can spell but not everybody can read. */
+/**
+ * Counts the members of all objects, and throws for values that JSON can spell but not every parser
+ * can read.
+ */
 function countMembers(value: Json, depth: number): number {
   if (typeof value === "number" && !Number.isFinite(value))
     throw new ProofError("malformed_json", "a number is too large");

@@ -1,8 +1,9 @@
 import { P256_ORDER, toBigInt } from "./p256-point.ts";
 
 /**
- * A P-256 signature from DER (SEQUENCE of two INTEGERs) to the 64 bytes r || s that WebCrypto takes. Strict: one
- * encoding for one signature, both numbers in 1..n-1, nothing after them. Undefined for anything else.
+ * Converts a P-256 signature from DER (SEQUENCE of two INTEGERs) to the 64 bytes r || s that
+ * WebCrypto takes. Strict: one encoding per signature, both numbers in 1..n-1, and nothing after
+ * them. Returns undefined for anything else.
  */
 export function p256SignatureFromDer(der: Uint8Array): Uint8Array | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2 || der.length > 72) return undefined;
@@ -15,7 +16,7 @@ export function p256SignatureFromDer(der: Uint8Array): Uint8Array | undefined {
   return raw;
 }
 
-/** The DER that p256SignatureFromDer takes, from r || s. */
+/** Converts r || s to the DER that p256SignatureFromDer accepts. */
 export function p256SignatureToDer(raw: Uint8Array): Uint8Array {
   const body = [...integer(raw.subarray(0, 32)), ...integer(raw.subarray(32))];
   return Uint8Array.of(0x30, body.length, ...body);

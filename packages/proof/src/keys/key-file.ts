@@ -6,8 +6,8 @@ import { parseSshLine } from "./ssh.ts";
 const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n([A-Za-z0-9+/=\r\n]+)\r?\n-----END PUBLIC KEY-----$/;
 
 /**
- * The text of a key file: PEM (`BEGIN PUBLIC KEY`), an OpenSSH line, or the wire form's base64. White space around it
- * is let pass. Throws `malformed_key`.
+ * Parses the text of a key file: PEM (`BEGIN PUBLIC KEY`), an OpenSSH line, or base64 of the wire
+ * form. Surrounding white space is ignored. Throws `malformed_key`.
  */
 export function parsePublicKeyFile(text: string): PublicKey {
   const trimmed = text.trim();
@@ -22,7 +22,10 @@ export function parsePublicKeyFile(text: string): PublicKey {
   return parsePublicKeyWire(trimmed);
 }
 
-/** PEM of the SubjectPublicKeyInfo, as openssl writes it: what `openssl pkeyutl -pubin -inkey` takes. */
+/**
+ * Formats the SubjectPublicKeyInfo as PEM, as openssl writes it. `openssl pkeyutl -pubin -inkey`
+ * accepts it.
+ */
 export function formatPublicKeyPem(key: PublicKey): string {
   const lines = toBase64(publicKeyToSpki(key)).match(/.{1,64}/g) ?? [];
   return ["-----BEGIN PUBLIC KEY-----", ...lines, "-----END PUBLIC KEY-----", ""].join("\n");

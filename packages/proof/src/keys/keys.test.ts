@@ -69,7 +69,10 @@ describe("Ed25519", () => {
     expect(await verifySignature(publicKey, message, other)).toBe(false);
   });
 
-  /** Verifiers disagree about these: RFC 8032 leaves the cofactor open, and libraries differ in what they let pass. */
+  /**
+   * Verifiers disagree about these signatures: RFC 8032 leaves the cofactor open, and libraries
+   * differ in what they accept.
+   */
   it.each(vectors.signatures)("$name: $holds", async ({ key, message, signature, holds }) => {
     expect(
       await verifySignature(publicKeyFromBytes(fromHex(key)), fromHex(message), fromHex(signature)),

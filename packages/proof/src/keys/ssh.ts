@@ -21,7 +21,7 @@ export function formatSshLine(key: PublicKey): string {
 /** `<type> <base64> [comment]`, no options before it. Throws `malformed_key`. */
 export function parseSshLine(line: string): PublicKey {
   const text = line.trim();
-  // Of two keys one would silently win.
+  // With two keys in the text, one would silently win.
   if (/[\r\n]/.test(text))
     throw new ProofError("malformed_key", "an OpenSSH key is one line, and here are more");
   const [type, encoded] = text.split(/[ \t]+/);

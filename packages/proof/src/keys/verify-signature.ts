@@ -4,8 +4,9 @@ import { isStrictEd25519Signature } from "./ed25519-point.ts";
 import type { PublicKey } from "./public-key.ts";
 
 /**
- * Whether `signature` is the key's over `message`: 64 bytes of RFC 8032 for Ed25519, by the policy of docs/formats.md, the same on
- * every platform; strict DER over SHA-256 of the message for ECDSA P-256. Never throws over a signature, however malformed.
+ * Whether the key made `signature` over `message`. Ed25519: 64 bytes of RFC 8032, by the policy in
+ * docs/formats.md, the same on every platform. ECDSA P-256: strict DER over SHA-256 of the message.
+ * Never throws over a malformed signature.
  */
 export async function verifySignature(
   key: PublicKey,
