@@ -109,6 +109,7 @@ export {
   type Receipt,
   type ReceiptBundle,
 } from "./receipts/bundle.ts";
+export { comparedContent, comparedContentText, type ComparedContent } from "./receipts/content.ts";
 export { tablesNotCounted } from "./receipts/not-counted.ts";
 export { type CheckId, type ReceiptCheck } from "./receipts/check.ts";
 export { checkCosignatures, readCosignatures, type Cosignatures } from "./receipts/check-cosignatures.ts";

@@ -1,4 +1,4 @@
-import type { RestoreTestStatement, Statement } from "@attestore/proof";
+import { comparedContentText, type RestoreTestStatement, type Statement } from "@attestore/proof";
 import { brief, visible } from "./visible.ts";
 
 /** What a statement says, for people: one line, then one for each check. */
@@ -10,8 +10,10 @@ export function describe(statement: Statement): string[] {
   const { result, reason, checks, runtime } = statement.predicate;
   const engine = `${visible(runtime.engine)} ${visible(runtime.engine_version)} (${runtime.kind})`;
   const why = reason === undefined ? "" : `: ${brief(reason)}`;
+  const content = comparedContentText(checks);
   return [
     `${where}: restored into ${engine}, the restore test ${result.toUpperCase()}${why}`,
+    ...(content === null ? [] : [content]),
     ...checks.map(
       (check) =>
         `check ${brief(check.id, 60)} ${check.result}: expected ${brief(check.expectation)}, observed ${brief(JSON.stringify(check.observed))}`,

@@ -12,6 +12,7 @@ export {
   evaluateCommand,
   type Printed,
 } from "./evaluate-check.ts";
+export { contentCheck } from "./content-check.ts";
 export { parseExpectation } from "./expectation/parse.ts";
 export { ExpectationError, type ExpectationErrorCode } from "./expectation/expectation-error.ts";
 export { type DriverValue, formatRow } from "./format-row.ts";

@@ -90,6 +90,11 @@ export function rolesPresentCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
+/** `of` is the database, where there are several. */
+export function contentCheckId(of?: string): string {
+  return `${INFERRED}content${of === undefined ? "" : `:${clip(of, MAX_TABLE)}`}`;
+}
+
 export function rowCheckId(table: string): string {
   return `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
 }

@@ -1,5 +1,11 @@
 import { readdir } from "node:fs/promises";
-import { type NotProvenBecause, tablesNotCounted } from "@attestore/proof";
+import {
+  comparedContent,
+  type ComparedContent,
+  comparedContentText,
+  type NotProvenBecause,
+  tablesNotCounted,
+} from "@attestore/proof";
 import { readRecoveryState, recoveryGap } from "../recovery/recovery-state.ts";
 import type { Config } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
@@ -32,6 +38,10 @@ export interface SourceStatus {
     readonly checks: number;
     /** Tables whose rows nobody counted. */
     readonly not_counted: number;
+    /** How far tables' content was compared with the dump's; null where none was. */
+    readonly content: ComparedContent | null;
+    /** The same for people; null of a tree of files. */
+    readonly content_text: string | null;
   } | null;
 }
 
@@ -109,6 +119,8 @@ async function sourceStatus(
           reason: test.statement.predicate.reason ?? null,
           checks: test.statement.predicate.checks.length,
           not_counted: tablesNotCounted(test.statement.predicate.checks),
+          content: comparedContent(test.statement.predicate.checks),
+          content_text: comparedContentText(test.statement.predicate.checks),
         };
   const last_backup =
     backup === null

@@ -1,5 +1,5 @@
 import { formatDuration } from "@attestore/host/amounts";
-import { tablesNotCounted } from "@attestore/proof";
+import { comparedContentText, tablesNotCounted } from "@attestore/proof";
 import type { RecoveryTime } from "../runs/recovery-time.ts";
 import { RunError } from "../errors/run-error.ts";
 import { ServiceError } from "../transport/service-error.ts";
@@ -69,6 +69,8 @@ export const restoreTest: Run = async (call) => {
         terminal.data(
           `${terminal.onData.warn("!")} not counted: the rows of ${notCounted} ${notCounted === 1 ? "table" : "tables"}. All that is known is that they exist`,
         );
+      const content = comparedContentText(tested.checks);
+      if (content !== null && tested.checks.length > 0) terminal.data(content);
       const took = formatDuration(Date.parse(tested.finishedAt) - Date.parse(tested.startedAt));
       terminal.data(
         passed

@@ -84,6 +84,7 @@ function sourceLine(
   if (test !== null) parts.push(`restored ${formatAge(test.at)}, ${test.checks} checks`);
   if (test !== null && test.not_counted > 0)
     parts.push(style.warn(`not counted: ${test.not_counted} ${test.not_counted === 1 ? "table" : "tables"}`));
+  if (test !== null && test.content_text !== null) parts.push(test.content_text);
   if (backup !== null) parts.push(`backed up ${formatAge(backup.at)}, ${formatBytes(backup.size_bytes)}`);
   return parts.join("  ");
 }

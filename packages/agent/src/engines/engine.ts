@@ -117,6 +117,11 @@ export interface Restored {
   tables?(signal: AbortSignal): Promise<readonly string[]>;
   /** The checks that need no configuration. Each reads data. @throws RunError */
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;
+  /**
+   * Whether the tables hold what the backup's metadata say; no outcome where not one of them could be compared. Absent where an engine has no such digests.
+   * @throws RunError
+   */
+  compareContent?(comparison: ContentComparison): Promise<readonly CheckOutcome[]>;
   /** Removes it for certain. */
   close(): Promise<void>;
 }
@@ -128,6 +133,16 @@ export type StartCommand = (command: readonly string[], signal: AbortSignal) => 
 
 export interface QueryLimits {
   readonly timeout_s: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ContentComparison {
+  /** What the backup said of itself. */
+  readonly metadata: ForeignMetadata;
+  /** The backup's own, under which the content is signed. */
+  readonly key: Buffer;
+  /** What is not compared by then is named, and not held. */
+  readonly budget_ms: number;
   readonly signal: AbortSignal;
 }
 

@@ -10,13 +10,13 @@ import { errorCode } from "@attestore/host/errno";
 export async function feed(stdin: Writable, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let reading = true;
   for await (const piece of pieces) {
-    if (reading) reading = await write(stdin, piece);
+    if (reading) reading = await writePiece(stdin, piece);
   }
   stdin.end();
 }
 
-/** False if the child reads no more. */
-function write(stdin: Writable, piece: Uint8Array): Promise<boolean> {
+/** Resolves once the piece is through; false if the child reads no more. */
+export function writePiece(stdin: Writable, piece: Uint8Array): Promise<boolean> {
   return new Promise((resolve, reject) => {
     if (stdin.destroyed || stdin.writableEnded) {
       resolve(false);

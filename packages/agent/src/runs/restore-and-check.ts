@@ -12,7 +12,7 @@ import { type CiphertextSource, holdToDigest, readCiphertext } from "../crypto/c
 import { DamagedCiphertext } from "../crypto/damaged.ts";
 import { unseal } from "../crypto/unseal.ts";
 import { dirname } from "node:path";
-import { DEFAULT_LIMITS } from "../config/source-limits.ts";
+import { DEFAULT_LIMITS, type SourceLimits } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { Confinement } from "../sandboxes/bounds/confinement.ts";
 import { RestoreTooLarge } from "../sandboxes/bounds/restore-too-large.ts";
@@ -21,8 +21,13 @@ import { type TimeLimit, timeLimit } from "../engines/enforce-limits.ts";
 import { holdToSignedSize } from "./hold-to-signed-size.ts";
 import { localCopy, type LocalCopy } from "./local-copy.ts";
 import type { OnProgress, Phase } from "./progress.ts";
+import { openContentKey } from "./content-key.ts";
 import { readCanaries } from "./read-canaries.ts";
 import { runChecks } from "./run-checks.ts";
+
+/** Comparing content may take that much of the time that the restore took; and always a minute. */
+const CONTENT_SHARE = 0.5;
+const MIN_CONTENT_MS = 60_000;
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
@@ -116,6 +121,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         confinement,
       });
     }));
+    const contentKey = await openContentKey(request.backupMetadata, request.identities);
     const { outcomes: checks, readData } = await timed("checks_ms", () =>
       runChecks(opened, {
         source,
@@ -123,6 +129,8 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
         metadata: request.backupMetadata,
         lastPassed: request.lastPassed ?? null,
         runtime: sandbox.runtime,
+        contentKey,
+        contentBudget_ms: contentBudget(phases.restore_ms, limits),
         signal: within,
         onDone: progressOf(request, "checks"),
       }),
@@ -156,6 +164,12 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     await restored?.close();
     await copy?.remove();
   }
+}
+
+/** Never so much that the comparison by itself takes what the source's limit leaves. */
+function contentBudget(restore_ms: number, { time_s }: SourceLimits): number {
+  const left_ms = Math.max(0, time_s * 1000 - restore_ms);
+  return Math.min(Math.max(MIN_CONTENT_MS, restore_ms * CONTENT_SHARE), left_ms / 2);
 }
 
 /** Where the commands of checks are. */

@@ -19,6 +19,9 @@ export interface ChecksToRun {
   readonly lastPassed: LastPassed | null;
   readonly runtime: Runtime;
   readonly signal: AbortSignal;
+  /** Of `openContentKey`. */
+  readonly contentKey: Buffer | null;
+  readonly contentBudget_ms: number;
   onDone(checks: number): void;
 }
 
@@ -64,6 +67,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
   // The schema alone is not data: it counts only beside a check that read some.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
+  for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
   for (const check of source.checks) {
     if (!("command" in check)) continue;
     const { outcome, seen } = await runCommandCheck(restored, check, {
@@ -73,6 +77,12 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     add(outcome, seen);
   }
   return { outcomes, readData };
+}
+
+async function contentChecks(restored: Restored, run: ChecksToRun): Promise<readonly CheckOutcome[]> {
+  const { metadata, contentKey: key, contentBudget_ms: budget_ms, signal } = run;
+  if (key === null || restored.compareContent === undefined) return [];
+  return restored.compareContent({ metadata, key, budget_ms, signal });
 }
 
 async function schemaCheck(

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS, type SourceLimits } from "../config/source-limits.ts";
 import type { SourceConfig } from "../config/source-config.ts";
 import { RunError, isDiskFull, stopIfAborted } from "../errors/run-error.ts";
 import { atMost, beyondLimit, timeLimit } from "../engines/enforce-limits.ts";
+import { makeContentKey, withContentKey } from "./content-key.ts";
 import type { OnProgress } from "./progress.ts";
 
 export interface MakeBackupRequest {
@@ -51,13 +52,22 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
   stopIfAborted(request.signal);
   let dump: Dump | null = null;
   try {
-    dump = await dumpSource(source, { scratchDir, signal, limits });
+    const contentKey = await makeContentKey(recipients);
+    dump = await dumpSource(source, {
+      scratchDir,
+      signal,
+      limits,
+      ...(contentKey === null ? {} : { contentKey: contentKey.key }),
+    });
     const plaintext = described(dump, limits, request.onProgress);
     const blob = await writeBlob(seal(plaintext.content, recipients), blobsDir, signal);
     return {
       ...blob,
       cipher: { name: "age-v1", recipients },
-      sourceMetadata: { ...(await dump.metadata()), plaintext_size_bytes: plaintext.bytes() },
+      sourceMetadata: {
+        ...withContentKey(await dump.metadata(), contentKey),
+        plaintext_size_bytes: plaintext.bytes(),
+      },
       origin: dump.origin,
       startedAt,
       finishedAt: new Date().toISOString(),

@@ -7,6 +7,8 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Of a restore that is held to limits. */
   readonly confinement?: Confinement;
+  /** Of a dump: the backup's own key, under which what its tables hold is signed. */
+  readonly contentKey?: Buffer;
   /** The source's; the built-in ones unless told. */
   readonly limits?: SourceLimits;
 }

@@ -92,6 +92,7 @@ describe.each(["disk", "memory"] as const)("a restore test with its data in %s",
       "inferred:rows:public.orders",
       "newest",
       "inferred:schema",
+      "inferred:content",
     ]);
     expect(tested.phases.restore_ms).toBeGreaterThan(0);
   });

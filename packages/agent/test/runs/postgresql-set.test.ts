@@ -159,6 +159,9 @@ test("several databases and the server's globals, there and back", async () => {
     "inferred:roles",
     "own",
     "inferred:schema",
+    "inferred:content:Bill ing",
+    "inferred:content:orders",
+    "inferred:content:postgres",
   ]);
   nothingLeft();
 });

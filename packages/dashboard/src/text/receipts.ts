@@ -60,6 +60,7 @@ export const receipts = {
     notCounted: "Not counted",
     tables: (count: number) =>
       `The rows of ${count} ${count === 1 ? "table" : "tables"}: not counted, only known to be readable`,
+    content: "Content",
     source: "Source",
     backup: "Backup",
     agent: "Agent",

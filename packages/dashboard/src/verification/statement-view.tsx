@@ -1,5 +1,6 @@
 import {
   type CheckOutcome,
+  comparedContentText,
   type RestoreTestPredicate,
   type RestoreTestStatement,
   type Statement,
@@ -95,6 +96,7 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
           ...(tablesNotCounted(statement.predicate.checks) === 0
             ? []
             : [[text.notCounted, text.tables(tablesNotCounted(statement.predicate.checks))] as const]),
+          ...contentFact(statement),
           [text.runtimeName, runtimeOf(statement.predicate)],
         ] as const)
       : ([
@@ -105,6 +107,12 @@ function facts(statement: Statement, id: IdView): (readonly [string, ReactNode])
     [text.version, visible(predicate.agent_version, 100)],
     [text.previous, previous === null ? text.first : <Code>{previous}</Code>],
   ];
+}
+
+/** Shown also where nothing was compared: that a test passed says nothing of it. */
+function contentFact({ predicate }: RestoreTestStatement): (readonly [string, ReactNode])[] {
+  const compared = comparedContentText(predicate.checks);
+  return compared === null ? [] : [[text.content, compared]];
 }
 
 const PHASES = ["download_ms", "decrypt_ms", "restore_ms", "checks_ms"] as const;

@@ -12,6 +12,7 @@ import {
 } from "../json/shape.ts";
 import { isObject } from "../json/strict-json.ts";
 import { sha256Hex, timestamp, typeId } from "../shapes.ts";
+import { contradictedContent } from "./content.ts";
 import { PREDICATE_BACKUP, PREDICATE_RESTORE_TEST, type Statement, STATEMENT_TYPE } from "./statement.ts";
 
 const run = {
@@ -150,5 +151,11 @@ function contradictions(value: unknown): Issue[] {
     issues.push({ path: "/predicate/result", message: 'is "passed" without any check' });
   if (predicate.checks.some(({ result }) => result !== "passed"))
     issues.push({ path: "/predicate/result", message: 'is "passed" although a check failed' });
+  const content = contradictedContent(predicate.checks);
+  if (content !== -1)
+    issues.push({
+      path: `/predicate/checks/${content}/observed`,
+      message: "is not the content that the check says it held",
+    });
   return issues;
 }

@@ -10,6 +10,7 @@ const TITLES = {
   range: "every leaf of the range is in the checkpoint's tree",
   period: "range covers the whole period",
   receipts: "receipts signed by their agents and in the log",
+  content: "content that came back, against the backups' receipts",
   events: "events in the log",
   complete: "everything recorded in the period is there",
   agents: "agents' keys match the log",
@@ -23,8 +24,8 @@ const TITLES = {
 
 export type PackCheckId = keyof typeof TITLES;
 
-/** Of what is only checked where it is asked for there is no line else. */
-const IF_ASKED: readonly PackCheckId[] = ["witnesses"];
+/** Of what is only checked where it is asked for, or where there is some, there is no line else. */
+const IF_ASKED: readonly PackCheckId[] = ["witnesses", "content"];
 
 /** Of one check more are counted and not named. */
 const MAX_NAMED = 10;

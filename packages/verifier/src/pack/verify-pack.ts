@@ -19,6 +19,7 @@ import type { Comparable } from "./compare-overlaps.ts";
 import { checkAgents } from "./check-agents.ts";
 import { readAgents } from "./read-agents.ts";
 import { checkChains, readPredecessors } from "./check-chains.ts";
+import { checkContent } from "./check-content.ts";
 import { checkEntries } from "./check-entries.ts";
 import { checkLog } from "./check-log.ts";
 import { checkRange } from "./check-range.ts";
@@ -194,6 +195,7 @@ async function checkAll(
       ...range.otherBodies,
       ...(await readPredecessors(files, log)),
     ]);
+    checkContent(findings, entries.receipts);
     checkChains(findings, entries.receipts, known, times, entries.signedEvents);
     const counted = policy === null ? null : await count(files, findings, { range, entries, policy });
     summary = counted?.summary ?? null;

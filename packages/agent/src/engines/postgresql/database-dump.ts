@@ -8,8 +8,15 @@ import type { SourceMetadata } from "../engine.ts";
 import type { Installation } from "./installations.ts";
 import { connectionArguments, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { rowsOf } from "./schema.ts";
+import { type ContentFacts, contentFacts, withContent } from "./content/describe-content.ts";
+import { type ArchiveContent, ArchiveReader } from "./content/read-archive.ts";
 import { connectionFailed, outputOf } from "./session-error.ts";
 import { describeSnapshot, exportSnapshot } from "./snapshot.ts";
+
+interface Described {
+  readonly metadata: SourceMetadata;
+  readonly facts: ContentFacts;
+}
 
 const ARGUMENTS = ["--compress=0", "--no-password", "--lock-wait-timeout=300000"];
 
@@ -23,6 +30,8 @@ export interface DatabaseToDump {
   readonly what: string;
   /** How many tables its metadata may name; a receipt's room if it is absent. */
   readonly tablesListed?: number;
+  /** What the tables' content is signed under; without it, none is. */
+  readonly contentKey?: Buffer | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +44,9 @@ export class DatabaseDump {
   readonly #version: string;
   readonly #snapshot: string;
   #pgDump: Child | null = null;
-  #metadata: Promise<SourceMetadata> | null = null;
+  #metadata: Promise<Described> | null = null;
+  #reader: ArchiveReader | null = null;
+  #content: ArchiveContent | null = null;
 
   private constructor(database: DatabaseToDump, session: PsqlSession, version: string, snapshot: string) {
     this.#database = database;
@@ -69,12 +80,16 @@ export class DatabaseDump {
   /** Custom format, uncompressed as zstd follows. @throws RunError */
   async *content(): AsyncGenerator<Buffer, void, undefined> {
     const child = await this.#start(["--format=custom"]);
+    const reader = await this.#read(null);
     for await (const piece of releasing(child.stdout)) {
       // With its first output pg_dump holds its locks: from here on the schema cannot change under the description.
       void this.#describe();
+      const isRead = reader?.add(piece);
       yield piece;
+      await isRead;
     }
     await this.#ended(child);
+    this.#content = (await reader?.end()) ?? null;
   }
 
   /** Directory format, into a directory that is not there yet. @throws RunError */
@@ -83,12 +98,16 @@ export class DatabaseDump {
     const child = await this.#start(["--format=directory", `--jobs=${jobs}`, `--file=${directory}`]);
     child.stdout.resume();
     await this.#ended(child);
+    const reader = await this.#read(directory);
+    this.#content = (await reader?.end()) ?? null;
   }
 
   /** @throws RunError */
   async metadata(): Promise<SourceMetadata> {
+    const { contentKey } = this.#database;
     try {
-      return await this.#describe();
+      const { metadata, facts } = await this.#describe();
+      return contentKey === undefined ? metadata : withContent(metadata, facts, this.#content, contentKey);
     } catch (error) {
       throw error instanceof SessionEnded
         ? connectionFailed(`the connection to ${this.#database.what} broke`, error)
@@ -98,18 +117,32 @@ export class DatabaseDump {
 
   async close(): Promise<void> {
     await this.#pgDump?.stop();
+    await this.#reader?.close();
     await this.#session.close();
   }
 
-  #describe(): Promise<SourceMetadata> {
-    this.#metadata ??= describeSnapshot(
-      this.#session,
-      this.#version,
-      this.#database.tools.version,
-      this.#database.tablesListed,
-    );
+  #describe(): Promise<Described> {
+    const session = this.#session;
+    const describe = async (): Promise<Described> => ({
+      facts: await contentFacts(session),
+      metadata: await describeSnapshot(
+        session,
+        this.#version,
+        this.#database.tools.version,
+        this.#database.tablesListed,
+      ),
+    });
+    this.#metadata ??= describe();
     this.#metadata.catch(() => undefined);
     return this.#metadata;
+  }
+
+  /** Nothing more is asked of the source for it. */
+  async #read(directory: string | null): Promise<ArchiveReader | null> {
+    const { tools, signal, contentKey } = this.#database;
+    if (contentKey === undefined) return null;
+    this.#reader = await ArchiveReader.start(programsIn(tools.bin), signal, directory);
+    return this.#reader;
   }
 
   async #start(args: readonly string[]): Promise<Child> {
@@ -121,7 +154,8 @@ export class DatabaseDump {
         `--snapshot=${this.#snapshot}`,
         ...connectionArguments(environment, name),
       ],
-      env: { ...environment, ...(await largeWrites()) },
+      // Times with a zone are printed in the session's; a restored copy has to print them alike.
+      env: { ...environment, PGTZ: "UTC", ...(await largeWrites()) },
       signal,
       isDump: true,
     };

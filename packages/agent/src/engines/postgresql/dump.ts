@@ -26,7 +26,14 @@ export async function dumpPostgresql(
     const version = await serverVersion(session);
     const origin = await originOf(session, environment);
     const tools = toolsFor(version, installations, newest);
-    const database = { environment, tools, name: null, what: `the source ${source.slug}`, signal };
+    const database = {
+      environment,
+      tools,
+      name: null,
+      what: `the source ${source.slug}`,
+      signal,
+      contentKey: context.contentKey,
+    };
     if (source.databases !== null || source.globals || source.jobs > 1)
       return { ...(await dumpSet({ source, database, session, version, context })), origin };
     const dump = await DatabaseDump.begin(database, session, version);

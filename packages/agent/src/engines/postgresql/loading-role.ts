@@ -40,19 +40,30 @@ const FOR_ROLES =
   /^CREATE POLICY [^\n]* TO ((?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*)(?:, (?:"(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*))*) (?:USING|WITH CHECK) \(/gm;
 const FOR_ROLE = /^CREATE USER MAPPING FOR ("(?:[^"\n]|"")+"|[a-z_][a-z0-9_$]*) SERVER /gm;
 const MAX_ROLES = 1_000;
+const ALONE =
+  /^\s*(?:alter\s+system|(?:create|drop)\s+(?:database|tablespace|subscription)|vacuum|reindex|discard|(?:create\s+(?:unique\s+)?|drop\s+)index\s+concurrently)\b/im;
 
 /** What has to be there before a dump is loaded. */
 export interface Needs {
   readonly extensions: readonly WantedExtension[];
   /** To which policies and user mappings apply. */
   readonly roles: readonly string[];
+  /** How many of its statements make or change something, about. */
+  readonly statements: number;
+  /** Whether one of them, as no dump of pg_dump's has, can run in no transaction with others. */
+  readonly isAlone: boolean;
 }
 
 /** What SQL of pg_dump's names. */
 export function needsOf(sql: string): Needs {
   const lists = [...sql.matchAll(FOR_ROLES), ...sql.matchAll(FOR_ROLE)].map(([, list = ""]) => list);
   const names = lists.flatMap((list) => list.match(/"(?:[^"]|"")+"|[^,\s]+/g) ?? []).map(unquoted);
-  return { extensions: wantedExtensions(sql), roles: [...new Set(names)].slice(0, MAX_ROLES) };
+  return {
+    extensions: wantedExtensions(sql),
+    roles: [...new Set(names)].slice(0, MAX_ROLES),
+    statements: (sql.match(/^(?:CREATE|ALTER|COMMENT) /gm) ?? []).length,
+    isAlone: ALONE.test(sql),
+  };
 }
 
 /** Those that SQL of pg_dump's makes. */

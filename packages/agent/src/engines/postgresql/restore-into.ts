@@ -27,8 +27,8 @@ export async function restoreInto(
   try {
     if (metadata["dump_format"] === SET_FORMAT) return await restoreSet(server, metadata, content, signal);
     await prepareDatabase(server, DATABASE, metadata, signal);
-    await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
-    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE);
+    const keepsOrder = await restoreOf(metadata["dump_format"])(server, DATABASE, content, signal);
+    return new RestoredPostgresql(server, DATABASE, null, LOADING_ROLE, keepsOrder);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);
@@ -37,15 +37,22 @@ export async function restoreInto(
 }
 
 function restoreOf(format: unknown): typeof runPgRestore {
-  if (format === PLAIN) return restorePlain;
+  if (format === PLAIN) return restoreSql;
   return format === "pg_dump-tar" ? restoreTar : runPgRestore;
+}
+
+/** Nobody but its maker knows how it fills its tables. */
+async function restoreSql(...request: Parameters<typeof runPgRestore>): Promise<boolean> {
+  await restorePlain(...request);
+  return false;
 }
 
 /** pg_restore is content with an archive that lost its end, as long as it finds the tables. */
 async function restoreTar(
   ...[server, database, content, signal]: Parameters<typeof runPgRestore>
-): Promise<void> {
+): Promise<boolean> {
   const end = captureTail(content);
-  await runPgRestore(server, database, end.content, signal);
+  const keepsOrder = await runPgRestore(server, database, end.content, signal);
   if (!/^\0{1024}$/.test(end.last())) throw new RestoreRefused("the archive ends too early");
+  return keepsOrder;
 }

@@ -2,6 +2,7 @@ import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../../checks/index.ts";
 import { RunError, stopIfAborted } from "../../errors/run-error.ts";
 import {
+  type ContentComparison,
   type ForeignMetadata,
   type InferredContext,
   type QueryLimits,
@@ -12,6 +13,9 @@ import {
 import { checkTables } from "../check-tables.ts";
 import { schemaHash } from "../schema.ts";
 import type { ScratchServer } from "../scratch-server.ts";
+import { compareContent } from "./content/compare-content.ts";
+import { expectedContent } from "./content/expected-content.ts";
+import { catalogueTables, CONTENT_TABLES } from "./content/tables.ts";
 import { majorOf } from "./version.ts";
 import { PsqlSession, SessionEnded, type Statement } from "./psql-session.ts";
 import { PRINTING, rowsOf, SCHEMA_LISTING, schemaLines, TABLES_BY_SIZE } from "./schema.ts";
@@ -28,19 +32,22 @@ export class RestoredPostgresql implements Restored {
   readonly #server: ScratchServer;
   readonly #environment: Readonly<Record<string, string>>;
   readonly #ownName: string | null;
+  readonly #keepsOrder: boolean;
 
   /**
    * `ownName` is what the database was called, where it is one of several: its tables' names then begin with that. `role` is who asks it, if not the
-   * server's own.
+   * server's own. `keepsOrder` says that rows came back in the dump's order.
    */
   constructor(
     server: ScratchServer,
     database: string,
     ownName: string | null = null,
     role: string | null = null,
+    keepsOrder = false,
   ) {
     this.#server = server;
     this.#ownName = ownName;
+    this.#keepsOrder = keepsOrder;
     // Whoever's query it is: what was restored stays as it was restored.
     this.#environment = {
       PGDATABASE: database,
@@ -90,6 +97,33 @@ export class RestoredPostgresql implements Restored {
         countQuery: (name) => countQuery(tableOf(name)),
       });
     });
+  }
+
+  /** Another major version may print the same value in another way. */
+  async compareContent({
+    metadata,
+    key,
+    budget_ms,
+    signal,
+  }: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const expected = expectedContent(metadata);
+    if (
+      expected === null ||
+      majorOf(metadata["engine_version"]) !== majorOf(this.#server.runtime.engine_version)
+    )
+      return [];
+    const tables = await this.#inSession(signal, async (session) =>
+      catalogueTables(ownOutput(await session.run(CONTENT_TABLES))),
+    );
+    const restored = {
+      server: this.#server,
+      environment: this.#environment,
+      of: this.#ownName,
+      tables,
+      keepsOrder: this.#keepsOrder,
+    };
+    const outcome = await compareContent(restored, expected, { key, budget_ms, signal });
+    return outcome === null ? [] : [outcome];
   }
 
   tables(signal: AbortSignal): Promise<readonly string[]> {

@@ -25,25 +25,40 @@ const ARGUMENTS = [
 const loaderOf = ({ runtime }: ScratchServer): string | null =>
   runtime.kind === "uri" ? null : LOADING_ROLE;
 
-/** Restores a dump in custom or tar format. @throws RestoreRefused, RunError, and whatever the content throws. */
+/**
+ * So many statements that make something are restored in one transaction. Each takes up to four locks, of the 100,000 that a scratch
+ * server has room for.
+ */
+const MAX_IN_TRANSACTION = 10_000;
+
+/**
+ * Restores a dump in custom or tar format.
+ * @returns whether the rows of each table are in the dump's order. They are if the table was made in the transaction that fills it: else
+ * PostgreSQL puts a short row into the room that longer ones have left before it.
+ * @throws RestoreRefused, RunError, and whatever the content throws.
+ */
 export async function runPgRestore(
   server: ScratchServer,
   database: string,
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const role = loaderOf(server);
   let schemas: ReadonlySet<string> = new Set();
+  let isAtOnce = false;
   let dump = content;
   if (role !== null) {
     const looked = await lookIntoArchive(server, content, signal);
     dump = looked.content;
+    isAtOnce = !looked.needs.isAlone && looked.needs.statements <= MAX_IN_TRANSACTION;
     schemas = await giveToLoader(server, database, looked.needs, signal).catch(async (error: unknown) => {
       await looked.close();
       throw error;
     });
   }
-  await restored({ server, database, role, schemas, args: [], signal }, async (child) => {
+  isAtOnce &&= schemas.size === 0;
+  const args = isAtOnce ? ["--single-transaction"] : [];
+  await restored({ server, database, role, schemas, args, signal }, async (child) => {
     try {
       await feed(child.stdin, dump);
     } catch (error) {
@@ -51,15 +66,16 @@ export async function runPgRestore(
       throw error;
     }
   });
+  return isAtOnce;
 }
 
-/** Restores a dump in directory format, several tables at once. @throws RestoreRefused, RunError. */
+/** Restores a dump in directory format, several tables at once. @returns as above. @throws RestoreRefused, RunError. */
 export async function restoreDirectory(
   server: ScratchServer,
   database: string,
   { path, jobs }: { readonly path: string; readonly jobs: number },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const role = loaderOf(server);
   const schemas =
     role === null
@@ -70,6 +86,8 @@ export async function restoreDirectory(
     child.stdin.end();
     return Promise.resolve();
   });
+  // With several jobs pg_restore empties each table in the transaction that fills it.
+  return jobs > 1;
 }
 
 interface Restore {

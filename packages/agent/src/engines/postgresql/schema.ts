@@ -11,9 +11,9 @@ export const PRINTING: readonly string[] = [
 ];
 
 /** Schemas of the server itself, and of sessions. */
-const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_schema'";
+export const OWN_SCHEMAS = "n.nspname !~ '^pg_' and n.nspname <> 'information_schema'";
 /** What an extension brought is the extension's. */
-const notOfExtension = (catalog: string, oid: string): string =>
+export const notOfExtension = (catalog: string, oid: string): string =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 
 /**

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { SourceMetadata } from "../../engine.ts";
 import { MAX_TABLES_LISTED, type RowCounts } from "../../row-counts.ts";
 import type { SchemaSummary } from "../../schema.ts";
+import { type ContentMetadata, MAX_NOT_COMPARED } from "../content/describe-content.ts";
 import type { Globals } from "./dump-globals.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { type SetMetadata, withinReceipt } from "./within-receipt.ts";
@@ -67,11 +68,21 @@ export function describeSet({ version, tools, own, described, globals }: Describ
       extensions: metadata["extensions"],
       named_roles: metadata["named_roles"],
       row_counts: metadata["row_counts"] as RowCounts,
+      ...contentOf(metadata, described.length),
     })),
     tables: tables.flat(),
     schema_summary: joined(described),
   };
   return withinReceipt(metadata, ranked);
+}
+
+/** Of each database; a receipt has room for as many names as for one. */
+function contentOf(metadata: SourceMetadata, databases: number): { readonly content?: ContentMetadata } {
+  const content = metadata["content"] as ContentMetadata | undefined;
+  if (content === undefined) return {};
+  const { count, named } = content.not_compared;
+  const share = Math.floor(MAX_NOT_COMPARED / databases);
+  return { content: { ...content, not_compared: { count, named: named.slice(0, share) } } };
 }
 
 /** The summaries one after another, as far as there is room for in one. */

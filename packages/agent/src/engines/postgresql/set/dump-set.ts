@@ -6,6 +6,7 @@ import { makeScratchDirectory } from "../../../sandboxes/process/scratch-directo
 import type { Dump, SourceMetadata, SourceOf } from "../../engine.ts";
 import type { RunContext } from "../../../sandboxes/run-context.ts";
 import { DatabaseDump, type DatabaseToDump } from "../database-dump.ts";
+import { contentKeyOf } from "../content/describe-content.ts";
 import type { PsqlSession } from "../psql-session.ts";
 import { outputOf } from "../session-error.ts";
 import { rowsOf } from "../schema.ts";
@@ -46,7 +47,9 @@ export async function dumpSet(set: SetToDump): Promise<Omit<Dump, "origin">> {
       for (const [index, name] of names.entries()) {
         const what = `the database ${name} of ${source.slug}`;
         const tablesListed = tablesOfEach(names.length);
-        running = await DatabaseDump.open({ ...database, name, what, tablesListed });
+        const contentKey =
+          database.contentKey === undefined ? undefined : contentKeyOf(database.contentKey, name);
+        running = await DatabaseDump.open({ ...database, name, what, tablesListed, contentKey });
         const directory = directoryName(index, name);
         yield* source.jobs > 1 ? inFiles(running, directory, set) : inParts(running, directory);
         described.push({ name, metadata: await running.metadata() });

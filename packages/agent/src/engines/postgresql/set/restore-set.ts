@@ -40,12 +40,13 @@ export async function restoreSet(
       throw new RestoreRefused("the server's globals differ from the backup's metadata");
     if (globals !== null) await restoreGlobals(server, globals, signal);
     let restored = 0;
+    const keepsOrder: boolean[] = [];
     for (; (await reading.peek()) !== null; restored++) {
       const database = expected[restored];
       if (database === undefined)
         throw new RestoreRefused("the archive has a database that the backup does not name");
       await prepareDatabase(server, scratchName(restored), database.metadata, signal);
-      await restoreOne(server, reading, restored, signal);
+      keepsOrder.push(await restoreOne(server, reading, restored, signal));
     }
     if (restored < expected.length || restored === 0)
       throw new RestoreRefused(
@@ -54,7 +55,7 @@ export async function restoreSet(
     const databases = new Map(
       expected.map(({ name }, index) => [
         name,
-        new RestoredPostgresql(server, scratchName(index), name, LOADING_ROLE),
+        new RestoredPostgresql(server, scratchName(index), name, LOADING_ROLE, keepsOrder[index] ?? false),
       ]),
     );
     const own = databases.get(String(metadata["own_database"])) ?? databases.values().next().value;
@@ -80,11 +81,10 @@ async function restoreOne(
   reading: SetReader,
   database: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const first = await reading.peek();
   if (first?.entry.kind === "part") {
-    await runPgRestore(server, scratchName(database), partsOf(reading, database), signal);
-    return;
+    return runPgRestore(server, scratchName(database), partsOf(reading, database), signal);
   }
   if (server.files === null) {
     throw new RunError(
@@ -99,7 +99,7 @@ async function restoreOne(
     reading.take();
   }
   const jobs = Math.min(MAX_JOBS, availableParallelism());
-  await restoreDirectory(
+  return restoreDirectory(
     server,
     scratchName(database),
     { path: join(server.files.directory, name), jobs },

@@ -1,9 +1,17 @@
 import type { CheckOutcome } from "@attestore/proof";
 import { type QueryOutcome, rolesPresentCheck } from "../../../checks/index.ts";
-import type { ForeignMetadata, InferredContext, QueryLimits, Restored, StartCommand } from "../../engine.ts";
+import type {
+  ContentComparison,
+  ForeignMetadata,
+  InferredContext,
+  QueryLimits,
+  Restored,
+  StartCommand,
+} from "../../engine.ts";
 import { textsOf } from "../../foreign-texts.ts";
 import type { ScratchServer } from "../../scratch-server.ts";
 import type { RestoredPostgresql } from "../restored.ts";
+import { contentKeyOf } from "../content/describe-content.ts";
 import { setHash } from "./describe-set.ts";
 import { nameInSet } from "../name-in-set.ts";
 import { databasesOfMetadata, rolesOfMetadata } from "./set-metadata.ts";
@@ -60,6 +68,33 @@ export class RestoredSet implements Restored {
     // Roles are no data: they count only beside a check that read some.
     const roles = outcomes.length === 0 ? null : await this.#rolesCheck(context);
     return roles === null ? outcomes : [...outcomes, roles];
+  }
+
+  async compareContent({
+    metadata,
+    key,
+    budget_ms,
+    signal,
+  }: ContentComparison): Promise<readonly CheckOutcome[]> {
+    const deadline = performance.now() + budget_ms;
+    const outcomes: CheckOutcome[] = [];
+    for (const [name, database] of this.#databases) {
+      const begin = nameInSet(name, "");
+      const content = databasesOfMetadata(metadata).find((each) => each.name === name)?.metadata["content"];
+      const tables = (Array.isArray(metadata["tables"]) ? (metadata["tables"] as unknown[]) : [])
+        .filter((table) => nameOf(table).startsWith(begin))
+        .map((table) => ({ ...(table as object), name: nameOf(table).slice(begin.length) }));
+      const left_ms = deadline - performance.now();
+      outcomes.push(
+        ...(await database.compareContent({
+          metadata: { ...metadata, content, tables },
+          key: contentKeyOf(key, name),
+          budget_ms: left_ms,
+          signal,
+        })),
+      );
+    }
+    return outcomes;
   }
 
   close(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { SourceMetadata } from "../../engine.ts";
+import type { ContentMetadata } from "../content/describe-content.ts";
 import type { RowCounts } from "../../row-counts.ts";
 import { nameInSet } from "../name-in-set.ts";
 
@@ -15,6 +16,7 @@ interface DatabaseOfReceipt {
   readonly extensions: unknown;
   readonly named_roles: unknown;
   readonly row_counts: RowCounts;
+  readonly content?: ContentMetadata;
 }
 
 /** Bytes of JSON. With 32 recipients of 1 KiB, and in base64, this is just within the 256 KiB of a receipt. */
@@ -61,7 +63,11 @@ export function withinReceipt(
     // Tables without a name here are held to no digest that they are not in.
     databases: unsummed.databases.map((database) =>
       cut.some((name) => name.startsWith(nameInSet(database.name, "")))
-        ? { ...database, row_counts: { ...database.row_counts, rest: null } }
+        ? {
+            ...database,
+            row_counts: { ...database.row_counts, rest: null },
+            ...(database.content === undefined ? {} : { content: { ...database.content, rest: null } }),
+          }
         : database,
     ),
     tables: tables.filter((table) => kept.has(table)),

@@ -28,8 +28,8 @@ export async function restoreIntoDatabase(
   signal: AbortSignal,
 ): Promise<Restored> {
   try {
-    await runPgRestore(server, database, content, signal);
-    return new RestoredPostgresql(server, database);
+    const keepsOrder = await runPgRestore(server, database, content, signal);
+    return new RestoredPostgresql(server, database, null, null, keepsOrder);
   } catch (error) {
     await server.close();
     stopIfAborted(signal);

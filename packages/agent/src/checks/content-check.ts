@@ -1,0 +1,57 @@
+import type { CheckOutcome } from "@attestore/proof";
+import { clip } from "./clip.ts";
+import { evaluateCheck } from "./evaluate-check.ts";
+import { quoteText } from "./expectation/expression.ts";
+import { formatRow } from "./format-row.ts";
+import { contentCheckId } from "./inferred-checks.ts";
+
+/** What became of the tables that a backup has digests of, and of what it has none of. */
+export interface ComparedContent {
+  /** The database, where there are several. */
+  readonly of?: string;
+  /** Tables that were compared. */
+  readonly tables: number;
+  /** Of those: the tables that hold something else, by name. */
+  readonly differing: readonly string[];
+  /** What was not compared: names, and how many in all. */
+  readonly notCompared: { readonly names: readonly string[]; readonly count: number };
+  /** One digest over what was compared: as the backup signed it, and as it came back. */
+  readonly expectedSha256: string;
+  readonly sha256: string;
+  /** Over all that the backup signed. */
+  readonly signedSha256: string;
+  readonly duration_ms: number;
+}
+
+const MAX_NAMES = 200;
+
+/** What came back is what went in. Nothing that was compared may differ; what was not is named. */
+export function contentCheck(compared: ComparedContent): CheckOutcome {
+  const { of, tables, differing, notCompared, expectedSha256, sha256, signedSha256, duration_ms } = compared;
+  const names = (all: readonly string[]): string => clip(all.join(", "), MAX_NAMES);
+  const row = formatRow([
+    ["tables", tables],
+    ["differing", differing.length],
+    ["not_compared", notCompared.count],
+    ["sha256", sha256],
+    ["signed_sha256", signedSha256],
+    ...(differing.length === 0 ? [] : [["differing_tables", names(differing)] as const]),
+    ...(notCompared.names.length === 0 ? [] : [["not_compared_tables", names(notCompared.names)] as const]),
+  ]);
+  const outcome = evaluateCheck(
+    {
+      id: contentCheckId(of),
+      query: "the rows of each table, as COPY gives them in the dump's order",
+      expect: `differing = 0 and sha256 = ${quoteText(expectedSha256)}`,
+    },
+    { kind: "rows", rows: [row] },
+    duration_ms,
+  );
+  const [first] = differing;
+  if (first === undefined) return outcome;
+  const more = differing.length > 1 ? `, nor is that of ${differing.length - 1} more` : "";
+  const error =
+    `the content of ${clip(first, 120)} is not what the dump holds${more}: keep this backup, make another and test that one. ` +
+    "If it differs too, look at this host's memory and disk, and at the table in a restored copy";
+  return { ...outcome, observed: { ...outcome.observed, error } };
+}

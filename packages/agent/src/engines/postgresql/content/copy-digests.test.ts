@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { CopyDigests } from "./copy-digests.ts";
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+const HOSTILE = `a"; COPY public.no (x) FROM stdin;\n\\.\nCOPY public.no (y) FROM stdin;\n`;
+const quoted = `"${HOSTILE.replaceAll('"', '""')}"`;
+const SCRIPT = `--
+-- PostgreSQL database dump
+--
+
+\\restrict abc
+
+SET statement_timeout = 0;
+SET client_encoding = 'UTF8';
+SELECT pg_catalog.set_config('search_path', '', false);
+
+--
+-- Data for Name: orders; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+COPY public.orders (id, "select", name) FROM stdin;
+1\t\\N\tbäcker
+2\t\\\\.\tx
+\\\\.
+\\.
+
+
+COPY public.empty (id) FROM stdin;
+\\.
+
+
+COPY public.nothing  FROM stdin;
+
+
+
+\\.
+
+
+SELECT pg_catalog.setval('public.${HOSTILE.replaceAll("'", "''")}', 3, true);
+
+
+COPY ${quoted}.${quoted} (${quoted}, b) FROM stdin;
+one\ttwo
+\\.
+
+
+SELECT pg_catalog.lowrite(0, '\\x${"61;".repeat(1500)}');
+\\unrestrict abc
+
+`;
+
+const TABLES = [
+  {
+    schema: "public",
+    table: "orders",
+    columns: ["id", "select", "name"],
+    sha256: sha256("1\t\\N\tbäcker\n2\t\\\\.\tx\n\\\\.\n"),
+  },
+  { schema: "public", table: "empty", columns: ["id"], sha256: sha256("") },
+  { schema: "public", table: "nothing", columns: [], sha256: sha256("\n\n\n") },
+  { schema: HOSTILE, table: HOSTILE, columns: [HOSTILE, "b"], sha256: sha256("one\ttwo\n") },
+];
+
+function digestsOf(script: string, pieceBytes: number) {
+  const digests = new CopyDigests();
+  const bytes = Buffer.from(script);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    // As of a stream: what was given is overwritten once the next piece comes.
+    const piece = Buffer.from(bytes.subarray(at, at + pieceBytes));
+    digests.add(piece);
+    piece.fill(0);
+  }
+  return digests.end();
+}
+
+test("each table's rows are hashed, wherever the pieces of the script begin and whatever its names hold", () => {
+  for (const pieceBytes of [1, 2, 3, 5, 7, 64, 4096, 1 << 20])
+    expect(digestsOf(SCRIPT, pieceBytes), `pieces of ${pieceBytes}`).toEqual({
+      encoding: "UTF8",
+      tables: TABLES,
+    });
+});
+
+test("a script that stops, or is none of pg_restore's, gives nothing", () => {
+  expect(digestsOf(SCRIPT.slice(0, SCRIPT.indexOf("2\t\\\\.")), 64)).toBeNull();
+  expect(digestsOf(SCRIPT.replace("COPY public.empty (id)", "COPY (select 1)"), 64)).toBeNull();
+  expect(digestsOf(`${SCRIPT}select 1`, 64)).toBeNull();
+  expect(digestsOf("", 64)).toBeNull();
+});

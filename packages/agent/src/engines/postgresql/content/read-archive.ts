@@ -1,0 +1,60 @@
+import { writePiece } from "../../../processes/feed.ts";
+import { largeWrites } from "../../../processes/large-writes.ts";
+import type { Child } from "../../../processes/child.ts";
+import type { RunProgram } from "../../../processes/run-program.ts";
+import { CopyDigests, type TableContent } from "./copy-digests.ts";
+
+export interface ArchiveContent {
+  readonly tables: readonly TableContent[];
+  /** Of its texts, as PostgreSQL calls it. */
+  readonly encoding: string;
+}
+
+/**
+ * The digests of an archive's tables, taken by pg_restore's own reading of it while it passes. Whatever goes wrong here only means that
+ * nothing is known of the content: it is never the dump's fault.
+ */
+export class ArchiveReader {
+  readonly #child: Child;
+  readonly #read: Promise<ReturnType<CopyDigests["end"]>>;
+
+  private constructor(child: Child) {
+    this.#child = child;
+    this.#read = digestsOf(child);
+    this.#read.catch(() => undefined);
+  }
+
+  /** `path` of one in directory format; else it is given piece by piece. Null where it cannot be read. */
+  static async start(
+    run: RunProgram,
+    signal: AbortSignal,
+    path: string | null = null,
+  ): Promise<ArchiveReader | null> {
+    const args = ["--data-only", "--file=-", ...(path === null ? [] : ["--format=directory", path])];
+    const child = await run("pg_restore", { args, env: await largeWrites(), signal }).catch(() => null);
+    return child === null ? null : new ArchiveReader(child);
+  }
+
+  /** Resolves once the piece was taken over. */
+  async add(piece: Buffer): Promise<void> {
+    await writePiece(this.#child.stdin, piece).catch(() => false);
+  }
+
+  /** All of it was given. Null if it could not be read. */
+  async end(): Promise<ArchiveContent | null> {
+    this.#child.stdin.end();
+    const digests = await this.#read.catch(() => null);
+    const { code, stderr } = await this.#child.exited;
+    return code === 0 && !stderr.includes("error:") ? digests : null;
+  }
+
+  async close(): Promise<void> {
+    await this.#child.stop();
+  }
+}
+
+async function digestsOf({ stdout }: Child): Promise<ReturnType<CopyDigests["end"]>> {
+  const digests = new CopyDigests();
+  for await (const piece of stdout) digests.add(piece as Buffer);
+  return digests.end();
+}

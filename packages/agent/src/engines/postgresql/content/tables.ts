@@ -1,0 +1,85 @@
+import { OWN_SCHEMAS, notOfExtension, rowsOf } from "../schema.ts";
+
+/** A table whose rows a dump has, as the database's own catalogue tells of it. */
+export interface CatalogueTable {
+  /** As metadata name it. */
+  readonly name: string;
+  readonly schema: string;
+  readonly table: string;
+  /** Those that COPY gives, in its order: none that is generated. */
+  readonly columns: readonly string[];
+  /** Of another table's columns: a restore may bring them in another order. */
+  readonly isChild: boolean;
+  /** Has a column of the type money, however wrapped: its text depends on a locale. */
+  readonly hasMoney: boolean;
+}
+
+/** The largest first, as JSON arrays of texts. */
+export const CONTENT_TABLES = `
+  with recursive money(type) as (
+    select 790::oid
+    union
+    select made.type from money join (
+      select oid as type, typelem as of_type from pg_type where typelem <> 0
+      union all select oid, typbasetype from pg_type where typbasetype <> 0
+      union all select rngtypid, rngsubtype from pg_range
+      union all select t.oid, a.atttypid from pg_type t join pg_attribute a on a.attrelid = t.typrelid
+        where t.typrelid <> 0 and a.attnum > 0 and not a.attisdropped
+    ) made on made.of_type = money.type
+  )
+  select json_build_array(format('%I.%I', n.nspname, c.relname), n.nspname, c.relname,
+    not c.relispartition and exists (select from pg_inherits where inhrelid = c.oid),
+    exists (select from pg_attribute a join money on money.type = a.atttypid where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped),
+    (select coalesce(json_agg(a.attname order by a.attnum), '[]'::json)::text from pg_attribute a
+     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''))
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind = 'r' and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+  order by pg_table_size(c.oid) desc, n.nspname, c.relname`;
+
+export function catalogueTables(output: string): CatalogueTable[] {
+  return rowsOf(output).map(([name = "", schema = "", table = "", isChild, hasMoney, columns = "[]"]) => ({
+    name,
+    schema,
+    table,
+    columns: (JSON.parse(columns) as unknown[]).map(String),
+    isChild: isChild === "true",
+    hasMoney: hasMoney === "true",
+  }));
+}
+
+/** What else holds data, and is not compared: kind and name. */
+export const NOT_COMPARED = `
+  select json_build_array(kind, name) from (
+    select case c.relkind when 'f' then 'foreign_table' else 'materialized_view' end as kind, format('%I.%I', n.nspname, c.relname) as name
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('f', 'm') and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+    union all
+    select 'extension_table', format('%I.%I', n.nspname, c.relname)
+    from pg_extension e, unnest(e.extconfig) config(oid) join pg_class c on c.oid = config.oid and c.relkind = 'r' join pg_namespace n on n.oid = c.relnamespace
+    union all
+    select 'generated_column', format('%I.%I.%I', n.nspname, c.relname, a.attname)
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+    where c.relkind = 'r' and a.attgenerated <> '' and not a.attisdropped and ${OWN_SCHEMAS} and ${notOfExtension("pg_class", "c.oid")}
+    union all
+    select 'large_objects', count(*)::text from pg_largeobject_metadata having count(*) > 0
+  ) data order by kind, name`;
+
+/** What decides how the server prints values, and pg_dump does not set. The session's own, before anything of ours. */
+export interface ValueSettings {
+  readonly bytea_output: string;
+  readonly quote_all_identifiers: string;
+  readonly lc_monetary: string;
+}
+
+export const VALUE_SETTINGS = `
+  select json_build_array(max(reset_val) filter (where name = 'bytea_output'),
+    max(reset_val) filter (where name = 'quote_all_identifiers'), max(reset_val) filter (where name = 'lc_monetary')) from pg_settings`;
+
+/** Why the rows of a table cannot be compared; null if they can. */
+export function whyNotCompared(
+  { isChild, hasMoney }: CatalogueTable,
+  { lc_monetary }: Pick<ValueSettings, "lc_monetary">,
+): "inherited_columns" | "money" | null {
+  if (isChild) return "inherited_columns";
+  return hasMoney && !/^(?:C|POSIX)(?:\.|$)/.test(lc_monetary) ? "money" : null;
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { restoreTestStatement } from "../../test/receipt-fixture.ts";
+import { utf8 } from "../bytes.ts";
+import { comparedContent, comparedContentText } from "./content.ts";
+import { parseRecordedStatement, parseStatement, readStatement } from "./parse-statement.ts";
+
+const [A, B] = ["a".repeat(64), "b".repeat(64)];
+
+function contentCheck(observed: Record<string, unknown>, id = "inferred:content") {
+  return {
+    id,
+    definition_sha256: A,
+    observed: { tables: 3, differing: 0, not_compared: 2, sha256: A, signed_sha256: A, ...observed },
+    expectation: `differing = 0 and sha256 = '${A}'`,
+    result: "passed" as const,
+    duration_ms: 1,
+  };
+}
+
+function payloadWith(check: ReturnType<typeof contentCheck>): Uint8Array {
+  const statement = restoreTestStatement();
+  const { reason: _why, ...predicate } = statement.predicate;
+  return utf8(
+    JSON.stringify({ ...statement, predicate: { ...predicate, result: "passed", checks: [check] } }),
+  );
+}
+
+describe("a pass", () => {
+  test("stands where its content is what was signed", () => {
+    expect(readStatement(payloadWith(contentCheck({}))).issues).toEqual([]);
+  });
+
+  test.each([
+    ["another digest", { sha256: B }],
+    ["tables that differ", { differing: 1 }],
+    ["nothing that was compared", { tables: 0 }],
+  ])("is refused with %s", (_, observed) => {
+    for (const id of ["inferred:content", "inferred:content:shop"]) {
+      const payload = payloadWith(contentCheck(observed, id));
+      const issues = [
+        { path: "/predicate/checks/0/observed", message: "is not the content that the check says it held" },
+      ];
+      expect(readStatement(payload).issues).toEqual(issues);
+      expect(parseStatement(payload)).toEqual({ ok: false, issues });
+      expect(parseRecordedStatement(payload)).toEqual({ ok: false, issues });
+    }
+  });
+
+  test("of a later version, which says it otherwise, is not false for that", () => {
+    const later = { ...contentCheck({ sha256: { keyed: B }, differing: [] }), expectation: "like = signed" };
+    expect(readStatement(payloadWith(later)).issues).toEqual([]);
+  });
+});
+
+test("what was compared is told, and what was not", () => {
+  const two = [
+    contentCheck({}, "inferred:content:a"),
+    contentCheck({ not_compared: 0 }, "inferred:content:b"),
+  ];
+  expect(comparedContent(two)).toEqual({ tables: 6, differing: 0, notCompared: 2 });
+  expect(comparedContentText(two)).toBe("content of 6 tables compared; not compared: 2 more");
+  expect(comparedContentText([contentCheck({ differing: 1, tables: 1, not_compared: 0 })])).toBe(
+    "content of 1 table compared, 1 not what the dump holds",
+  );
+  expect(comparedContent([])).toBeNull();
+  expect(comparedContentText([contentCheck({}, "inferred:tables")])).toBe("content not compared");
+  expect(comparedContentText([contentCheck({}, "inferred:manifest")])).toBeNull();
+});

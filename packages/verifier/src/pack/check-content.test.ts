@@ -1,0 +1,51 @@
+import type { Statement } from "@attestore/proof";
+import { expect, test } from "vitest";
+import { checkContent } from "./check-content.ts";
+import type { CheckedReceipt } from "./check-receipt.ts";
+import { Findings } from "./findings.ts";
+
+const [A, B] = ["a".repeat(64), "b".repeat(64)];
+
+function receipt(id: string, predicate: Record<string, unknown>): CheckedReceipt {
+  const statement = { predicate: { backup_id: "bkp_1", ...predicate } } as unknown as Statement;
+  return { id, statement } as CheckedReceipt;
+}
+
+const BACKUP = receipt("rcpt_backup", {
+  source_metadata: {
+    content: { tables: 3, sha256: A },
+    databases: [{ name: "shop", content: { tables: 2, sha256: B } }],
+  },
+});
+
+const tested = (observed: Record<string, unknown>, id = "inferred:content"): CheckedReceipt =>
+  receipt("rcpt_test", {
+    result: "passed",
+    checks: [{ id, observed: { tables: 3, signed_sha256: A, sha256: A, ...observed } }],
+  });
+
+function lineOf(receipts: readonly CheckedReceipt[]) {
+  const findings = new Findings();
+  checkContent(findings, receipts);
+  return findings.lines().find(({ id }) => id === "content");
+}
+
+test("tests that compared with their backup's digests hold, and how much they compared is told", () => {
+  const none = receipt("rcpt_old", { result: "passed", checks: [{ id: "inferred:tables", observed: {} }] });
+  const some = tested({ tables: 2, sha256: B });
+  const ofSet = tested({ tables: 2, signed_sha256: B, sha256: B }, "inferred:content:shop");
+  expect(lineOf([BACKUP, tested({}), some, ofSet, none])).toMatchObject({
+    result: "held",
+    detail: "3 passed restore tests compared the content of 7 tables; 1 compared none",
+  });
+  expect(lineOf([BACKUP, none])).toBeUndefined();
+});
+
+test.each([
+  ["other digests", tested({ signed_sha256: B })],
+  ["another digest over all of it", tested({ sha256: B })],
+  ["those of another database", tested({ tables: 2 }, "inferred:content:shop")],
+  ["those of a database that the backup does not have", tested({}, "inferred:content:other")],
+])("a pass that is held against %s is refused", (_, test) => {
+  expect(lineOf([BACKUP, test])).toMatchObject({ result: "failed" });
+});

@@ -1,0 +1,71 @@
+import { comparedContent, type RestoreTestStatement, type Statement } from "@attestore/proof";
+import type { CheckedReceipt } from "./check-receipt.ts";
+import type { Findings } from "./findings.ts";
+
+/**
+ * That restore tests compared tables with the digests that the backup's own receipt has, and not with others. Tests of before, and of what
+ * has no such digests, compared nothing: they are counted.
+ */
+export function checkContent(findings: Findings, receipts: readonly CheckedReceipt[]): void {
+  const backups = new Map(
+    receipts
+      .filter(({ statement }) => !isRestoreTest(statement))
+      .map(({ statement }) => [statement.predicate.backup_id, statement]),
+  );
+  let [compared, without, tables] = [0, 0, 0];
+  for (const { id, statement } of receipts) {
+    if (!isRestoreTest(statement) || statement.predicate.result !== "passed") continue;
+    const content = comparedContent(statement.predicate.checks);
+    const backup = backups.get(statement.predicate.backup_id);
+    if (content === null) without += 1;
+    else if (backup !== undefined) {
+      compared += 1;
+      tables += content.tables;
+      const other = comparedWithOther(statement, backup);
+      if (other !== null)
+        findings.fail("content", `${id}: ${other} is held against other digests than those of its backup`);
+    }
+  }
+  if (compared > 0)
+    findings.hold(
+      "content",
+      `${compared} passed restore tests compared the content of ${tables} tables; ${without} compared none`,
+    );
+}
+
+const CONTENT = /^inferred:content(?::([^]*))?$/;
+
+/** The id of a check whose digests are not the backup's; null if there is none. */
+function comparedWithOther({ predicate }: RestoreTestStatement, backup: Statement): string | null {
+  for (const { id, observed } of predicate.checks) {
+    const [isContent, database] = CONTENT.exec(id) ?? [];
+    if (isContent === undefined) continue;
+    const signed = signedContent(backup, database);
+    const { signed_sha256, sha256, tables } = observed;
+    if (signed === null || signed["sha256"] !== signed_sha256) return id;
+    // Where all was compared, the digest over it is the one that was signed.
+    if (tables === signed["tables"] && sha256 !== signed_sha256) return id;
+  }
+  return null;
+}
+
+function signedContent(
+  { predicate }: Statement,
+  database: string | undefined,
+): Readonly<Record<string, unknown>> | null {
+  if (!("source_metadata" in predicate)) return null;
+  const { content, databases } = predicate.source_metadata;
+  if (database === undefined) return isObject(content) ? content : null;
+  const own = (Array.isArray(databases) ? databases : []).find(
+    (each: unknown) => isObject(each) && each["name"] === database,
+  ) as Readonly<Record<string, unknown>> | undefined;
+  return isObject(own?.["content"]) ? own["content"] : null;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function isRestoreTest(statement: Statement): statement is RestoreTestStatement {
+  return "result" in statement.predicate;
+}
