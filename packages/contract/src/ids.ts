@@ -1,6 +1,7 @@
 /**
- * Identifiers: TypeIDs, `<prefix>_` and a UUIDv7 (RFC 9562 section 5.7) as 26 characters of lower-case
- * Crockford base32 (TypeID specification 0.3). They sort by the millisecond of their making.
+ * Identifiers are TypeIDs: `<prefix>_` and a UUIDv7 (RFC 9562 section 5.7) as 26 characters of
+ * lower-case Crockford base32 (TypeID specification 0.3). They sort by the millisecond in which
+ * they were made.
  */
 const PREFIXES = {
   org: "org",
@@ -23,17 +24,17 @@ const PREFIXES = {
   passkey: "psk",
 } as const;
 
-/** What an identifier names. */
+/** The kinds of thing that an identifier names. */
 export type IdKind = keyof typeof PREFIXES;
 
 export const ID_KINDS = Object.keys(PREFIXES) as readonly IdKind[];
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-/** What 10 bits are spelled as. */
+/** The two-character spelling of each 10-bit value. */
 const PAIRS = Array.from({ length: 1024 }, (_, n) => `${ALPHABET[n >> 5]}${ALPHABET[n & 31]}`);
 const SUFFIX_PATTERN = "[0-7][0-9a-hjkmnp-tv-z]{25}";
 
-/** The regular expression, as JSON Schema's `pattern`, of one kind of identifier. */
+/** The regular expression for one kind of identifier, as JSON Schema's `pattern`. */
 export function idPattern(kind: IdKind): string {
   return `^${PREFIXES[kind]}_${SUFFIX_PATTERN}$`;
 }
@@ -54,8 +55,8 @@ export function newId(kind: IdKind, now: number = Date.now()): string {
 }
 
 /**
- * The smallest identifier of its kind that can have been made at this millisecond: ids sort by the time of their making, so that
- * a period is a range of them. Before 1970 none was made: every earlier moment has the smallest of all.
+ * Returns the smallest identifier of its kind for this millisecond, so that a period is a range of
+ * identifiers. Any moment before 1970 gives the smallest of all.
  */
 export function firstIdAt(kind: IdKind, now: number): string {
   const bytes = new Uint8Array(16);
@@ -63,7 +64,10 @@ export function firstIdAt(kind: IdKind, now: number): string {
   return `${PREFIXES[kind]}_${encode(bytes)}`;
 }
 
-/** Drawn some hundred identifiers at a time: each draw costs more than all else here. */
+/**
+ * Random bytes for some hundred identifiers at a time: each draw costs more than everything else
+ * here.
+ */
 const randomness = new Uint8Array(4000);
 let used = randomness.length;
 
@@ -91,7 +95,7 @@ function writeTime(bytes: Uint8Array, now: number): DataView {
 function encode(bytes: Uint8Array): string {
   let text = "";
   let buffer = 0;
-  // 128 bits fill 26 characters of 5 bits, 13 pairs, with two zero bits in front.
+  // 26 characters of 5 bits are 13 pairs. They hold 128 bits after two leading zero bits.
   let bits = 2;
   for (const byte of bytes) {
     buffer = ((buffer << 8) | byte) & 0x3ffff;

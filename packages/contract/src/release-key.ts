@@ -1,7 +1,7 @@
 /**
- * minisign's public key of the people who release Attestore (`RW` and 54 characters of base64). Its secret half is made offline and
- * never lies on a service (docs/releasing.md). The installer and the agent accept what it signed without being asked.
- *
- * Null until the project's first release: until then every build is signed by the key of whoever made it.
+ * The minisign public key of Attestore's releases (`RW` and 54 characters of base64), or null until
+ * the first release; until then each build is signed with its builder's key. The secret half is
+ * made offline and never lies on a service (docs/releasing.md). The installer and the agent accept
+ * what this key signed without asking.
  */
 export const RELEASE_KEY: string | null = null;

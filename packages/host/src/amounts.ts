@@ -1,4 +1,4 @@
-/** Amounts as people read them. */
+/** Formats amounts for people. */
 
 export function formatBytes(bytes: number): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
@@ -25,7 +25,10 @@ export function formatDuration(duration_ms: number): string {
   return step === undefined ? "" : `${Math.round(duration_ms / step[2])} ${step[1]}`;
 }
 
-/** How long ago a timestamp was: `3 h ago`; `just now` under two seconds, also for a clock that runs behind. */
+/**
+ * Formats how long ago a time was: `3 h ago`, or `just now` for under two seconds or a time in the
+ * future.
+ */
 export function formatAge(timestamp: string, now = Date.now()): string {
   const age_ms = now - Date.parse(timestamp);
   if (Number.isNaN(age_ms)) return "at an unknown time";

@@ -6,11 +6,14 @@ import { errorCode } from "./errno.ts";
 const TEMPORARY = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
 export interface WriteOptions {
-  /** Permission bits of the new file; 0o600 unless told. */
+  /** Permission bits of the new file; 0o600 by default. */
   mode?: number;
 }
 
-/** Makes names created in, renamed into or removed from a directory survive a power loss. */
+/**
+ * Syncs a directory, so that names created in it, renamed into it or removed from it survive a
+ * power loss.
+ */
 export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, "r");
   try {
@@ -20,7 +23,10 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-/** A name beside `path`, in the same file system, that `sweepTemporaryFiles` knows for a leftover. */
+/**
+ * A temporary name in the same directory, and so the same file system, that `sweepTemporaryFiles`
+ * recognises.
+ */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(6).toString("hex")}.tmp`);
 }
@@ -41,8 +47,9 @@ async function writeTemporary(path: string, content: string | Uint8Array, mode: 
 }
 
 /**
- * Replaces a file. A crash at any moment leaves the whole old file or the whole new one, because the bytes are
- * on disk before the name points at them, and the name is on disk before this resolves.
+ * Replaces a file. After a crash at any moment, either the whole old file or the whole new one
+ * exists: the bytes are on disk before the name points to them, and the name is on disk before this
+ * resolves.
  */
 export async function replaceFile(
   path: string,
@@ -59,14 +66,14 @@ export async function replaceFile(
   await syncDirectory(dirname(path));
 }
 
-/** The same for JSON, indented, because people read these files. */
+/** The same for JSON, indented because people read these files. */
 export async function replaceJsonFile(path: string, value: unknown): Promise<void> {
   await replaceFile(path, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 /**
- * Creates a file only if there is none. False, and nothing changed, when there was one. link(2) decides between two processes
- * that try at once, so both read back the same content.
+ * Creates a file only if it does not exist. Returns false, and changes nothing, if it does. link(2)
+ * decides between two processes that try at once, so both read back the same content.
  */
 export async function createFile(
   path: string,
@@ -86,14 +93,14 @@ export async function createFile(
   }
 }
 
-/** Moves a file inside one file system; it is under one of the two names whatever happens. */
+/** Moves a file within one file system. After a crash it has exactly one of the two names. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncDirectory(dirname(to));
   if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
 }
 
-/** Removes a file for good; that it was gone already is no error. */
+/** Removes a file durably. A file that is already gone is not an error. */
 export async function removeFile(path: string): Promise<void> {
   try {
     await rm(path);
@@ -105,8 +112,8 @@ export async function removeFile(path: string): Promise<void> {
 }
 
 /**
- * mkdir -p, each new level fsynced into its parent. The mode is given to the levels it makes, never to existing ones. Level by level
- * on our own, because Node's `recursive` never returns where a parent takes no directories (/proc).
+ * Like mkdir -p, and syncs each new level into its parent. The mode applies to new levels only.
+ * Does not use Node's `recursive`, which never returns if a parent refuses directories (/proc).
  */
 export async function makeDirectory(path: string, mode = 0o700): Promise<void> {
   const wanted = resolve(path);
@@ -131,7 +138,10 @@ async function isDirectory(path: string): Promise<boolean> {
   throw Object.assign(new Error(`${path} is not a directory`), { code: "ENOTDIR" });
 }
 
-/** Removes what a killed process left between writing and renaming. Only for a directory that nobody writes to right now. */
+/**
+ * Removes temporary files that a killed process left before renaming them. Call it only while
+ * nobody writes to the directory.
+ */
 export async function sweepTemporaryFiles(directory: string): Promise<number> {
   const left = (await readdir(directory)).filter((name) => TEMPORARY.test(name));
   for (const name of left) await rm(join(directory, name), { force: true });

@@ -1,4 +1,7 @@
-/** The `code` of an error of the operating system, Node or PostgreSQL ("ENOENT", "57P01"), or null. */
+/**
+ * Returns the `code` of an error from the operating system, Node or PostgreSQL ("ENOENT", "57P01"),
+ * or null.
+ */
 export function errorCode(error: unknown): string | null {
   if (typeof error !== "object" || error === null || !("code" in error)) return null;
   return typeof error.code === "string" ? error.code : null;

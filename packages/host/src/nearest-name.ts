@@ -1,4 +1,4 @@
-/** The candidate that `typed` was most likely meant to be, or null if none is near. */
+/** Returns the candidate that the user most likely meant by `typed`, or null if none is close. */
 export function nearestName(typed: string, candidates: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(typed.length / 3)) + 1;

@@ -1,6 +1,9 @@
 import { errorCode } from "./errno.ts";
 
-/** What comes of work on a file; null where there is no such file. Every other error is thrown. */
+/**
+ * Returns the result of work on a file, or null if the file does not exist. Rethrows every other
+ * error.
+ */
 export async function nullIfMissing<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;

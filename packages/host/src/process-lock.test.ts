@@ -16,7 +16,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Another process that tries to take the lock, says how it went, and keeps what it got. */
+/**
+ * A second process that tries to take the lock, reports the result, and keeps a lock that it got.
+ */
 async function rival(options: { uid?: number } = {}) {
   const child = spawn(
     process.execPath,
@@ -58,14 +60,14 @@ test("one holder at a time, also in one process, who is named to the others; fre
 
 test("another process is refused, however often this one looked; kill -9 of a holder frees the lock", async () => {
   const mine = tryLock(path, "command");
-  // Closing a second open file of a process would give back an fcntl lock of the first.
+  // If a process closes a second open file of the same path, it frees the fcntl lock of the first.
   for (let look = 0; look < 3; look++) expect(isLocked(path)).toBe(true);
   const refused = await rival();
   expect(refused.said).toBe("refused");
   await refused.kill9();
   mine?.release();
 
-  // It refers to the lock no more, and has collected its garbage.
+  // Drop the reference to the lock and collect garbage.
   const holder = await rival();
   expect(holder.said).toBe("held");
   expect(tryLock(path, "command")).toBeNull();

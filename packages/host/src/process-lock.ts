@@ -8,13 +8,16 @@ export interface HeldLock extends Disposable {
 
 export interface LockHolder {
   readonly pid: number;
-  /** What the holder does, as it said when it took the lock. */
+  /** What the holder is doing, as given when it took the lock. */
   readonly what: string;
   /** RFC 3339. */
   readonly since: string;
 }
 
-/** Held locks: a connection that nobody refers to any more would be closed by the garbage collector, and its lock with it. */
+/**
+ * Held locks. Without this reference, the garbage collector would close the connection and free the
+ * lock.
+ */
 const held = new Set<DatabaseSync>();
 
 /**
@@ -29,7 +32,8 @@ export function tryLock(path: string, what: string): HeldLock | null {
   if (database === null) return null;
   held.add(database);
   const holder: LockHolder = { pid: process.pid, what, since: new Date().toISOString() };
-  // Who holds the lock is the kernel's knowledge, not this file's. On a full disk nobody is told.
+  // The kernel knows who holds the lock; this file only informs people, and cannot be written on a
+  // full disk.
   try {
     writeFileSync(`${path}.json`, JSON.stringify(holder), { mode: 0o600 });
   } catch (error) {
@@ -41,20 +45,20 @@ export function tryLock(path: string, what: string): HeldLock | null {
   return { release, [Symbol.dispose]: release };
 }
 
-/** Whether somebody holds the lock right now. It takes the lock for a moment to see. */
+/** Whether somebody holds the lock right now. Takes the lock for a moment to find out. */
 export function isLocked(path: string): boolean {
   const database = take(path);
   database?.close();
   return database === null;
 }
 
-/** Who took the lock last, or null if that cannot be told; they hold it only if the lock is held. */
+/** Who took the lock last, or null if unknown. They hold it only if the lock is held. */
 export function lockHolder(path: string): LockHolder | null {
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(`${path}.json`, "utf8"));
   } catch {
-    // Half written, because its writer was killed or is at it.
+    // Half written: its writer was killed or is still writing.
     return null;
   }
   if (typeof value !== "object" || value === null) return null;
@@ -63,11 +67,12 @@ export function lockHolder(path: string): LockHolder | null {
   return { pid, what, since };
 }
 
-/** SQLite's result codes (sqlite.org/rescode.html) for what a lock can meet. */
+/** SQLite's result codes (sqlite.org/rescode.html) that a lock can meet. */
 const SQLITE_BUSY = 5;
 const CODES: Readonly<Record<number, string>> = { 8: "EACCES", 10: "ENOLCK", 13: "ENOSPC", 14: "EACCES" };
 
-// A journal on disk is begun with the transaction, and could not be on a full one: nothing is written here that it would undo.
+// Keep the journal in memory: on disk it would fail when the disk is full, and there is nothing to
+// roll back.
 const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /** @throws with the `code` of the system where the file cannot be used: EACCES, or ENOLCK for a file system without locks */
@@ -91,8 +96,9 @@ function take(path: string): DatabaseSync | null {
 }
 
 /**
- * A file that others may read they may lock too. Only a file that is not there is opened: closing one that this process has
- * locked would free the lock (fcntl(2)).
+ * Creates the file with mode 0600: anyone who may read it may also lock it. Opens the file only if
+ * it does not exist, because closing a file that this process has locked would free the lock
+ * (fcntl(2)).
  */
 function makePrivate(file: string): void {
   try {

@@ -3,7 +3,7 @@ import type { Paths } from "./paths.ts";
 
 export interface ClientRequest {
   method: string;
-  /** With its query. */
+  /** The path with its query. */
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -15,13 +15,16 @@ export interface ClientResponse {
   body: string;
 }
 
-/** The value of an answer that the transport has read and validated itself; refusals it has thrown. */
+/**
+ * The value of an answer that the transport has already read and validated. The transport has
+ * thrown refusals.
+ */
 export interface ReadResponse {
   status: number;
   value: unknown;
 }
 
-/** One exchange with the service, however it travels. It rejects where no answer came. */
+/** One exchange with the service over any transport. Rejects if no answer arrived. */
 export type Transport = (request: ClientRequest) => Promise<ClientResponse | ReadResponse>;
 
 type Operation = { path: unknown; query: unknown; body: unknown; answers: object };
@@ -31,16 +34,16 @@ type Needs<Name extends string, Value> = Value extends undefined
     ? { [name in Name]?: Value }
     : { [name in Name]: Value };
 
-/** What a call takes besides its method and path. */
+/** The arguments of a call besides its method and path. */
 export type CallOptions<O extends Operation> = Needs<"path", O["path"]> &
   Needs<"query", O["query"]> &
   Needs<"body", O["body"]> & {
-    /** A ULID or UUID; makes it safe to repeat a call that changes something. */
+    /** A ULID or UUID. It makes a call that changes something safe to repeat. */
     idempotencyKey?: string;
     headers?: Record<string, string>;
   };
 
-/** Which answer came, with its body. */
+/** The status of the answer, with its body. */
 export type CallAnswer<O extends Operation> = {
   [Status in keyof O["answers"]]: { status: Status; body: O["answers"][Status] };
 }[keyof O["answers"]];
@@ -51,7 +54,10 @@ type OperationOf<
 > = Paths[Path][Method] extends Operation ? Paths[Path][Method] : never;
 
 export interface Client {
-  /** Throws CallRefused for an answer of the error table, CallFailed for one that is none of the service's. */
+  /**
+   * Throws CallRefused for an error of the service, and CallFailed for an answer that the service
+   * never gives.
+   */
   call<Path extends keyof Paths, Method extends keyof Paths[Path] & string>(
     method: Method,
     path: Path,
@@ -61,13 +67,13 @@ export interface Client {
   ): Promise<CallAnswer<OperationOf<Path, Method>>>;
 }
 
-/** The service's refusal (contract, section 2). */
+/** An error answer of the service (contract, section 2). */
 export class CallRefused extends Error {
   readonly status: number;
   readonly code: ErrorCode;
   readonly requestId: string;
   readonly details: Record<string, unknown>;
-  /** Seconds, where the answer says when another try is worth it. */
+  /** Seconds until a retry makes sense, if the answer says so. */
   readonly retryAfter_s: number | null;
 
   constructor(status: number, body: ErrorBody, retryAfter_s: number | null) {
@@ -81,7 +87,10 @@ export class CallRefused extends Error {
   }
 }
 
-/** An answer that the service does not give: something else is at this address, or in between. */
+/**
+ * An answer that does not come from the service: another program has this address or lies in
+ * between.
+ */
 export class CallFailed extends Error {
   readonly status: number;
 
@@ -92,7 +101,7 @@ export class CallFailed extends Error {
   }
 }
 
-/** The API's calls by their OpenAPI paths, typed by paths.ts. */
+/** The API's calls by their OpenAPI paths, with types from paths.ts. */
 export function createClient(transport: Transport): Client {
   return {
     async call(method, path, ...[options]) {

@@ -3,8 +3,9 @@ import { EnvelopeRequest } from "./log.ts";
 import { Id, PublicKeyWire, strict, Timestamp } from "./scalars.ts";
 
 /**
- * Body of `POST /v1/agent/key`: two DSSE envelopes over one in-toto statement (`https://attestore.dev/key-rotation/v1`), in which the key
- * that signs until now vouches for the new one, and the new one shows that it is held.
+ * Body of `POST /v1/agent/key`: two DSSE envelopes over one in-toto statement
+ * (`https://attestore.dev/key-rotation/v1`). The old key vouches for the new one, and the new key
+ * shows that the agent holds it.
  */
 export const RotateAgentKeyRequest = Type.Object(
   { by_old: EnvelopeRequest, by_new: EnvelopeRequest },
@@ -13,8 +14,9 @@ export const RotateAgentKeyRequest = Type.Object(
 export type RotateAgentKeyRequest = Static<typeof RotateAgentKeyRequest>;
 
 /**
- * A key that an agent signs with, or did. `valid_until` is by the agent's clock: receipts of runs that ended later are signed with the
- * next one. `rotation` is how the next one took its place; both are null for the key in use.
+ * A current or earlier signing key of an agent. `valid_until` is by the agent's clock: the next key
+ * signs the receipts of runs that ended later. `rotation` shows how the next key replaced it. Both
+ * are null for the current key.
  */
 export const AgentKeyRecord = Type.Object(
   {

@@ -6,13 +6,14 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T)
 
 export const AgentStatus = Type.Union([Type.Literal("active"), Type.Literal("revoked")]);
 
-/** What waits in an agent's spool for the service: backups to upload, receipts and events to submit. */
+/** The items in an agent's spool: backups to upload, receipts and events to submit. */
 export const AgentSpool = Type.Object({ backups: Count, receipts: Count, events: Count }, strict);
 export type AgentSpool = Static<typeof AgentSpool>;
 
 /**
- * What an agent encrypts backups to: `age1…` and SSH public keys. `recovery_kit` is the one of them whose private half is on paper, and
- * when somebody last showed that they can read with it; null where there is no kit.
+ * The recipients that an agent encrypts backups to: `age1…` and SSH public keys. `recovery_kit` is
+ * the recipient whose private half is on paper, and when a person last showed that they can decrypt
+ * with it; null without a kit.
  */
 export const AgentEncryption = Type.Object(
   {
@@ -28,7 +29,10 @@ export const AgentEncryption = Type.Object(
 );
 export type AgentEncryption = Static<typeof AgentEncryption>;
 
-/** The record of an agent (contract, section 10); `spool` as of its last heartbeat, null where that did not say. */
+/**
+ * The record of an agent (contract, section 10). `spool` is from its last heartbeat; null if that
+ * heartbeat had none.
+ */
 export const AgentRecord = Type.Object(
   {
     id: Id("agent"),
@@ -67,17 +71,17 @@ const authKey = {
   revoked_at: nullable(Timestamp),
 };
 
-/** The record of an auth key; never its secret. `created_by` is a user's id, or `console`. */
+/** The record of an auth key, without its secret. `created_by` is a user's id, or `console`. */
 export const AuthKeyRecord = Type.Object(authKey, strict);
 export type AuthKeyRecord = Static<typeof AuthKeyRecord>;
 
-/** 201 of `POST /api/orgs/{orgID}/auth-keys`: the only time that the key is shown. */
+/** 201 of `POST /api/orgs/{orgID}/auth-keys`. The key is shown only this once. */
 export const AuthKeyMinted = Type.Object(
   { ...authKey, auth_key: Type.String(), install_command: Type.String() },
   strict,
 );
 
-/** Body of `POST /api/orgs/{orgID}/auth-keys`; seven days unless told, 90 at most. */
+/** Body of `POST /api/orgs/{orgID}/auth-keys`. Valid for 7 days by default, 90 at most. */
 export const MintAuthKeyRequest = Type.Object(
   {
     name: Type.Optional(Label(100)),
@@ -87,7 +91,7 @@ export const MintAuthKeyRequest = Type.Object(
   strict,
 );
 
-/** An interactive attach, as a person reviews it: `key_fingerprint` is what the host prints. */
+/** An interactive attach, as its reviewer sees it. `key_fingerprint` is what the host prints. */
 export const BootstrapRecord = Type.Object(
   {
     id: Id("bootstrap"),

@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { Count, Id, strict, Timestamp } from "./scalars.ts";
 
-/** Who calls: a credential's kind, or somebody at the service's console. */
+/** The caller: a kind of credential, or a person at the service's console. */
 export const ApiLogActorKind = Type.Enum([
   "agent",
   "user",
@@ -13,7 +13,9 @@ export const ApiLogActorKind = Type.Enum([
 ]);
 export type ApiLogActorKind = Static<typeof ApiLogActorKind>;
 
-/** The record of one API call (contract, section 10). Neither a body nor a query nor a secret is ever in it. */
+/**
+ * The record of one API call (contract, section 10). It never contains a body, a query or a secret.
+ */
 export const ApiLogRecord = Type.Object(
   {
     id: Id("apiLog"),
@@ -22,7 +24,7 @@ export const ApiLogRecord = Type.Object(
     actor: Type.Object(
       {
         kind: ApiLogActorKind,
-        /** A record's id; at the console the name of the system's user. */
+        /** A record's id; at the console, the name of the system user. */
         id: Type.Union([Type.String(), Type.Null()]),
       },
       strict,

@@ -14,7 +14,10 @@ export const AttachRequest = Type.Object(
 );
 export type AttachRequest = Static<typeof AttachRequest>;
 
-/** Where the organisation's transparency log is and the verifier key of its checkpoints (C2SP signed-note). */
+/**
+ * The address of the organisation's transparency log, and the verifier key of its checkpoints (C2SP
+ * signed-note).
+ */
 export const LogIdentity = Type.Object({ origin: Type.String(), verifier_key: Type.String() }, strict);
 export type LogIdentity = Static<typeof LogIdentity>;
 
@@ -31,7 +34,9 @@ export const Attached = Type.Object(
 );
 export type Attached = Static<typeof Attached>;
 
-/** 201 of `POST /api/bootstrap/start`; `interval_s` is the pause before a poll that failed is repeated. */
+/**
+ * 201 of `POST /api/bootstrap/start`. `interval_s` is the pause before a failed poll is repeated.
+ */
 export const BootstrapStarted = Type.Object(
   {
     code: Type.String(),

@@ -4,20 +4,20 @@ import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()]);
 
-/** The longest that an auditor link lives, and how long unless told. */
+/** The longest and the default lifetime of an auditor link. */
 export const AUDITOR_LINK_MAX_S = 90 * 24 * 3600;
 export const AUDITOR_LINK_DEFAULT_S = 14 * 24 * 3600;
 
 const shown = {
   name: Type.String(),
-  /** The period that it shows: from this moment on … */
+  /** Start of the period that the link shows, inclusive. */
   from: Timestamp,
-  /** … and before this one. */
+  /** End of the period, exclusive. */
   to: Timestamp,
   expires_at: Timestamp,
 };
 
-/** What whoever opened an auditor link is told of it. */
+/** What the person who opened an auditor link sees about it. */
 export const AuditorLinkView = Type.Object({ id: Id("auditorLink"), ...shown }, strict);
 export type AuditorLinkView = Static<typeof AuditorLinkView>;
 
@@ -32,14 +32,20 @@ const record = {
   revoked_at: nullable(Timestamp),
 };
 
-/** The record of an auditor link; never its secret. */
+/** The record of an auditor link, without its secret. */
 export const AuditorLinkRecord = Type.Object(record, strict);
 export type AuditorLinkRecord = Static<typeof AuditorLinkRecord>;
 
-/** 201 of `POST /api/orgs/{orgID}/auditor-links`: the only time that the link is shown. Its secret is the URL's fragment. */
+/**
+ * 201 of `POST /api/orgs/{orgID}/auditor-links`. The link is shown only this once. Its secret is
+ * the URL's fragment.
+ */
 export const AuditorLinkCreated = Type.Object({ ...record, url: Type.String() }, strict);
 
-/** Body of `POST /api/orgs/{orgID}/auditor-links`; moments in RFC 3339. Fourteen days unless told, 90 at most. */
+/**
+ * Body of `POST /api/orgs/{orgID}/auditor-links`. Times are RFC 3339. Valid for 14 days by default,
+ * 90 at most.
+ */
 export const CreateAuditorLinkRequest = Type.Object(
   {
     name: Label(100),
@@ -56,7 +62,7 @@ export const OpenAuditorLinkRequest = Type.Object(
   strict,
 );
 
-/** 200 of it. The token is set as a cookie too. */
+/** 200 of `POST /api/auditor-links/open`. The token is also set as a cookie. */
 export const AuditorLinkOpened = Type.Object(
   { session_token: Type.String(), expires_at: Timestamp, org_id: Id("org"), auditor_link: AuditorLinkView },
   strict,

@@ -2,8 +2,8 @@ import { Type, type Static } from "typebox";
 import { EngineName, Id, Label, Sha256, SizeBytes, strict, Timestamp } from "./scalars.ts";
 
 /**
- * Body of `POST /v1/backups/upload-url`. With the `upload_id` of an earlier answer, fresh URLs of that upload, with the same parts:
- * parts that are there already need not be sent again.
+ * Body of `POST /v1/backups/upload-url`. With the `upload_id` of an earlier answer, it returns
+ * fresh URLs for the same parts of that upload. Parts that have arrived need not be sent again.
  */
 export const UploadUrlRequest = Type.Object(
   { source_id: Id("source"), sha256: Sha256, size_bytes: SizeBytes, upload_id: Type.Optional(Id("upload")) },
@@ -11,7 +11,7 @@ export const UploadUrlRequest = Type.Object(
 );
 export type UploadUrlRequest = Static<typeof UploadUrlRequest>;
 
-/** One part of a multipart upload; parts are numbered from 1 and uploaded with PUT. */
+/** One part of a multipart upload. Parts are numbered from 1 and uploaded with PUT. */
 export const UploadPart = Type.Object(
   {
     part_number: Type.Integer({ minimum: 1, maximum: 10000 }),
@@ -22,7 +22,10 @@ export const UploadPart = Type.Object(
 );
 export type UploadPart = Static<typeof UploadPart>;
 
-/** 201 of `POST /v1/backups/upload-url`, 200 of one that renews; `parts` in place of one PUT when the object is over the single-PUT limit. */
+/**
+ * 201 of `POST /v1/backups/upload-url`, or 200 of a renewal. An object above the single-PUT limit
+ * has `parts` in place of one PUT.
+ */
 export const UploadUrl = Type.Object(
   {
     upload_id: Id("upload"),
@@ -37,7 +40,7 @@ export const UploadUrl = Type.Object(
 );
 export type UploadUrl = Static<typeof UploadUrl>;
 
-/** How the ciphertext was made; recipients are public (age or SSH recipients). */
+/** How the ciphertext was made. Recipients are public keys (age or SSH). */
 export const Cipher = Type.Object(
   {
     name: Type.Literal("age-v1"),
@@ -47,14 +50,17 @@ export const Cipher = Type.Object(
 );
 export type Cipher = Static<typeof Cipher>;
 
-/** What the engine said of the source and its dump; engines add fields of their own. */
+/** What the engine reports about the source and its dump. Engines may add fields. */
 export const SourceMetadata = Type.Object(
   { engine: EngineName, engine_version: Label(200), dump_format: Label(64), schema_hash: Sha256 },
   { additionalProperties: true },
 );
 export type SourceMetadata = Static<typeof SourceMetadata> & { [field: string]: unknown };
 
-/** Body of `POST /v1/backups`. `sha256` and `size_bytes` are the upload's; given, they have to agree with it. */
+/**
+ * Body of `POST /v1/backups`. `sha256` and `size_bytes` default to the upload's, and must match it
+ * if given.
+ */
 export const RegisterBackupRequest = Type.Object(
   {
     upload_id: Id("upload"),
@@ -89,21 +95,30 @@ export const BackupRecord = Type.Object(
     cipher: Cipher,
     source_metadata: SourceMetadata,
     status: Type.Enum(["available", "expired"]),
-    /** When it last passed a restore test. */
+    /** When the backup last passed a restore test. */
     proven_at: Type.Union([Timestamp, Type.Null()]),
-    /** When it last failed one, and the receipt that says so; of one that never did, there is neither. */
+    /**
+     * When the backup last failed a restore test, and that test's receipt. Both absent if it never
+     * failed.
+     */
     failed_at: Type.Optional(Timestamp),
     failed_receipt_id: Type.Optional(Id("receipt")),
-    /** Of an available one when it is announced to be removed, of an expired one when it expired. */
+    /**
+     * For an available backup: when it will be removed, if announced. For an expired one: when it
+     * expired.
+     */
     expires_at: Type.Union([Timestamp, Type.Null()]),
-    /** Since when somebody keeps it, whatever the retention rules say. */
+    /** Since when a person keeps it regardless of the retention rules. */
     kept_at: Type.Optional(Timestamp),
   },
   strict,
 );
 export type BackupRecord = Static<typeof BackupRecord>;
 
-/** What a restore test has to know of a backup that another agent made: what was encrypted, and its digest. */
+/**
+ * What a restore test needs to know about another agent's backup: what was encrypted, and its
+ * digest.
+ */
 export const DownloadedBackup = Type.Object(
   {
     id: Id("backup"),
@@ -117,7 +132,7 @@ export const DownloadedBackup = Type.Object(
 );
 export type DownloadedBackup = Static<typeof DownloadedBackup>;
 
-/** 200 of a download-url call; `backup` where an agent asks. */
+/** 200 of a download-url call. `backup` is present if an agent asks. */
 export const DownloadUrl = Type.Object(
   { download_url: Type.String(), expires_at: Timestamp, backup: Type.Optional(DownloadedBackup) },
   strict,

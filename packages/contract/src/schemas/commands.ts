@@ -10,8 +10,10 @@ export const CommandStatus = Type.Union([
 export type CommandStatus = Static<typeof CommandStatus>;
 
 /**
- * The record of a command (contract, section 10). `issued_by` is a user's id, `schedule` or `console`; `outcome` what came of it so
- * far. Since `ended_at` nobody is asked for it any more: its source was removed, whose event it names then, or moved to another agent.
+ * The record of a command (contract, section 10). `issued_by` is a user's id, `schedule` or
+ * `console`. `outcome` is the result so far. After `ended_at` the command is no longer delivered,
+ * because its source moved to another agent or was removed (it then names the event of the
+ * removal).
  */
 export const CommandRecord = Type.Object(
   {

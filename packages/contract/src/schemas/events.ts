@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { EnvelopeRequest } from "./log.ts";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
-/** Whose doing something was. */
+/** Who did something. */
 export const EventActor = Type.Object(
   {
     kind: Type.Enum(["agent", "user", "auth_key", "auditor_link", "service"]),
@@ -12,7 +12,7 @@ export const EventActor = Type.Object(
 );
 export type EventActor = Static<typeof EventActor>;
 
-/** The record of an event (contract, section 10). `detail` is what the log's leaf covers, word for word. */
+/** The record of an event (contract, section 10). The log's leaf covers `detail` byte for byte. */
 export const EventRecord = Type.Object(
   {
     id: Id("event"),
@@ -27,7 +27,7 @@ export const EventRecord = Type.Object(
     detail: Type.Record(Type.String(), Type.Unknown()),
     log_index: Count,
     leaf_hash: Sha256,
-    /** What the agent signed about it. An event of an agent without one is the service's word. */
+    /** What the agent signed about it. Without it, an agent's event is only the service's word. */
     envelope: Type.Optional(EnvelopeRequest),
   },
   strict,

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { AgentEncryption, AgentSpool } from "./agents.ts";
 import { Count, EngineName, Id, Label, Slug, strict, Timestamp } from "./scalars.ts";
 
-/** A source that an agent declares; one that the organisation does not know is registered by it. */
+/** A source that an agent declares. The first declaration registers it with the organisation. */
 export const DeclaredSource = Type.Object(
   { slug: Slug, engine: EngineName, name: Type.Optional(Label(100)) },
   strict,
@@ -27,8 +27,9 @@ export const DeliveredCommand = Type.Object(
 export type DeliveredCommand = Static<typeof DeliveredCommand>;
 
 /**
- * Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature` its line over it, `spool` what waits
- * there for the service, `encryption` what backups are encrypted to there.
+ * Body of `POST /v1/heartbeat`. `log_head` is the checkpoint that the agent holds, `cosignature`
+ * its signature line over it, `spool` the number of queued items, and `encryption` the recipients
+ * of its backups.
  */
 export const HeartbeatRequest = Type.Object(
   {
@@ -48,7 +49,7 @@ export const HeartbeatRequest = Type.Object(
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>;
 
 /**
- * A source that the heartbeat declared, under the id that every later call names it by; with `agent_id` where another agent makes its
+ * A declared source with the id that later calls use. `agent_id` is set if another agent makes its
  * backups.
  */
 export const RegisteredSource = Type.Object(
@@ -58,8 +59,8 @@ export const RegisteredSource = Type.Object(
 export type RegisteredSource = Static<typeof RegisteredSource>;
 
 /**
- * 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log; `sources` the declared
- * sources with their ids.
+ * 200 of a heartbeat. `log_head` is the newest signed checkpoint of the organisation's log.
+ * `sources` are the declared sources with their ids.
  */
 export const HeartbeatResponse = Type.Object(
   {

@@ -1,18 +1,23 @@
 import { Type, type Static } from "typebox";
 import { Count, Id, Sha256, strict, Timestamp } from "./scalars.ts";
 
-/** An inclusion proof (RFC 9162 section 2.1.3); hashes in hex, nearest the leaf first. */
+/**
+ * An inclusion proof (RFC 9162 section 2.1.3). Hashes are in hex, the one nearest the leaf first.
+ */
 export const InclusionProof = Type.Object(
   { log_index: Count, tree_size: Count, hashes: Type.Array(Sha256) },
   strict,
 );
 export type InclusionProof = Static<typeof InclusionProof>;
 
-/** A consistency proof (RFC 9162 section 2.1.4) between the trees of two sizes. */
+/** A consistency proof (RFC 9162 section 2.1.4) between two tree sizes. */
 export const ConsistencyProof = Type.Object({ from: Count, to: Count, hashes: Type.Array(Sha256) }, strict);
 export type ConsistencyProof = Static<typeof ConsistencyProof>;
 
-/** A leaf of the log; its bytes are the RFC 8785 form of this object, so that whoever holds it can rebuild the leaf hash. */
+/**
+ * A leaf of the log. Its bytes are the RFC 8785 form of this object, so anyone who has the object
+ * can compute the leaf hash.
+ */
 export const Leaf = Type.Object(
   {
     v: Type.Literal(1),
@@ -28,7 +33,7 @@ export const Leaf = Type.Object(
 );
 export type Leaf = Static<typeof Leaf>;
 
-/** Where an entry stands in its log and the proof of it. `log_id` is the log's origin. */
+/** An entry's position in its log, with its proof. `log_id` is the log's origin. */
 const placement = {
   log_index: Count,
   leaf: Leaf,
@@ -38,7 +43,10 @@ const placement = {
   checkpoint: Type.String(),
 };
 
-/** Body of `POST /v1/receipts`: a DSSE envelope. Its signature and statement are checked by `@attestore/proof`. */
+/**
+ * Body of `POST /v1/receipts`: a DSSE envelope. `@attestore/proof` checks its signature and
+ * statement.
+ */
 export const EnvelopeRequest = Type.Object(
   {
     payloadType: Type.String(),
@@ -59,11 +67,11 @@ export type EnvelopeRequest = Static<typeof EnvelopeRequest>;
 export const ReceiptAccepted = Type.Object({ receipt_id: Id("receipt"), ...placement }, strict);
 export type ReceiptAccepted = Static<typeof ReceiptAccepted>;
 
-/** The kinds of event that an agent reports. */
+/** The kinds of event that an agent may report. */
 export const AgentEventKind = Type.Enum(["backup_failed", "restore_failed", "attestation_failed"]);
 export type AgentEventKind = Static<typeof AgentEventKind>;
 
-/** Body of `POST /v1/events`. `envelope` is what the agent signed about it: a statement that holds the same fields. */
+/** Body of `POST /v1/events`. `envelope` is the agent's signed statement with the same fields. */
 export const EventRequest = Type.Object(
   {
     kind: AgentEventKind,
@@ -95,7 +103,7 @@ export const LogHead = Type.Object(
 );
 export type LogHead = Static<typeof LogHead>;
 
-/** Query of `GET /v1/log/proof`; numbers arrive as text and are read strictly as decimals. */
+/** Query of `GET /v1/log/proof`. Numbers arrive as text and must be plain decimals. */
 export const LogProofQuery = Type.Object(
   {
     leaf: Type.String({ pattern: "^(0|[1-9][0-9]{0,15}|[0-9a-f]{64})$", examples: ["41"] }),
@@ -106,7 +114,7 @@ export const LogProofQuery = Type.Object(
 );
 export type LogProofQuery = Static<typeof LogProofQuery>;
 
-/** 200 of `GET /v1/log/proof`; `consistency` is null where no `from` was asked for. */
+/** 200 of `GET /v1/log/proof`. `consistency` is null without a `from`. */
 export const LogProof = Type.Object(
   {
     inclusion: InclusionProof,
@@ -118,14 +126,17 @@ export const LogProof = Type.Object(
 export type LogProof = Static<typeof LogProof>;
 
 /**
- * 200 of `GET /api/orgs/{orgID}/log`: the name of the log and the keys that its heads are signed with, as C2SP verifier keys. Whoever
- * has them from here alone believes the service.
+ * 200 of `GET /api/orgs/{orgID}/log`: the log's name and the keys that sign its checkpoints, as
+ * C2SP verifier keys. Anyone who takes the keys only from here trusts the service.
  */
 export const LogKeys = Type.Object(
   {
     log_id: Type.String(),
     verifier_key: Type.String(),
-    /** Of the `cosignature/v1` that hourly heads carry: the service's second key, which vouches for their time. */
+    /**
+     * The key of the `cosignature/v1` on hourly checkpoints: the service's second key, which
+     * vouches for their time.
+     */
     time_verifier_key: Type.String(),
     public_log: Type.Boolean(),
   },
@@ -133,15 +144,18 @@ export const LogKeys = Type.Object(
 );
 export type LogKeys = Static<typeof LogKeys>;
 
-/** An agent that cosigned a head of its log, the newest that it kept. Its record is in the list as long as it is not revoked. */
+/**
+ * An agent that cosigned a checkpoint of its log, with the newest one kept. Listed unless the agent
+ * is revoked.
+ */
 export const WitnessRecord = Type.Object(
   {
     agent_id: Id("agent"),
     name: Type.String(),
-    /** The agent's key as a witness: its id is the name. */
+    /** The agent's key as a witness, named after its id. */
     verifier_key: Type.String(),
     tree_size: Count,
-    /** A signed note with two signatures: the log's and the witness's. */
+    /** A signed note with the log's and the witness's signatures. */
     checkpoint: Type.String(),
     received_at: Timestamp,
   },

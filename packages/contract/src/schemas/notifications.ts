@@ -5,9 +5,9 @@ import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /**
- * What a channel can ask for. What goes wrong begins an incident, which is told once when it begins and once when it ends: as
- * recovered where things work again, and as `incident.ended` where nobody waits for them any more, or where a restore test that was
- * missing ran and failed.
+ * The event types that a channel can subscribe to. A problem begins an incident, which is reported
+ * once when it begins and once when it ends. It ends as recovered if things work again, and as
+ * `incident.ended` if nobody waits for them any more or if a missing restore test ran and failed.
  */
 export const SUBSCRIBABLE_TYPES = [
   "backup.failed",
@@ -32,13 +32,16 @@ export const SUBSCRIBABLE_TYPES = [
 export const SubscribableType = Type.Enum([...SUBSCRIBABLE_TYPES]);
 export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
 
-/** All that is ever sent: besides the above what somebody asked for as a test, and the weekly evidence. */
+/** Every type that is sent: those above, test messages, and the weekly evidence. */
 export const NotificationType = Type.Enum([...SUBSCRIBABLE_TYPES, "notification.test", "evidence.weekly"]);
 export type NotificationType = SubscribableType | "notification.test" | "evidence.weekly";
 
 const Types = Type.Array(SubscribableType, { minItems: 1, maxItems: 50, uniqueItems: true });
 
-/** Where a webhook goes; which addresses are refused is checked where it is read, and again at each delivery. */
+/**
+ * A webhook's address. It is checked against forbidden addresses when it is set and again at each
+ * delivery.
+ */
 export const WebhookUrl = Type.String({
   minLength: 8,
   maxLength: 2048,
@@ -51,31 +54,39 @@ const channel = {
   org_id: Id("org"),
   kind: Type.Enum(["email", "webhook"]),
   name: OrNull(Type.String()),
-  /** `disabled` by a person, or because the receiver said that it is gone (`disabled_reason`). */
+  /**
+   * `disabled` by a person, or because the receiver reported that it is gone (`disabled_reason`).
+   */
   status: Type.Enum(["active", "disabled"]),
   disabled_reason: OrNull(Type.Enum(["by_user", "receiver_gone", "user_removed"])),
-  /** Of `email`: a user of the organisation. */
+  /** For `email`: a user of the organisation. */
   user_id: OrNull(Id("user")),
   email: OrNull(Type.String()),
-  /** Of `webhook`. */
+  /** For `webhook`. */
   url: OrNull(Type.String()),
-  /** Null for all, those that come in later versions too. */
+  /** Null for all types, including those of later versions. */
   types: OrNull(Type.Array(SubscribableType)),
-  /** Of `email`: the receipts of each week, on Monday. */
+  /** For `email`: send the receipts of each week on Monday. */
   weekly_evidence: Type.Boolean(),
   last_delivered_at: OrNull(Timestamp),
   last_failed_at: OrNull(Timestamp),
 };
 
-/** Where an organisation's notifications go. */
+/** A destination of an organisation's notifications. */
 export const ChannelRecord = Type.Object(channel, strict);
 export type ChannelRecord = Static<typeof ChannelRecord>;
 
-/** 201 of a new channel, and 200 of a new secret: the only time that a webhook's secret is shown. Null for `email`. */
+/**
+ * 201 of a new channel, and 200 of a new secret. A webhook's secret is shown only this once; null
+ * for `email`.
+ */
 export const ChannelWithSecret = Type.Object({ ...channel, secret: OrNull(Type.String()) }, strict);
 export type ChannelWithSecret = Static<typeof ChannelWithSecret>;
 
-/** Body of `POST …/notifications/channels`; the address is that of a user of the organisation. All types unless told. */
+/**
+ * Body of `POST …/notifications/channels`. The address must belong to a user of the organisation.
+ * All types by default.
+ */
 export const AddChannelRequest = Type.Union([
   Type.Object(
     {
@@ -99,7 +110,7 @@ export const AddChannelRequest = Type.Union([
 ]);
 export type AddChannelRequest = Static<typeof AddChannelRequest>;
 
-/** Body of `PATCH …/notifications/channels/{channelID}`; what is absent stays. */
+/** Body of `PATCH …/notifications/channels/{channelID}`. Absent fields stay unchanged. */
 export const ChangeChannelRequest = Type.Object(
   {
     name: Type.Optional(OrNull(Label(100))),
@@ -120,10 +131,10 @@ const delivery = {
   created_at: Timestamp,
   org_id: Id("org"),
   channel_id: Id("channel"),
-  /** The message's id: `webhook-id`. It stays the same however often the message is sent. */
+  /** The message's id, sent as `webhook-id`. It is the same for every attempt. */
   notification_id: Id("notification"),
   type: NotificationType,
-  /** What the message is about; null where it is about the organisation. */
+  /** The subject of the message; null if it is about the organisation. */
   subject: OrNull(
     Type.Union([
       Type.Object({ kind: Type.Literal("source"), id: Id("source"), name: Type.String() }, strict),
@@ -137,7 +148,7 @@ const delivery = {
   finished_at: OrNull(Timestamp),
 };
 
-/** A message to one channel, and how far it came. */
+/** A message to one channel and its delivery status. */
 export const DeliveryRecord = Type.Object(delivery, strict);
 export type DeliveryRecord = Static<typeof DeliveryRecord>;
 
@@ -146,7 +157,7 @@ export const DeliveryAttempt = Type.Object(
     attempt: Count,
     at: Timestamp,
     duration_ms: Count,
-    /** `delivered`, or why not. */
+    /** `delivered`, or the reason why not. */
     outcome: Type.Enum([
       "delivered",
       "http_status",
@@ -166,7 +177,10 @@ export const DeliveryAttempt = Type.Object(
 );
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
 
-/** 200 of one delivery: what was tried, oldest first, and what is sent. `data` is that of the webhook's body. */
+/**
+ * 200 of one delivery: the attempts, oldest first, and the message. `data` is that of the webhook's
+ * body.
+ */
 export const DeliveryDetail = Type.Object(
   {
     ...delivery,
@@ -177,6 +191,6 @@ export const DeliveryDetail = Type.Object(
 );
 export type DeliveryDetail = Static<typeof DeliveryDetail>;
 
-/** 202 of a test, or of a delivery that is tried again. */
+/** 202 of a test, or of a retried delivery. */
 export const DeliveryQueued = Type.Object({ delivery_id: Id("delivery") }, strict);
 export type DeliveryQueued = Static<typeof DeliveryQueued>;

@@ -7,14 +7,16 @@ import { IncidentRecord, Objectives, Proven } from "./sources.ts";
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 /**
- * What is known of a source now. `failed`: the last restore test failed, or it or the last backup could not run. `missed`: what was due did not
- * happen, or the last backup is older than the RPO. `proven`: neither of these, and a restore test passed that the schedule asked for, which
- * asks for the next one too; or any did in the last seven days. `backed_up`: there is a backup, and no such proof.
+ * The current state of a source. `failed`: the last restore test failed, or it or the last backup
+ * could not run. `missed`: a due run did not happen, or the last backup is older than the RPO.
+ * `proven`: neither of these, and either a scheduled restore test passed and the schedule asks for
+ * the next one, or any restore test passed in the last seven days. `backed_up`: there is a backup,
+ * but no such proof.
  */
 export const SourceState = Type.Enum(["failed", "missed", "none", "backed_up", "proven"]);
 export type SourceState = Static<typeof SourceState>;
 
-/** Why a source's state is what it is, and what else there is to know of it. */
+/** The reasons for a source's state, and other facts about it. */
 export const SourceConcern = Type.Enum([
   "restore_test_failed",
   "restore_could_not_run",
@@ -44,21 +46,23 @@ export const SourceOverview = Type.Object(
     engine: EngineName,
     agent_id: Id("agent"),
     state: SourceState,
-    /** Gravest first. */
+    /** The gravest first. */
     concerns: Type.Array(SourceConcern),
     last_backup_at: OrNull(Timestamp),
     last_proven_at: OrNull(Timestamp),
     ...Proven,
-    /** When what `failed` tells of was recorded. */
+    /** When the cause of `failed` was recorded. */
     failed_at: OrNull(Timestamp),
     objectives: OrNull(Objectives),
-    /** Whether the age of the last backup is within the RPO; null without one. */
+    /** Whether the age of the last backup is within the RPO; null without an RPO or a backup. */
     rpo_met: OrNull(Type.Boolean()),
-    /** Whether the last measured restore was within the RTO; null without either. */
+    /**
+     * Whether the last measured restore was within the RTO; null without an RTO or a measurement.
+     */
     rto_met: OrNull(Type.Boolean()),
     next_backup_at: OrNull(Timestamp),
     next_restore_test_at: OrNull(Timestamp),
-    /** What an agent was asked for and has not finished. */
+    /** A command that an agent has not finished. */
     running: Type.Array(CommandKind),
     days: Type.String({
       pattern: "^[fmpb-]{30}$|^[fmpb-]{90}$",
@@ -66,23 +70,26 @@ export const SourceOverview = Type.Object(
         "One letter per day, from first_day to today, for that day's worst result: f failed, m missed, p proven, b backed up only, - nothing.",
       examples: ["-----------------------bbbpbpf"],
     }),
-    /** Of the last days that have one, oldest first: the size of the newest backup in bytes. */
+    /**
+     * Size in bytes of each recent day's newest backup, oldest day first; days without one are left
+     * out.
+     */
     sizes: Type.Array(Count),
-    /** Likewise: how long a restore test took to have the data back, in ms. */
+    /** The same for how long a restore test took until the data was back, in ms. */
     restore_times_ms: Type.Array(Count),
   },
   strict,
 );
 export type SourceOverview = Static<typeof SourceOverview>;
 
-/** An agent that is not revoked, on the home page. */
+/** An agent on the home page; revoked ones are left out. */
 export const AgentOverview = Type.Object(
   {
     id: Id("agent"),
     name: Type.String(),
     hostname: Type.String(),
     last_seen_at: OrNull(Timestamp),
-    /** Silent for longer than the service waits. */
+    /** Whether it has been silent for longer than the service waits. */
     is_silent: Type.Boolean(),
     spool: OrNull(AgentSpool),
   },
@@ -90,7 +97,7 @@ export const AgentOverview = Type.Object(
 );
 export type AgentOverview = Static<typeof AgentOverview>;
 
-/** What somebody may do next, and to what. */
+/** A suggested action and its subject. */
 export const NextStep = Type.Object(
   {
     kind: Type.Enum([
@@ -112,29 +119,29 @@ export const NextStep = Type.Object(
 );
 export type NextStep = Static<typeof NextStep>;
 
-/** 200 of `GET /api/orgs/{orgID}/overview`: all that the home page shows. */
+/** 200 of `GET /api/orgs/{orgID}/overview`: everything on the home page. */
 export const Overview = Type.Object(
   {
-    /** The service's time when this was read. */
+    /** The service's time of this answer. */
     now: Timestamp,
-    /** The first of the days, `2026-10-23`; days are UTC's. */
+    /** The first of the days, `2026-10-23`. Days are in UTC. */
     first_day: Type.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", examples: ["2026-10-23"] }),
-    /** Worst first; then by how long ago they were proven. */
+    /** Worst first, then by the time of the last proof. */
     sources: Type.Array(SourceOverview),
     agents: Type.Array(AgentOverview),
     log: Type.Object(
       {
         tree_size: Count,
-        /** When the log became this large. */
+        /** When the log reached this size. */
         grown_at: Timestamp,
-        /** When the last hourly head was signed; null before the first. */
+        /** When the last hourly checkpoint was signed; null before the first. */
         head_signed_at: OrNull(Timestamp),
-        /** More than two hours without an hourly head. */
+        /** Whether more than two hours passed without an hourly checkpoint. */
         is_late: Type.Boolean(),
       },
       strict,
     ),
-    /** Those that have not ended, newest first. */
+    /** Open incidents, newest first. */
     incidents: Type.Array(IncidentRecord),
     /** The most useful first. */
     next_steps: Type.Array(NextStep),

@@ -3,7 +3,7 @@ import { MAX_PASSKEYS, RECOVERY_CODES } from "../limits.ts";
 import { GivenAttempt } from "./people.ts";
 import { Count, Id, Label, strict, Timestamp } from "./scalars.ts";
 
-/** Bytes in base64url, as WebAuthn's JSON has them (WebAuthn level 3, section 5.1.8). */
+/** Bytes in base64url, as in WebAuthn's JSON (WebAuthn level 3, section 5.1.8). */
 const Base64Url = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: "^[A-Za-z0-9_-]+$", examples: ["AAAA"] });
 
@@ -12,14 +12,17 @@ const Challenge = Base64Url(64);
 
 const PasskeyName = Label(60);
 
-/** One passkey of the person who asks. */
+/** One of the caller's passkeys. */
 export const PasskeyRecord = Type.Object(
   {
     id: Id("passkey"),
     created_at: Timestamp,
     name: Type.String(),
     last_used_at: Type.Union([Timestamp, Type.Null()]),
-    /** Kept by a password manager or an account on several devices, as the authenticator says. */
+    /**
+     * Whether a password manager or account syncs it to several devices, according to the
+     * authenticator.
+     */
     synced: Type.Boolean(),
   },
   strict,
@@ -78,10 +81,10 @@ export const RequestOptions = Type.Object(
 );
 export type RequestOptions = Static<typeof RequestOptions>;
 
-/** Members that a browser adds to a credential's JSON are not looked at. */
+/** Ignores members that a browser adds to a credential's JSON. */
 const open = { additionalProperties: true } as const;
 
-/** What `credential.toJSON()` gives for a new passkey (RegistrationResponseJSON). */
+/** The result of `credential.toJSON()` for a new passkey (RegistrationResponseJSON). */
 export const RegisteredCredential = Type.Object(
   {
     id: CredentialId,
@@ -100,7 +103,7 @@ export const RegisteredCredential = Type.Object(
 );
 export type RegisteredCredential = Static<typeof RegisteredCredential>;
 
-/** The same of a sign-in with one (AuthenticationResponseJSON). */
+/** The result of `credential.toJSON()` for a sign-in (AuthenticationResponseJSON). */
 export const AssertedCredential = Type.Object(
   {
     id: CredentialId,
@@ -127,7 +130,10 @@ const RecoveryCodes = Type.Array(Type.String({ examples: ["ABCD-EFGH-JKMN-PQRS"]
   maxItems: RECOVERY_CODES,
 });
 
-/** 201 of it. The recovery codes come with a person's first passkey and are shown this once. */
+/**
+ * 201 of `POST /api/auth/passkeys`. A person's first passkey comes with recovery codes, which are
+ * shown only this once.
+ */
 export const AddedPasskey = Type.Object(
   { passkey: PasskeyRecord, recovery_codes: Type.Union([RecoveryCodes, Type.Null()]) },
   strict,
@@ -136,7 +142,10 @@ export const AddedPasskey = Type.Object(
 /** Body of `PATCH /api/auth/passkeys/{passkeyID}`. */
 export const RenamePasskeyRequest = Type.Object({ name: PasskeyName }, strict);
 
-/** 201 of `POST /api/auth/recovery-codes`: shown this once; those of before do not work any more. */
+/**
+ * 201 of `POST /api/auth/recovery-codes`. The codes are shown only this once, and earlier codes
+ * stop working.
+ */
 export const MadeRecoveryCodes = Type.Object({ recovery_codes: RecoveryCodes }, strict);
 
 /** Body of `POST /api/auth/passkey/options`. */

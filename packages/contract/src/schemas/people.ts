@@ -2,7 +2,10 @@ import { Type, type Static } from "typebox";
 import { AuditorLinkView } from "./auditor-links.ts";
 import { Id, Label, strict, Timestamp } from "./scalars.ts";
 
-/** An address of mail: a local part without quotes (RFC 5321 section 4.1.2) at a domain. Its letters' case makes no other address. */
+/**
+ * An e-mail address: an unquoted local part (RFC 5321 section 4.1.2) and a domain. Upper and lower
+ * case are the same address.
+ */
 export const EmailAddress = Type.String({
   maxLength: 254,
   pattern:
@@ -11,8 +14,9 @@ export const EmailAddress = Type.String({
 });
 
 /**
- * Made by whoever asks for a code, at random and for this once, and given again with the code: the code then works for them alone, and nobody
- * else's wrong tries count against it. Without one the client's network takes its place.
+ * A random value that the client makes for one code request and sends again with the code. The code
+ * then works only for that client, and other people's wrong tries do not count against it. Without
+ * it, the client's network is used instead.
  */
 export const GivenAttempt = Type.String({
   pattern: "^[A-Za-z0-9_-]{22,64}$",
@@ -20,10 +24,10 @@ export const GivenAttempt = Type.String({
 });
 const Attempt = Type.Optional(GivenAttempt);
 
-/** A one-time code as somebody types it; what cannot be one is a wrong one. */
+/** A one-time code as typed. Text that cannot be a code counts as a wrong code. */
 const TypedCode = Type.String({ minLength: 1, maxLength: 32 });
 
-/** What somebody may do in an organisation. */
+/** A role in an organisation. */
 export const OrgRole = Type.Union([Type.Literal("owner"), Type.Literal("admin"), Type.Literal("auditor")]);
 export type OrgRole = Static<typeof OrgRole>;
 
@@ -41,8 +45,9 @@ export const OrgRecord = Type.Object(
 export type OrgRecord = Static<typeof OrgRecord>;
 
 /**
- * The record of a user (contract, section 10), which is a membership: the same person has another one in each organisation. An operator has
- * no organisation. `pending`: invited, and may do nothing until they accept.
+ * The record of a user (contract, section 10), which is a membership: the same person has one in
+ * each organisation. An operator has no organisation. `pending`: invited, and without any rights
+ * until they accept.
  */
 export const UserRecord = Type.Object(
   {
@@ -53,14 +58,17 @@ export const UserRecord = Type.Object(
     name: Type.Optional(Type.String()),
     role: Type.Union([OrgRole, Type.Literal("operator")]),
     status: Type.Union([Type.Literal("active"), Type.Literal("pending")]),
-    /** Of one who is `pending`: the invitation ends then, if it has not, and they can be invited anew. */
+    /**
+     * For a `pending` user: when the invitation ends or ended. After that they can be invited
+     * again.
+     */
     invitation_expires_at: Type.Optional(Timestamp),
   },
   strict,
 );
 export type UserRecord = Static<typeof UserRecord>;
 
-/** 200 of `GET /api/auth/signup`: whether anybody may sign up now. */
+/** 200 of `GET /api/auth/signup`: whether signup is open. */
 export const SignupState = Type.Object({ open: Type.Boolean() }, strict);
 
 /** Body of `POST /api/auth/signup`. */
@@ -75,7 +83,10 @@ export const SignupVerifyRequest = Type.Object(
   { email: EmailAddress, code: TypedCode, attempt: Attempt },
   strict,
 );
-/** Body of `POST /api/auth/verify`. Who has a passkey gives one of their recovery codes besides; for others it is not looked at. */
+/**
+ * Body of `POST /api/auth/verify`. A person with a passkey must also give a recovery code; for
+ * others it is ignored.
+ */
 export const VerifyRequest = Type.Object(
   {
     email: EmailAddress,
@@ -86,13 +97,16 @@ export const VerifyRequest = Type.Object(
   strict,
 );
 
-/** 202 of signup and login: the same whether or not the address is known. */
+/** 202 of signup and login. It is the same whether or not the address is known. */
 export const CodeSent = Type.Object(
   { status: Type.Literal("code_sent"), expires_in_s: Type.Integer({ minimum: 1 }) },
   strict,
 );
 
-/** 200 of what begins a session; `org` is null for an operator. The token is set as a cookie too. */
+/**
+ * 200 of a call that begins a session. `org` is null for an operator. The token is also set as a
+ * cookie.
+ */
 export const SessionStarted = Type.Object(
   {
     session_token: Type.String(),
@@ -103,7 +117,10 @@ export const SessionStarted = Type.Object(
   strict,
 );
 
-/** Who is signed in: a user, or somebody with an auditor link, whose role is `reader` and whose id is the link's. */
+/**
+ * The signed-in principal: a user, or the holder of an auditor link, whose role is `reader` and
+ * whose id is the link's.
+ */
 const SignedIn = Type.Object(
   {
     ...UserRecord.properties,
@@ -114,8 +131,8 @@ const SignedIn = Type.Object(
 );
 
 /**
- * 200 of `GET /api/auth/me`; `impersonated_by` is the operator who acts as the user, `auditor_link` the link that was opened: only
- * records from `from` on and before `to` are there then.
+ * 200 of `GET /api/auth/me`. `impersonated_by` is the operator who acts as the user. `auditor_link`
+ * is the opened link: only records from `from` (inclusive) to `to` (exclusive) are visible.
  */
 export const Me = Type.Object(
   {
@@ -123,7 +140,9 @@ export const Me = Type.Object(
     org: Type.Union([OrgRecord, Type.Null()]),
     impersonated_by: Type.Union([UserRecord, Type.Null()]),
     auditor_link: Type.Union([AuditorLinkView, Type.Null()]),
-    /** An operator's session that a passkey did not begin: it may add one, and nothing else. */
+    /**
+     * An operator's session that began without a passkey. It may add a passkey and do nothing else.
+     */
     passkey_required: Type.Boolean(),
   },
   strict,
@@ -133,7 +152,7 @@ export type Me = Static<typeof Me>;
 /** 200 of `POST /api/auth/logout`. */
 export const SignedOut = Type.Object({ status: Type.Literal("signed_out") }, strict);
 
-/** An invitation that waits, as the person who was invited sees it; its id is that of the membership. */
+/** A pending invitation, as the invited person sees it. Its id is the membership's. */
 export const InvitationRecord = Type.Object(
   {
     id: Id("user"),
@@ -156,7 +175,7 @@ export const SwitchRequest = Type.Object({ org_id: Id("org") }, strict);
 /** 200 of `POST /api/orgs/{orgID}/leave`. */
 export const LeftOrg = Type.Object({ status: Type.Literal("left") }, strict);
 
-/** Body of `POST /api/auth/impersonate`. The organisation's log shows the reason. */
+/** Body of `POST /api/auth/impersonate`. The reason appears in the organisation's log. */
 export const ImpersonateRequest = Type.Object({ user_id: Id("user"), reason: Label(500) }, strict);
 
 /** Body of `POST /api/orgs`. */
@@ -175,7 +194,7 @@ export const InviteUserRequest = Type.Object(
   { email: EmailAddress, role: OrgRole, name: Type.Optional(Label(100)) },
   strict,
 );
-/** Body of `PATCH /api/orgs/{orgID}/users/{userID}`; a name of null takes it away. */
+/** Body of `PATCH /api/orgs/{orgID}/users/{userID}`. A null name removes the name. */
 export const ChangeUserRequest = Type.Object(
   { role: Type.Optional(OrgRole), name: Type.Optional(Type.Union([Label(100), Type.Null()])) },
   { ...strict, minProperties: 1 },

@@ -1,13 +1,16 @@
 import { Type, type Static } from "typebox";
 import { Count, Id, strict } from "./scalars.ts";
 
-/** What has a quota in an organisation. Bytes are those of ciphertexts, and objects are backups: both stored, or announced by an upload. */
+/**
+ * What an organisation has quotas for. Bytes are bytes of ciphertext, and objects are backups; both
+ * count stored backups and announced uploads.
+ */
 export const QUOTA_NAMES = ["bytes", "objects", "agents"] as const;
 export type QuotaName = (typeof QUOTA_NAMES)[number];
 
 const Limit = Type.Union([Count, Type.Null()]);
 
-/** A limit of null is none. `default`: what holds where no operator set another. */
+/** A null limit means no limit. `default` is the limit unless an operator sets another. */
 const Quota = Type.Object({ used: Count, limit: Limit, default: Limit }, strict);
 
 /** 200 of `GET` and `PATCH /api/orgs/{orgID}/quotas`. */
@@ -17,14 +20,16 @@ export const QuotasRecord = Type.Object(
     bytes: Quota,
     objects: Quota,
     agents: Quota,
-    /** Calls in each window, besides heartbeats, receipts and events. */
+    /** Calls in each window, without heartbeats, receipts and events. */
     requests: Type.Object({ limit: Limit, default: Limit, window_s: Type.Integer({ minimum: 1 }) }, strict),
   },
   strict,
 );
 export type QuotasRecord = Static<typeof QuotasRecord>;
 
-/** A number, null for no limit, or `default` for the service's own. What is absent stays. */
+/**
+ * A number, null for no limit, or `default` for the service's own. Absent fields stay unchanged.
+ */
 const NewLimit = Type.Optional(Type.Union([Count, Type.Null(), Type.Literal("default")]));
 
 /** Body of `PATCH /api/orgs/{orgID}/quotas`. */

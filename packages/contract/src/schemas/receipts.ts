@@ -22,7 +22,7 @@ const record = {
   leaf_hash: Sha256,
 };
 
-/** The record of a receipt in lists (contract, section 10); `result` is null for a backup's. */
+/** The record of a receipt in lists (contract, section 10). `result` is null for a backup. */
 export const ReceiptRecord = Type.Object(record, strict);
 export type ReceiptRecord = Static<typeof ReceiptRecord>;
 
@@ -41,11 +41,17 @@ export type Envelope = Static<typeof Envelope>;
 export const ReceiptDetail = Type.Object({ ...record, envelope: Envelope }, strict);
 export type ReceiptDetail = Static<typeof ReceiptDetail>;
 
-/** 200 of `GET /api/receipts/{receiptID}/bundle`: all that `attestore-verify` needs, but the keys to trust. */
+/**
+ * 200 of `GET /api/receipts/{receiptID}/bundle`: everything that `attestore-verify` needs except
+ * the trusted keys.
+ */
 export const ReceiptBundle = Type.Object(
   {
     envelope: Envelope,
-    /** The agent's, on the wire: base64 of 32 bytes (Ed25519) or of a 91-byte SPKI (P-256). A claim, not a reason to trust it. */
+    /**
+     * The agent's key in wire form: base64 of 32 bytes (Ed25519) or of a 91-byte SPKI (P-256). A
+     * claim, not a reason to trust it.
+     */
     public_key: Type.String(),
     leaf: Leaf,
     inclusion_proof: InclusionProof,
@@ -57,8 +63,9 @@ export const ReceiptBundle = Type.Object(
 export type ReceiptBundle = Static<typeof ReceiptBundle>;
 
 /**
- * 200 of `GET /v1/backups/{id}/receipt`: what the agent that made a backup signed of it, with its proof, and how that agent's signing
- * keys took each other's place, the oldest first. Whoever restores the backup goes by this, under keys from elsewhere.
+ * 200 of `GET /v1/backups/{id}/receipt`: the signed receipt of the agent that made a backup, its
+ * proof, and that agent's key rotations, oldest first. A restore checks the backup against it, with
+ * keys from elsewhere.
  */
 export const MakersReceipt = Type.Object(
   { receipt: ReceiptBundle, rotations: Type.Array(RotateAgentKeyRequest) },

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { firstIdAt, ID_KINDS, idPattern, type IdKind } from "../ids.ts";
 
-/** Of 21 November 2026, and the same in every copy of the documentation. */
+/** Example ids of one fixed day, the same in every copy of the documentation. */
 const EXAMPLE_IDS = Object.fromEntries(
   ID_KINDS.map((kind) => [kind, firstIdAt(kind, Date.UTC(2026, 10, 21, 8))]),
 ) as Record<IdKind, string>;
@@ -9,7 +9,7 @@ const EXAMPLE_IDS = Object.fromEntries(
 /** The schema of one kind of identifier. */
 export const Id = (kind: IdKind) => Type.String({ pattern: idPattern(kind), examples: [EXAMPLE_IDS[kind]] });
 
-/** RFC 3339 in UTC with milliseconds and `Z`. That the date exists is checked where it is read. */
+/** RFC 3339 in UTC with milliseconds and `Z`. The reader checks that the date exists. */
 export const Timestamp = Type.String({
   pattern:
     "^(?!0000)\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d\\.\\d{3}Z$",
@@ -22,13 +22,13 @@ export const Sha256 = Type.String({
   examples: ["9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"],
 });
 
-/** A size in bytes; the upper end is the largest object of S3, 5 TiB. */
+/** A size in bytes, up to S3's largest object, 5 TiB. */
 export const SizeBytes = Type.Integer({ minimum: 1, maximum: 5 * 1024 ** 4 });
 
-/** A count or an index that JavaScript holds exactly. */
+/** A count or an index within JavaScript's safe integers. */
 export const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 
-/** Text for people: no control characters, not blank at the ends. */
+/** Text for people: no control characters, no white space at either end. */
 export const Label = (maxLength: number) =>
   Type.String({
     minLength: 1,
@@ -49,5 +49,5 @@ export const PublicKeyWire = Type.String({
   examples: ["11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="],
 });
 
-/** An object that refuses what it does not name. */
+/** An object that refuses unknown members. */
 export const strict = { additionalProperties: false } as const;

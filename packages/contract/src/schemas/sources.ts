@@ -8,7 +8,10 @@ import { Count, EngineName, Id, Label, Sha256, SizeBytes, Slug, strict, Timestam
 
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-/** Five fields: minute, hour, day of month, month, day of week. That it names a time at all is checked where it is read. */
+/**
+ * Five fields: minute, hour, day of month, month, day of week. The reader checks that they match
+ * any time at all.
+ */
 export const CronPattern = Type.String({
   maxLength: 100,
   pattern: "^[0-9A-Za-z*,/-]+( [0-9A-Za-z*,/-]+){4}$",
@@ -16,7 +19,9 @@ export const CronPattern = Type.String({
   examples: ["30 2 * * *"],
 });
 
-/** When the service asks for a backup and for a restore test, in a zone of the IANA database; null for never. */
+/**
+ * When the service asks for a backup and for a restore test, in an IANA time zone; null for never.
+ */
 export const Schedule = Type.Object(
   {
     backup_cron: OrNull(CronPattern),
@@ -33,7 +38,7 @@ export type Schedule = Static<typeof Schedule>;
 
 const Keep = Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000 }));
 
-/** The union of the rules decides what is kept. Without a rule that keeps something everything is kept. */
+/** A backup stays if any rule keeps it. Without a rule that keeps something, every backup stays. */
 export const Retention = Type.Object(
   {
     keep_last: Keep,
@@ -61,7 +66,7 @@ const not_proven_because = OrNull(
   Type.Enum(["never_backed_up", "restore_test_failed", "never_proven", "proof_too_old", "newest_not_proven"]),
 );
 
-/** Whether a source is proven, by the one rule of packages/proof, and if not why. */
+/** Whether a source is proven, by the rule in packages/proof, and if not, why. */
 export const Proven = { proven, not_proven_because };
 
 const record = {
@@ -77,7 +82,10 @@ const record = {
   retention: OrNull(Retention),
   objectives: OrNull(Objectives),
   last_backup_at: OrNull(Timestamp),
-  /** When a restore test of any of its backups last passed. Whether the source is proven is said by `proven` alone. */
+  /**
+   * When a restore test of any of its backups last passed. Only `proven` says whether the source is
+   * proven.
+   */
   last_proven_at: OrNull(Timestamp),
   proven,
   not_proven_because,
@@ -97,8 +105,8 @@ export const IncidentKind = Type.Union([
 export type IncidentKind = Static<typeof IncidentKind>;
 
 /**
- * Something that did not happen, from the moment it was due until it does. `id` is that of the log's event which tells of it; of
- * an `agent_silent` `source_id` is null, of the others `agent_id`.
+ * Something that is overdue, from its due time until it happens. `id` is the id of the log event
+ * that reports it. `source_id` is null for `agent_silent`, and `agent_id` is null for the others.
  */
 export const IncidentRecord = Type.Object(
   {
@@ -114,7 +122,10 @@ export const IncidentRecord = Type.Object(
 );
 export type IncidentRecord = Static<typeof IncidentRecord>;
 
-/** 200 of `GET …/sources/{sourceID}`: the record and the incidents that have not ended, its agents' among them. */
+/**
+ * 200 of `GET …/sources/{sourceID}`: the record and the open incidents, including those of its
+ * agents.
+ */
 export const SourceDetail = Type.Object({ ...record, incidents: Type.Array(IncidentRecord) }, strict);
 export type SourceDetail = Static<typeof SourceDetail>;
 
@@ -131,7 +142,10 @@ export const RegisterSourceRequest = Type.Object(
 );
 export type RegisterSourceRequest = Static<typeof RegisterSourceRequest>;
 
-/** Body of `…/configure`: what is given replaces what was, as a whole; null takes it away; what is absent stays. */
+/**
+ * Body of `…/configure`. A given field replaces the old value completely, null removes it, and an
+ * absent field leaves it unchanged.
+ */
 export const ConfigureSourceRequest = Type.Object(
   {
     name: Type.Optional(Label(100)),
@@ -156,7 +170,7 @@ export const ConfigureSourceRequest = Type.Object(
 );
 export type ConfigureSourceRequest = Static<typeof ConfigureSourceRequest>;
 
-/** Body of `…/trigger`; `backup_id` names what a restore test restores, the newest backup unless told. */
+/** Body of `…/trigger`. `backup_id` is the backup to test; the newest one by default. */
 export const TriggerRequest = Type.Object(
   { kind: CommandKind, backup_id: Type.Optional(Id("backup")) },
   strict,
@@ -167,7 +181,10 @@ export type TriggerRequest = Static<typeof TriggerRequest>;
 export const TriggerAccepted = Type.Object({ command_id: Id("command") }, strict);
 export type TriggerAccepted = Static<typeof TriggerAccepted>;
 
-/** An entry of a source's timeline; `at` is when the service recorded it. An event that began an incident tells when that ended. */
+/**
+ * An entry of a source's timeline. `at` is when the service recorded it. An event that began an
+ * incident also shows when the incident ended.
+ */
 export const TimelineItem = Type.Union([
   Type.Object(
     {
@@ -184,7 +201,9 @@ export const TimelineItem = Type.Union([
 ]);
 export type TimelineItem = Static<typeof TimelineItem>;
 
-/** What of a source's timeline to show; `trouble` is what failed, could not run or was missed. */
+/**
+ * Filter for a source's timeline. `trouble` is everything that failed, could not run or was missed.
+ */
 export const TimelineTopic = Type.Enum(["backups", "restore_tests", "trouble", "commands"]);
 export type TimelineTopic = Static<typeof TimelineTopic>;
 
@@ -192,8 +211,9 @@ export type TimelineTopic = Static<typeof TimelineTopic>;
 const Names = Type.Array(Type.String());
 
 /**
- * Something that is not as it was in the backup before, or in a restore test not as in its backup (contract, section 11).
- * `before` and `after` are the field's values; `changes` are those of the schema, where the agent sent a summary with both backups.
+ * A difference from the previous backup, or between a restore test and its backup (contract,
+ * section 11). `before` and `after` are the field's values. `changes` are schema changes, if the
+ * agent sent a summary with both backups.
  */
 export const DriftIndicator = Type.Object(
   {
@@ -203,7 +223,7 @@ export const DriftIndicator = Type.Object(
     after: Type.Unknown(),
     since: Timestamp,
     backup_id: Id("backup"),
-    /** The backup before, where it is two backups that differ. */
+    /** The previous backup, if two backups differ. */
     previous_backup_id: Type.Optional(Id("backup")),
     changes: Type.Optional(Type.Object({ added: Names, removed: Names, altered: Names }, strict)),
   },
@@ -233,8 +253,8 @@ export const RetentionReason = Type.Object(
 export type RetentionReason = Static<typeof RetentionReason>;
 
 /**
- * What stops the retention of a source until somebody has looked: many more backups in the last day than is usual, or newest ones of
- * less than half the size of one that would go.
+ * Why retention of a source is paused until a person looks: far more backups in the last day than
+ * usual, or newest backups less than half the size of one that would be removed.
  */
 export const RetentionHold = Type.Union([
   Type.Object({ reason: Type.Literal("count_rose"), last_day: Count, usual_a_day: Count }, strict),
@@ -245,7 +265,9 @@ export const RetentionHold = Type.Union([
 ]);
 export type RetentionHold = Static<typeof RetentionHold>;
 
-/** A backup as the rules see it: why it stays, or, without a reason, that it goes. */
+/**
+ * A backup as the retention rules see it: the reasons to keep it. Without a reason it is removed.
+ */
 export const RetentionDecision = Type.Object(
   {
     backup_id: Id("backup"),
@@ -254,14 +276,17 @@ export const RetentionDecision = Type.Object(
     proven_at: OrNull(Timestamp),
     keep: Type.Boolean(),
     reasons: Type.Array(RetentionReason),
-    /** When it goes, where that was announced. */
+    /** When it is removed, if announced. */
     expires_at: OrNull(Timestamp),
   },
   strict,
 );
 export type RetentionDecision = Static<typeof RetentionDecision>;
 
-/** 200 of `…/retention-preview`. The totals are of all available backups, the items a page of them, newest first. */
+/**
+ * 200 of `…/retention-preview`. The totals cover all available backups; the items are a page of
+ * them, newest first.
+ */
 export const RetentionPreview = Type.Object(
   {
     retention: OrNull(Retention),
@@ -269,7 +294,7 @@ export const RetentionPreview = Type.Object(
     keep_count: Count,
     remove_count: Count,
     remove_bytes: Count,
-    /** While it is there nothing goes. */
+    /** While this is set, nothing is removed. */
     held: OrNull(Type.Object({ since: Timestamp, hold: RetentionHold }, strict)),
     items: Type.Array(RetentionDecision),
     next_cursor: OrNull(Type.String()),
@@ -278,7 +303,7 @@ export const RetentionPreview = Type.Object(
 );
 export type RetentionPreview = Static<typeof RetentionPreview>;
 
-/** A check of a restore test, as its receipt says it. */
+/** A check of a restore test, as in its receipt. */
 export const CheckOutcome = Type.Object(
   {
     id: Type.String(),
@@ -292,7 +317,10 @@ export const CheckOutcome = Type.Object(
 );
 export type CheckOutcome = Static<typeof CheckOutcome>;
 
-/** A restore test that ran, as its receipt's statement says it; `phases` where the agent measured them. */
+/**
+ * A finished restore test, as in its receipt's statement. `phases` is present if the agent measured
+ * them.
+ */
 export const RestoreTestRecord = Type.Object(
   {
     receipt_id: Id("receipt"),
@@ -323,8 +351,8 @@ export const RestoreTestRecord = Type.Object(
 export type RestoreTestRecord = Static<typeof RestoreTestRecord>;
 
 /**
- * A time that a schedule names. `shifted` where a change of the clocks leaves that time out, so that it counts as the moment of the
- * change; `first_of_two` where clocks show it twice that day, of which the first counts.
+ * A scheduled time. `shifted`: a clock change skips that time, so it counts as the moment of the
+ * change. `first_of_two`: clocks show that time twice that day, and the first counts.
  */
 export const ScheduledTime = Type.Object(
   {
@@ -337,15 +365,18 @@ export type ScheduledTime = Static<typeof ScheduledTime>;
 
 const ScheduledTimes = Type.Object(
   {
-    /** The next five. */
+    /** The next five times. */
     next: Type.Array(ScheduledTime),
-    /** Those of the coming year that a change of the clocks touches. */
+    /** The times in the coming year that a clock change affects. */
     at_clock_changes: Type.Array(ScheduledTime),
   },
   strict,
 );
 
-/** 200 of `GET …/schedule-preview`: when the service would ask for what; null for a kind without cron fields. */
+/**
+ * 200 of `GET …/schedule-preview`: the times of the next requests; null for a kind without a cron
+ * expression.
+ */
 export const SchedulePreview = Type.Object(
   { timezone: Type.String(), backup: OrNull(ScheduledTimes), restore_test: OrNull(ScheduledTimes) },
   strict,

@@ -8,10 +8,10 @@ export interface S3Credentials {
 
 export interface RequestToSign {
   readonly method: string;
-  /** Its path is encoded already. */
+  /** With an already encoded path. */
   readonly url: URL;
   readonly region: string;
-  /** All of them are signed, so that a store refuses a request that sends others. */
+  /** All headers are signed, so the store refuses a request that sends different ones. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signedAt: Date;
 }
@@ -33,8 +33,9 @@ export async function signS3Headers(
 }
 
 /**
- * A URL with the signature in its query (the same, "Using Query Parameters"). Lengths and checksums are bound as signed headers
- * of the request: in the query, where SDKs put them, stores do not look at them.
+ * Returns a URL with the signature in its query (the same reference, "Using Query Parameters").
+ * Lengths and checksums are bound as signed headers: stores ignore them in the query, where SDKs
+ * put them.
  */
 export async function presignS3Url(
   request: RequestToSign,

@@ -19,6 +19,6 @@ test("what is escaped is read back, and a reference to no character stays as it 
 test("a million elements that never end do not hold the process up", () => {
   const started = process.cpuUsage();
   expect(xmlTexts("<Key>".repeat(1_000_000), "Key")).toEqual([]);
-  // Looked through from each of them anew it would take hours.
+  // Searching again from each of these would take hours.
   expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
 });

@@ -1,13 +1,13 @@
 /**
- * The contents of the elements of that name wherever they stand, in order. S3's answers are flat lists of elements without
- * attributes or CDATA; what is not one of those gives nothing.
+ * Returns the contents of all elements with this name, in order, wherever they are. S3's answers
+ * are flat lists of elements without attributes or CDATA; anything else yields nothing.
  */
 export function xmlElements(xml: string, name: string): string[] {
   const found: string[] = [];
   const [open, close] = [`<${name}>`, `</${name}>`];
   for (let at = xml.indexOf(open); at !== -1;) {
     const end = xml.indexOf(close, at);
-    // To look again behind each of many elements that never end would take the square of their number.
+    // Stop at the first unclosed element: searching again behind each of many takes quadratic time.
     if (end === -1) break;
     found.push(xml.slice(at + open.length, end));
     at = xml.indexOf(open, end);
@@ -15,12 +15,12 @@ export function xmlElements(xml: string, name: string): string[] {
   return found;
 }
 
-/** The texts of the elements of that name. */
+/** Returns the texts of all elements with this name. */
 export function xmlTexts(xml: string, name: string): string[] {
   return xmlElements(xml, name).map(unescapeXml);
 }
 
-/** The text of the first element of that name, or null. */
+/** Returns the text of the first element with this name, or null. */
 export function xmlText(xml: string, name: string): string | null {
   return xmlTexts(xml, name)[0] ?? null;
 }

@@ -78,7 +78,7 @@ export interface PackAgent {
   id: string;
   name: string;
   hostname: string;
-  /** Fingerprint of the current key, in wire form. */
+  /** The current key in wire form. */
   public_key: string;
   key_fingerprint: string;
   /** When the agent was attached. */

@@ -4,25 +4,30 @@ import { isObject, parseJson } from "../json/strict-json.ts";
 import { ProofError } from "../proof-error.ts";
 import { base64Text, isTypeId, sha256Hex, timestamp, typeId } from "../shapes.ts";
 
-/** What the log holds of a receipt or event: enough to bind it, nothing of what the checks saw. */
+/**
+ * What the log stores about a receipt or event: enough to bind it, and nothing that the checks saw.
+ */
 export interface Leaf {
   v: 1;
-  /** Of a receipt `backup` or `restore_test`; of an event its kind. */
+  /** For a receipt `backup` or `restore_test`; for an event its kind. */
   kind: string;
   org_id: string;
   /** `rcpt_…` or `evt_…`. */
   id: string;
-  /** Who did it: of a receipt the agent (`agent_…`); `service` where the service itself did. */
+  /**
+   * Who did it: an agent (`agent_…`), or `service` if the service itself acted. For a receipt,
+   * always the agent.
+   */
   actor_id: string;
   /** RFC 3339, UTC, milliseconds. */
   recorded_at: string;
-  /** Hex SHA-256 of the envelope's payload bytes (receipt) or of the JCS bytes of the event. */
+  /** Hex SHA-256 of the envelope's payload bytes (receipt) or of the event's JCS bytes. */
   body_sha256: string;
-  /** Of a receipt, always: the envelope's signature in standard base64. */
+  /** The envelope's signature in standard base64. Every receipt has one. */
   signature?: string;
 }
 
-/** A C2SP entry bundle gives each leaf a 16-bit length. */
+/** A C2SP entry bundle stores each leaf's length in 16 bits. */
 export const MAX_LEAF_SIZE = 65_535;
 
 const KIND = /^[a-z][a-z0-9_]{0,63}$/;
@@ -40,20 +45,26 @@ const LEAF = members(
   { signature: base64Text },
 );
 
-/** The leaf's bytes: RFC 8785 JSON with `v` added. Throws `malformed_leaf` rather than log what parseLeaf refuses. */
+/**
+ * Formats the leaf's bytes: RFC 8785 JSON with `v` added. Throws `malformed_leaf` for anything that
+ * parseLeaf would refuse.
+ */
 export function formatLeaf(fields: Omit<Leaf, "v">): Uint8Array {
   const { actor_id, body_sha256, id, kind, org_id, recorded_at, signature, v } = leafFromJson({
     ...fields,
     v: 1,
   });
-  // All of it is plain ASCII by now, so that canonical JSON is JSON with its members in this order.
+  // Everything here is plain ASCII, so canonical JSON is plain JSON with its members in this order.
   const sorted = { actor_id, body_sha256, id, kind, org_id, recorded_at, signature, v };
   const bytes = utf8(JSON.stringify(sorted));
   if (bytes.length > MAX_LEAF_SIZE) refuse(`larger than ${MAX_LEAF_SIZE} bytes`);
   return bytes;
 }
 
-/** Strict: these bytes are exactly what formatLeaf makes of the result. Throws `malformed_leaf`, `unknown_version`. */
+/**
+ * Parses a leaf strictly: the bytes must be exactly what formatLeaf makes of the result. Throws
+ * `malformed_leaf` or `unknown_version`.
+ */
 export function parseLeaf(bytes: Uint8Array): Leaf {
   if (bytes.length > MAX_LEAF_SIZE) refuse(`larger than ${MAX_LEAF_SIZE} bytes`);
   let value: unknown;
@@ -67,8 +78,8 @@ export function parseLeaf(bytes: Uint8Array): Leaf {
 }
 
 /**
- * A leaf from JSON already parsed, as it lies in a bundle. Throws `malformed_leaf`; `unknown_version` for one of a later version, of which
- * nothing is known but that it is an object and hashed as it stands.
+ * Parses a leaf from JSON that is already parsed, as in a bundle. Throws `malformed_leaf`. Throws
+ * `unknown_version` for a later version, which can only be hashed as it is.
  */
 export function leafFromJson(value: unknown): Leaf {
   const v = isObject(value) ? value["v"] : undefined;

@@ -2,10 +2,10 @@ import { listOf, members, nonEmptyText, nullOr, requireKnownShape, wholeNumber }
 import { parseJson } from "../json/strict-json.ts";
 import { sha256Hex } from "../shapes.ts";
 
-/** What `GET /v1/log/proof` answers. Hashes in hex. Nothing in it may be believed before it is verified. */
+/** The answer of `GET /v1/log/proof`. Hashes are in hex. Verify it before you believe any of it. */
 export interface LogProof {
   inclusion: { log_index: number; tree_size: number; hashes: string[] };
-  /** Null where none was asked for. */
+  /** Null if none was requested. */
   consistency: { from: number; to: number; hashes: string[] } | null;
   /** The signed note of the tree that both proofs lead to. */
   checkpoint: string;

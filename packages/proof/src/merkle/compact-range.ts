@@ -3,10 +3,16 @@ import { ProofError } from "../proof-error.ts";
 import { compactRangeCoordinates } from "./coordinates.ts";
 import { foldSubtrees, nodeHash } from "./hashing.ts";
 
-/** Told of a perfect subtree that an append completed: of 2^level leaves, the `index`th of its level. */
+/**
+ * Called for each perfect subtree that an append completes: the `index`th subtree of 2^level
+ * leaves.
+ */
 export type NodeVisitor = (level: number, index: number, hash: Hash) => void;
 
-/** The right edge of a tree: all that appending and the root need. `hashes` run left to right, largest subtree first. */
+/**
+ * The right edge of a tree: everything needed to append and to compute the root. `hashes` run left
+ * to right, the largest subtree first.
+ */
 export class CompactRange {
   #size: number;
   #hashes: Hash[];
@@ -20,7 +26,10 @@ export class CompactRange {
     return new CompactRange(0, []);
   }
 
-  /** From hashes in compactRangeCoordinates(size)'s order. Throws `out_of_range` if their number or length is wrong. */
+  /**
+   * Restores a range from hashes in the order of compactRangeCoordinates(size). Throws
+   * `out_of_range` if their number or length is wrong.
+   */
   static from(size: number, hashes: readonly Hash[]): CompactRange {
     const expected = compactRangeCoordinates(size).length;
     if (hashes.length !== expected || hashes.some((hash) => hash.length !== HASH_SIZE))
@@ -39,7 +48,10 @@ export class CompactRange {
     return this.#hashes;
   }
 
-  /** Adds one leaf's hash. `visit` is told the leaf (level 0) and then each taller subtree that it completed, in order. */
+  /**
+   * Appends one leaf's hash. Calls `visit` with the leaf (level 0), then with each taller subtree
+   * that it completed, in order.
+   */
   append(leafHash: Hash, visit?: NodeVisitor): void {
     let hash = leafHash;
     let index = this.#size;
@@ -55,7 +67,7 @@ export class CompactRange {
     this.#size++;
   }
 
-  /** The root of the tree (RFC 6962 section 2.1); EMPTY_ROOT when it has no leaf. */
+  /** The root of the tree (RFC 6962 section 2.1). EMPTY_ROOT for a tree without leaves. */
   root(): Hash {
     return foldSubtrees(this.#hashes);
   }

@@ -6,32 +6,41 @@ export interface NodeCoordinate {
   index: number;
 }
 
-/** Leaves from `start` up to but not with `end`. */
+/** Leaves from `start` to `end`, which is exclusive. */
 interface LeafRange {
   start: number;
   end: number;
 }
 
 /**
- * The perfect subtrees, left to right, that make up a tree of `size` leaves: its right edge. Sizes and indexes here are
- * safe integers (below 2^53); anything else throws `out_of_range`.
+ * The perfect subtrees, left to right, that make up a tree of `size` leaves: its right edge. Sizes
+ * and indexes here are safe integers (below 2^53); anything else throws `out_of_range`.
  */
 export function compactRangeCoordinates(size: number): NodeCoordinate[] {
   requireSize(size);
   return perfectSubtrees({ start: 0, end: size });
 }
 
-/** Every node needed to prove leaf `index` in a tree of `size`, in the order in which proveInclusion reads them. */
+/**
+ * The nodes needed to prove leaf `index` in a tree of `size`, in the order in which proveInclusion
+ * reads them.
+ */
 export function inclusionCoordinates(index: number, size: number): NodeCoordinate[] {
   return inclusionRanges(index, size).flatMap(perfectSubtrees);
 }
 
-/** Every node needed to prove that the tree of `to` extends the tree of `from`, in proveConsistency's order. */
+/**
+ * The nodes needed to prove that the tree of `to` extends the tree of `from`, in proveConsistency's
+ * order.
+ */
 export function consistencyCoordinates(from: number, to: number): NodeCoordinate[] {
   return consistencyRanges(from, to).flatMap(perfectSubtrees);
 }
 
-/** RFC 6962 section 2.1.1, PATH(m, D[n]): one range a proof hash, the leaf's sibling first. */
+/**
+ * RFC 6962 section 2.1.1, PATH(m, D[n]): one range for each hash of the proof, the leaf's sibling
+ * first.
+ */
 export function inclusionRanges(index: number, size: number): LeafRange[] {
   requireSize(size);
   if (!Number.isSafeInteger(index) || index < 0 || index >= size)
@@ -53,7 +62,7 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
   return path.reverse();
 }
 
-/** RFC 6962 section 2.1.2, PROOF(m, D[n]): one range a proof hash. */
+/** RFC 6962 section 2.1.2, PROOF(m, D[n]): one range for each hash of the proof. */
 export function consistencyRanges(from: number, to: number): LeafRange[] {
   requireSize(from);
   requireSize(to);
@@ -73,12 +82,12 @@ export function consistencyRanges(from: number, to: number): LeafRange[] {
       start = middle;
     }
   }
-  // The old root itself is known to the verifier; a subtree at the old tree's right edge is not.
+  // The verifier knows the old root itself, but not a subtree at the old tree's right edge.
   if (start > 0) path.push({ start, end });
   return path.reverse();
 }
 
-/** Cuts a range that begins on a boundary of the tree into perfect subtrees, the largest first. */
+/** Splits a range that begins on a subtree boundary into perfect subtrees, the largest first. */
 export function perfectSubtrees({ start, end }: LeafRange): NodeCoordinate[] {
   const nodes: NodeCoordinate[] = [];
   let level = 0;
@@ -92,7 +101,7 @@ export function perfectSubtrees({ start, end }: LeafRange): NodeCoordinate[] {
   return nodes;
 }
 
-/** The largest power of two below `leaves`; 1 where there is none. What is split further splits at a smaller one. */
+/** The largest power of two below `leaves`, or 1 if there is none. RFC 6962 splits a tree there. */
 function powerBelow(leaves: number): number {
   let power = 1;
   while (power * 2 < leaves) power *= 2;

@@ -14,12 +14,12 @@ export function nodeHash(left: Hash, right: Hash): Hash {
   return sha256(concatBytes(NODE_PREFIX, left, right));
 }
 
-/** The root of the tree of no leaves: SHA-256 of nothing. */
+/** The root of a tree without leaves: SHA-256 of the empty string. */
 export const EMPTY_ROOT: Hash = sha256(new Uint8Array(0));
 
 /**
- * The root over neighbouring perfect subtrees, given from left to right, each no taller than the one before: the ragged
- * right edge is folded from its right end. No hashes give EMPTY_ROOT.
+ * Computes the root over neighbouring perfect subtrees, given left to right, each no taller than
+ * the one before. The ragged right edge is folded from its right end. No hashes give EMPTY_ROOT.
  */
 export function foldSubtrees(hashes: readonly Hash[]): Hash {
   return hashes.length === 0 ? EMPTY_ROOT : hashes.reduceRight((right, left) => nodeHash(left, right));

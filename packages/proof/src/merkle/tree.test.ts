@@ -14,9 +14,12 @@ import { type NodeReader, proveConsistency, proveInclusion } from "./prove.ts";
 import { verifyConsistency } from "./verify-consistency.ts";
 import { verifyInclusion } from "./verify-inclusion.ts";
 
-/** In a browser, where the same code runs, as far as every shape of a path occurs. */
+/** The sizes used in a browser, where the same code runs: enough for every shape of a path. */
 const LARGEST = typeof window === "undefined" ? 130 : 40;
-/** Up to here every bit of every proof is flipped; above, one bit of every hash, another one each time. */
+/**
+ * Up to this size every bit of every proof is flipped; above it, one bit of every hash, a different
+ * one each time.
+ */
 const EVERY_BIT_UP_TO = 9;
 
 /** Every bit that an index here can have, one more, and the far ones of 64. */
@@ -45,13 +48,13 @@ for (const leaf of leaves) {
   edges.push(range.clone());
 }
 
-/** Reads only what the coordinates announced, in their order. */
+/** Fails if the code reads a coordinate that was not announced, or reads in another order. */
 function announced(coordinates: NodeCoordinate[]): { read: NodeReader; unread: () => number } {
   const left = [...coordinates];
   return {
     read: (level, index) => {
       const next = left.shift();
-      // Not by `expect`, which takes longer than the proof: there are tens of thousands of them.
+      // Without `expect`, which takes longer than a proof: there are tens of thousands of them.
       if (next?.level !== level || next.index !== index)
         throw new Error(`read ${level}/${index} out of turn`);
       const hash = nodes.get(key({ level, index }));
@@ -188,8 +191,9 @@ describe(`every inclusion proof of every tree up to ${LARGEST} leaves`, () => {
   });
 
   /**
-   * The size is not in the root: a proof can fit a tree of another size where the path has the same shape. RFC 9162
-   * has the size come from the same signed checkpoint as the root; the checks here are that the shape decides.
+   * The root does not contain the size: a proof can fit a tree of another size whose path has the
+   * same shape. RFC 9162 takes the size from the same signed checkpoint as the root. These tests
+   * check that the shape decides.
    */
   it("fails for another size wherever the path there has another length", () => {
     for (let size = 1; size <= 33; size++) {
@@ -212,7 +216,10 @@ describe(`every inclusion proof of every tree up to ${LARGEST} leaves`, () => {
   });
 });
 
-/** Which side each hash of the path comes in on, from the leaf up: all that the verifier takes from index and size. */
+/**
+ * The side on which each hash of the path joins, from the leaf up: all that the verifier takes from
+ * index and size.
+ */
 function proveInclusionShape(index: number, size: number): string {
   let [start, end] = [0, size];
   let shape = "";

@@ -15,8 +15,9 @@ const fail = (why: string): never => {
 };
 
 /**
- * RFC 9162 section 2.1.4.2. Returns when the tree of `to` leaves begins with the tree of `from` leaves; else throws
- * `consistency_invalid`. `from` = 0 is refused: every tree extends the empty one, so nothing would be proven.
+ * Verifies a consistency proof (RFC 9162 section 2.1.4.2). Returns if the tree of `to` leaves
+ * begins with the tree of `from` leaves; otherwise throws `consistency_invalid`. `from` = 0 is
+ * refused: every tree extends the empty one, so it would prove nothing.
  */
 export function verifyConsistency({ from, to, fromRoot, toRoot, hashes }: ConsistencyProof): void {
   if (from <= 0n || to < from) fail(`a tree of ${to} leaves cannot be shown to extend one of ${from}`);
@@ -32,7 +33,8 @@ export function verifyConsistency({ from, to, fromRoot, toRoot, hashes }: Consis
     position >>= 1n;
     last >>= 1n;
   }
-  // Where the old tree is one perfect subtree (its size a power of two), its root is the first hash, left out of the proof.
+  // If the old tree is one perfect subtree (its size is a power of two), the proof leaves out its
+  // root, which comes first.
   const [first, ...rest] = position === 0n ? [fromRoot, ...hashes] : hashes;
   if (first === undefined) return fail("the proof is empty");
   let fromRunning = first;

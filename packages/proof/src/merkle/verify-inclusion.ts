@@ -14,7 +14,10 @@ const fail = (why: string): never => {
   throw new ProofError("inclusion_invalid", why);
 };
 
-/** RFC 9162 section 2.1.3.2. Returns when the leaf is in the tree of that root; else throws `inclusion_invalid`. */
+/**
+ * Verifies an inclusion proof (RFC 9162 section 2.1.3.2). Returns if the leaf is in the tree with
+ * that root; otherwise throws `inclusion_invalid`.
+ */
 export function verifyInclusion({ leafIndex, treeSize, leafHash, rootHash, hashes }: InclusionProof): void {
   if (leafIndex < 0n || leafIndex >= treeSize)
     fail(`leaf ${leafIndex} is not in a tree of ${treeSize} leaves`);
@@ -27,7 +30,7 @@ export function verifyInclusion({ leafIndex, treeSize, leafHash, rootHash, hashe
     if (last === 0n) fail("the proof has too many hashes");
     if ((position & 1n) === 1n || position === last) {
       running = nodeHash(hash, running);
-      // A right edge that stands alone on a level is lifted until it has a left neighbour.
+      // A right edge without a sibling moves up a level until it has a left neighbour.
       while ((position & 1n) === 0n && position !== 0n) {
         position >>= 1n;
         last >>= 1n;

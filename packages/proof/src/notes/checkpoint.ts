@@ -9,11 +9,14 @@ export interface Checkpoint {
   origin: string;
   size: bigint;
   rootHash: Hash;
-  /** Opaque further lines. Attestore's logs never have any. */
+  /** Opaque extension lines. Attestore's logs never have any. */
   extensions: string[];
 }
 
-/** C2SP tlog-checkpoint: the text of the note, with its final newline. Throws `malformed_checkpoint`. */
+/**
+ * Parses the text of a C2SP tlog-checkpoint, including its final newline. Throws
+ * `malformed_checkpoint`.
+ */
 export function parseCheckpoint(text: string): Checkpoint {
   const [origin = "", sizeText = "", root = "", ...rest] = text.split("\n");
   const extensions = rest.slice(0, -1);
@@ -31,7 +34,10 @@ export function parseCheckpoint(text: string): Checkpoint {
   return { origin, size, rootHash, extensions };
 }
 
-/** The text of a checkpoint's note: what the log's key signs. Throws `malformed_checkpoint`. */
+/**
+ * Formats the text of a checkpoint's note, which the log's key signs. Throws
+ * `malformed_checkpoint`.
+ */
 export function formatCheckpoint(checkpoint: {
   origin: string;
   size: number | bigint;
@@ -45,14 +51,15 @@ export function formatCheckpoint(checkpoint: {
 }
 
 export interface OpenedCheckpoint extends Checkpoint {
-  /** The note's text, which cosignatures are over. */
+  /** The note's text. Cosignatures sign it. */
   text: string;
   cosignatures: VerifiedSignature[];
 }
 
 /**
- * A checkpoint that the log signed: openNote, and then that `log` is among those who signed and the origin is its name.
- * `cosigners` only adds what they said. Throws what openNote throws, or `malformed_checkpoint`.
+ * Opens a checkpoint that the log signed. Calls openNote, then checks that `log` is one of the
+ * signers and that the origin is its name. `cosigners` only add their cosignatures to the result.
+ * Throws what openNote throws, or `malformed_checkpoint`.
  */
 export async function openCheckpoint(
   note: string | Uint8Array,

@@ -2,13 +2,19 @@ import { concatBytes, utf8 } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 import { noteSignatureLine } from "./note.ts";
 
-/** C2SP tlog-cosignature, Ed25519: the bytes to sign. `checkpointText` is the note's text; `timestamp_s` is POSIX time. */
+/**
+ * Returns the bytes to sign for an Ed25519 cosignature (C2SP tlog-cosignature). `checkpointText` is
+ * the note's text; `timestamp_s` is POSIX time.
+ */
 export function cosignatureMessage(timestamp_s: number, checkpointText: string): Uint8Array {
   requireTimestamp(timestamp_s);
   return utf8(`cosignature/v1\ntime ${timestamp_s}\n${checkpointText}`);
 }
 
-/** The signature line of a cosignature. `signature`: the 64 bytes over cosignatureMessage of the same timestamp. */
+/**
+ * Formats the signature line of a cosignature. `signature` is the 64 bytes over cosignatureMessage
+ * with the same timestamp.
+ */
 export function cosignatureLine(
   key: { name: string; keyId: number },
   timestamp_s: number,
@@ -20,7 +26,10 @@ export function cosignatureLine(
   return noteSignatureLine(key, concatBytes(time, signature));
 }
 
-/** A `timestamped_signature` structure. Throws `malformed_cosignature`, also for a time past 2^53 - 1. */
+/**
+ * Parses a `timestamped_signature` structure. Throws `malformed_cosignature`, also for a time after
+ * 2^53 - 1.
+ */
 export function parseCosignature(bytes: Uint8Array): { timestamp_s: number; signature: Uint8Array } {
   if (bytes.length !== 72) throw new ProofError("malformed_cosignature", "a cosignature/v1 has 72 bytes");
   const timestamp_s = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));

@@ -2,9 +2,9 @@ import { fromBase64, toBase64 } from "../base64.ts";
 import { concatBytes, fromUtf8, isLongerThan } from "../bytes.ts";
 import { ProofError } from "../proof-error.ts";
 
-/** A C2SP signed note, taken apart. Nothing in it may be believed before openNote. */
+/** A parsed C2SP signed note. Call openNote before you believe any of it. */
 export interface Note {
-  /** With its final newline; what was signed. */
+  /** The signed text, including its final newline. */
   text: string;
   signatures: NoteSignature[];
 }
@@ -12,16 +12,18 @@ export interface Note {
 export interface NoteSignature {
   name: string;
   keyId: number;
-  /** After the key id. */
+  /** The bytes after the key id. */
   signature: Uint8Array;
 }
 
-/** Bytes. Room for 16 signatures of post-quantum size, which signed-note asks for. */
+/**
+ * Largest note in bytes. It has room for 16 post-quantum signatures, which signed-note asks for.
+ */
 export const MAX_NOTE_SIZE = 128 * 1024;
 const MAX_SIGNATURES = 64;
 const SIGNATURE_PREFIX = "— ";
 
-/** C2SP signed-note, format. At most 128 KiB and 64 signatures. Throws `malformed_note`. */
+/** Parses a C2SP signed note of at most 128 KiB and 64 signatures. Throws `malformed_note`. */
 export function parseNote(source: string | Uint8Array): Note {
   if (isLongerThan(source, MAX_NOTE_SIZE)) refuse(`it is larger than ${MAX_NOTE_SIZE} bytes`);
   const note = typeof source === "string" ? source : decode(source);
@@ -36,8 +38,8 @@ export function parseNote(source: string | Uint8Array): Note {
 }
 
 /**
- * A note of its text (ending in a newline) and signature lines as noteSignatureLine or cosignatureLine make them. More
- * lines may be appended to the result as they are. Throws `malformed_note`.
+ * Builds a note from its text (ending in a newline) and signature lines from noteSignatureLine or
+ * cosignatureLine. More lines may be appended to the result. Throws `malformed_note`.
  */
 export function formatNote(text: string, signatureLines: readonly string[]): string {
   const note = `${text}\n${signatureLines.join("")}`;
@@ -45,14 +47,14 @@ export function formatNote(text: string, signatureLines: readonly string[]): str
   return note;
 }
 
-/** `— name base64(key id || signature)` and a newline. */
+/** Formats `— name base64(key id || signature)` and a newline. */
 export function noteSignatureLine(key: { name: string; keyId: number }, signature: Uint8Array): string {
   const id = new Uint8Array(4);
   new DataView(id.buffer).setUint32(0, key.keyId);
   return `${SIGNATURE_PREFIX}${key.name} ${toBase64(concatBytes(id, signature))}\n`;
 }
 
-/** Key names: not empty, no Unicode space, no plus, no control character. */
+/** Key names must not be empty or contain Unicode spaces, plus signs or control characters. */
 export function isKeyName(name: string): boolean {
   return name.isWellFormed() && /^[^\p{White_Space}\p{Cc}+]+$/u.test(name);
 }

@@ -7,7 +7,7 @@ import type { NoteVerifier } from "./verifier-key.ts";
 
 export interface VerifiedSignature {
   verifier: NoteVerifier;
-  /** Of a cosignature: when its key says it saw this checkpoint, in POSIX seconds. */
+  /** For a cosignature: when its key says that it saw this checkpoint, in POSIX seconds. */
   timestamp_s?: number;
 }
 
@@ -15,13 +15,17 @@ export interface OpenedNote {
   text: string;
   /** At least one. */
   verified: VerifiedSignature[];
-  /** By keys that are not among the verifiers: ignored, as the specification asks. */
+  /**
+   * Signatures by keys that are not among the verifiers. They are ignored, as the specification
+   * requires.
+   */
   unknown: NoteSignature[];
 }
 
 /**
- * C2SP signed-note: checks every signature whose name and key id are a verifier's. Throws `malformed_note`,
- * `note_signature_invalid` if one of them does not hold, `note_signature_missing` if there is none.
+ * Opens a C2SP signed note: checks every signature whose name and key id belong to a verifier.
+ * Throws `malformed_note`, `note_signature_invalid` if one of them is wrong, or
+ * `note_signature_missing` if there is none.
  */
 export async function openNote(
   source: string | Uint8Array,

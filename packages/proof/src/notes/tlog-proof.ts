@@ -4,9 +4,9 @@ import { parseDecimal } from "../decimal.ts";
 import { ProofError } from "../proof-error.ts";
 import { parseNote } from "./note.ts";
 
-/** C2SP tlog-proof. Nothing in it may be believed before the checkpoint is opened and the proof verified. */
+/** A C2SP tlog-proof. Open the checkpoint and verify the proof before you believe any of it. */
 export interface TlogProof {
-  /** Not authenticated by anything. */
+  /** Not authenticated. */
   extra?: Uint8Array;
   index: bigint;
   hashes: Hash[];
@@ -17,7 +17,7 @@ export interface TlogProof {
 const HEADER = "c2sp.org/tlog-proof@v1";
 const MAX_HASHES = 64;
 
-/** The text of a `.tlog-proof` file. Throws `malformed_tlog_proof`. */
+/** Formats a `.tlog-proof` file. Throws `malformed_tlog_proof`. */
 export function formatTlogProof({ extra, index, hashes, checkpoint }: TlogProof): string {
   const lines = [
     HEADER,
@@ -30,7 +30,7 @@ export function formatTlogProof({ extra, index, hashes, checkpoint }: TlogProof)
   return text;
 }
 
-/** Throws `malformed_tlog_proof`. */
+/** Parses a `.tlog-proof` file. Throws `malformed_tlog_proof`. */
 export function parseTlogProof(text: string): TlogProof {
   const end = text.indexOf("\n\n");
   if (end < 0) refuse("no empty line before the checkpoint");

@@ -5,10 +5,13 @@ import { publicKeyFromBytes } from "../keys/public-key.ts";
 import { ProofError } from "../proof-error.ts";
 import { isKeyName } from "./note.ts";
 
-/** `ed25519`: a signature of the note's text (type 0x01). `cosignature/v1`: a timestamped one of a checkpoint (0x04). */
+/**
+ * `ed25519`: a signature over the note's text (type 0x01). `cosignature/v1`: a timestamped
+ * signature over a checkpoint (0x04).
+ */
 export type NoteAlgorithm = "ed25519" | "cosignature/v1";
 
-/** Whom to believe about notes. Made by noteVerifier or parseVerifierKey. */
+/** A key that is trusted to sign notes. Use noteVerifier or parseVerifierKey to make one. */
 export interface NoteVerifier {
   name: string;
   keyId: number;
@@ -25,7 +28,7 @@ export function noteKeyId(name: string, algorithm: NoteAlgorithm, publicKey: Uin
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0);
 }
 
-/** Throws `malformed_key`. */
+/** Makes a verifier. Throws `malformed_key`. */
 export function noteVerifier(name: string, algorithm: NoteAlgorithm, publicKey: Uint8Array): NoteVerifier {
   if (!isKeyName(name))
     throw new ProofError("malformed_key", "a note's key name has no spaces and no plus sign");
@@ -34,7 +37,7 @@ export function noteVerifier(name: string, algorithm: NoteAlgorithm, publicKey: 
   return { name, keyId: noteKeyId(name, algorithm, publicKey), algorithm, publicKey };
 }
 
-/** A vkey: `<name>+<8 hex digits>+<base64 of type and key>`. Throws `malformed_key`. */
+/** Parses a vkey: `<name>+<8 hex digits>+<base64 of type and key>`. Throws `malformed_key`. */
 export function parseVerifierKey(text: string): NoteVerifier {
   const [, name = "", id = "", encoded = ""] =
     /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
@@ -51,7 +54,7 @@ export function parseVerifierKey(text: string): NoteVerifier {
   return verifier;
 }
 
-/** What parseVerifierKey takes. */
+/** Formats the text that parseVerifierKey accepts. */
 export function formatVerifierKey({ name, keyId, algorithm, publicKey }: NoteVerifier): string {
   return `${name}+${formatKeyId(keyId)}+${toBase64(concatBytes(Uint8Array.of(TYPE_BYTE[algorithm]), publicKey))}`;
 }

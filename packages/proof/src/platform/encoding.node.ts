@@ -5,12 +5,12 @@ const view = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byte
 export const encodeHex = (bytes: Uint8Array): string => view(bytes).toString("hex");
 export const encodeBase64 = (bytes: Uint8Array): string => view(bytes).toString("base64");
 
-/** For text already known to be of the alphabet. */
+/** The text must already be known to be of the alphabet. */
 export const decodeHex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "hex"));
 
-/** Null for what is not base64 at all; lax otherwise. */
+/** Null if the text is not base64. Otherwise lax. */
 export function decodeBase64(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, "base64");
-  // No Buffer, whose `slice` and JSON differ from the browser's.
+  // Not a Buffer: its `slice` and JSON differ from a browser's Uint8Array.
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -1,4 +1,7 @@
-/* FIPS 180-4. Written out because WebCrypto's digest is asynchronous and a Merkle tree wants a plain function. */
+/*
+ * FIPS 180-4. Written out because WebCrypto's digest is asynchronous and a Merkle tree needs a
+ * synchronous function.
+ */
 
 const primes = (count: number): number[] => {
   const found: number[] = [];
@@ -6,7 +9,10 @@ const primes = (count: number): number[] => {
   return found;
 };
 
-/** The first 32 bits of the fractional part of the root. 53 bits of double leave 32 exact ones for these roots. */
+/**
+ * The first 32 bits of the root's fractional part. A double's 53 bits hold 32 exact ones for these
+ * roots.
+ */
 const fraction = (root: number): number => ((root - Math.floor(root)) * 2 ** 32) | 0;
 
 const ROUND = Int32Array.from(primes(64), (p) => fraction(Math.cbrt(p)));

@@ -1,6 +1,9 @@
 const P256 = { name: "ECDSA", namedCurve: "P-256" };
 
-/** WebCrypto takes only views of unshared memory, which TypeScript cannot see of a plain Uint8Array. */
+/**
+ * WebCrypto accepts only views of unshared memory, which TypeScript cannot tell for a plain
+ * Uint8Array.
+ */
 const own = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(bytes);
 
 /** `key`: 32 bytes. `signature`: 64 bytes. */

@@ -1,7 +1,10 @@
 import { createPublicKey, verify, type KeyObject, type VerifyKeyObjectInput } from "node:crypto";
 
 const MAX_KEYS = 1024;
-/** Importing a key each time costs a third of the rate. Oldest entry out first. */
+/**
+ * Cache of imported keys: importing a key each time costs a third of the rate. The oldest entry is
+ * evicted first.
+ */
 const keys = new Map<string, KeyObject>();
 
 /** `key`: 32 bytes. `signature`: 64 bytes. Runs in the thread pool. */
@@ -12,7 +15,7 @@ export function verifyEd25519(key: Uint8Array, message: Uint8Array, signature: U
       format: "jwk",
     }),
   );
-  // The key by itself: inside options it costs Node an exception, thrown and caught, each time.
+  // Pass the key directly: inside options, Node throws and catches an exception on each call.
   return verifyAsync(null, message, object, signature);
 }
 

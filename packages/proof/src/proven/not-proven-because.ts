@@ -1,25 +1,28 @@
 /**
- * The rule by which a source is proven, for everything that says so: the newest finished backup, or one that is not older than the source's
- * RPO, has passed a restore test, at most PROOF_AGE_S ago; and no restore test has failed since, unless a backup at least as new as the
- * one that failed has passed after it.
+ * The one rule for when a source is proven. The newest finished backup, or one no older than the
+ * source's RPO, passed a restore test at most PROOF_AGE_S ago. No restore test has failed since,
+ * unless a backup at least as new as the failed one passed afterwards.
  */
 
-/** The RPO of a source that has no objective for it, seconds. */
+/** The RPO in seconds of a source without an objective. */
 export const DEFAULT_RPO_S = 36 * 3600;
-/** A proof counts for so long, seconds. */
+/** How long a passed restore test counts, in seconds. */
 export const PROOF_AGE_S = 7 * 86_400;
 
-/** What is known of a source's backups and restore tests. Times are milliseconds since 1970, never later than they were recorded. */
+/**
+ * What is known about a source's backups and restore tests. Times are milliseconds since 1970,
+ * never later than their recording.
+ */
 export interface ProofFacts {
-  /** Whether there is any finished backup. */
+  /** Whether any backup finished. */
   hasBackup: boolean;
-  /** Whether a restore test has ever passed. */
+  /** Whether a restore test ever passed. */
   everPassed: boolean;
-  /** Of the backups that passed a restore test at most PROOF_AGE_S ago the newest. */
+  /** The newest of the backups that passed a restore test at most PROOF_AGE_S ago. */
   passed: { isNewest: boolean; finishedAt: number } | null;
-  /** Whether a restore test failed after which no backup as new as that one has passed. */
+  /** Whether a restore test failed and no backup at least as new has passed since. */
   failed: boolean;
-  /** The source's objective, seconds. */
+  /** The source's RPO, in seconds. */
   rpo_s: number | undefined;
 }
 
@@ -32,7 +35,7 @@ export const NOT_PROVEN = [
 ] as const;
 export type NotProvenBecause = (typeof NOT_PROVEN)[number];
 
-/** Null for a source that is proven. */
+/** Null if the source is proven. */
 export function notProvenBecause(facts: ProofFacts, now: number): NotProvenBecause | null {
   const { hasBackup, everPassed, passed, failed, rpo_s = DEFAULT_RPO_S } = facts;
   if (!hasBackup) return "never_backed_up";

@@ -1,21 +1,30 @@
 import { type NotProvenBecause, notProvenBecause, PROOF_AGE_S } from "./not-proven-because.ts";
 
-/** Backups that are remembered: a restore test of an older one neither proves a source nor clears a failure. */
+/**
+ * How many backups are kept. A restore test of an older one neither proves a source nor clears a
+ * failure.
+ */
 const REMEMBERED = 1000;
-/** Older than every backup that is known. */
+/** Marks a backup that is older than all known ones. */
 const UNKNOWN = -1;
 
 interface Tested {
-  /** The backup's place in the order in which backups were recorded. */
+  /** The backup's position in recording order. */
   order: number;
   at: number;
 }
 
-/** A source's backups and restore tests, given in the order in which they were recorded; times are milliseconds since 1970. */
+/**
+ * Collects a source's backups and restore tests, given in recording order. Times are milliseconds
+ * since 1970.
+ */
 export class ProofHistory {
   readonly #backups = new Map<string, { order: number; finishedAt: number }>();
   #count = 0;
-  /** None of these is of a backup as new as another's, and as late: whichever counts in the end is among them. */
+  /**
+   * Keeps only tests that no other test beats in both the backup's age and the time of recording.
+   * The one that counts in the end is always among them.
+   */
   #passed: Tested[] = [];
   #failed: Tested | null = null;
   #everPassed = false;
@@ -42,7 +51,7 @@ export class ProofHistory {
     this.#passed = [...this.#passed.filter((known) => known.order > order || known.at > at), { order, at }];
   }
 
-  /** Null where the source is proven at that moment. */
+  /** Null if the source is proven at that moment. */
   notProvenBecause(now: number, rpo_s: number | undefined): NotProvenBecause | null {
     const order = Math.max(
       UNKNOWN,

@@ -8,7 +8,10 @@ import { parseVerifierKey } from "../notes/verifier-key.ts";
 import { ProofError } from "../proof-error.ts";
 import { base64Text, sha256Hex } from "../shapes.ts";
 
-/** A receipt with its proof that it is in the log: JSON. What it says of keys is a claim, never trusted. */
+/**
+ * A receipt with the proof that it is in the log, as JSON. The keys in it are claims and never
+ * trusted.
+ */
 export interface ReceiptBundle {
   envelope: EnvelopeJson;
   /** The agent's key in wire form: base64 of 32 bytes (Ed25519) or of a 91-byte SPKI (P-256). */
@@ -21,7 +24,7 @@ export interface ReceiptBundle {
   log: { origin: string; verifier_key: string };
 }
 
-/** Bytes of the JSON text. */
+/** The largest JSON text, in bytes. */
 export const MAX_BUNDLE_SIZE = 2 * MAX_ENVELOPE_SIZE;
 
 const BUNDLE = members({
@@ -37,7 +40,10 @@ const BUNDLE = members({
   log: members({ origin: nonEmptyText, verifier_key: nonEmptyText }),
 });
 
-/** The JSON text of a bundle; its form only. Members of a later version are let pass. Throws `malformed_*` of what is malformed. */
+/**
+ * Parses the JSON text of a bundle and checks its form only. Members of a later version are
+ * ignored. Throws `malformed_*`.
+ */
 export function parseBundle(source: string | Uint8Array): ReceiptBundle {
   requireSize(source);
   return bundleFromJson(parseJson(source));
@@ -56,8 +62,9 @@ export function bundleFromJson(value: unknown): ReceiptBundle {
 export type Receipt = { envelope: Envelope } | { bundle: ReceiptBundle };
 
 /**
- * A file that holds an envelope or a bundle, told apart by their members. Throws `not_a_receipt`, `malformed_json` or
- * `malformed_utf8` when it is neither, and else what is malformed in it.
+ * Parses a file that holds an envelope or a bundle and tells them apart by their members. Throws
+ * `not_a_receipt`, `malformed_json` or `malformed_utf8` if it is neither, otherwise the
+ * `malformed_*` of the part that is wrong.
  */
 export function parseReceipt(source: string | Uint8Array): Receipt {
   requireSize(source);

@@ -5,18 +5,19 @@ import { ProofError } from "../proof-error.ts";
 import type { ReceiptBundle } from "./bundle.ts";
 import { failed, held, notChecked, type ReceiptCheck } from "./check.ts";
 
-/** Who of the witnesses asked for cosigned a checkpoint, and when by their own clocks. */
+/** Which of the requested witnesses cosigned a checkpoint, and when by their own clocks. */
 export interface Cosignatures {
   seen: { name: string; at: string }[];
-  /** Names of those that said nothing. */
+  /** Names of the witnesses without a cosignature. */
   silent: string[];
-  /** A cosignature of theirs that does not hold. */
+  /** Why one of their cosignatures is invalid, or null. */
   fault: string | null;
 }
 
 /**
- * Who of these witnesses says to have seen this checkpoint (C2SP tlog-cosignature). A witness counts once, however often its line or its
- * key is given. Throws `malformed_key` for a key that is no witness's, `malformed_note`.
+ * Returns which of these witnesses cosigned this checkpoint (C2SP tlog-cosignature). A witness
+ * counts once, even if its line or key is given several times. Throws `malformed_key` for a key
+ * that is not a witness's, or `malformed_note`.
  */
 export async function readCosignatures(
   checkpoint: string,
@@ -43,7 +44,10 @@ export async function readCosignatures(
   };
 }
 
-/** One that says nothing contradicts nothing: with fewer than `required` the question stays open. */
+/**
+ * A missing cosignature is no contradiction: with fewer than `required`, the result is not checked
+ * rather than failed.
+ */
 export async function checkCosignatures(
   { checkpoint }: Pick<ReceiptBundle, "checkpoint">,
   witnesses: readonly NoteVerifier[],
@@ -71,7 +75,7 @@ function requireWitnesses(witnesses: readonly NoteVerifier[]): void {
     throw new ProofError("malformed_key", `the key of ${other.name} is a log's, not a witness's`);
 }
 
-/** Seconds that no date can show are shown as they are. */
+/** Seconds outside the range of a date are shown as a number. */
 function utc(timestamp_s: number): string {
   const at = new Date(timestamp_s * 1000);
   return Number.isNaN(at.getTime()) ? `${timestamp_s} s` : at.toISOString().replace(".000Z", "Z");

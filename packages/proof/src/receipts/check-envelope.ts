@@ -7,7 +7,7 @@ import { failed, held, notChecked, type ReceiptCheck, refusal } from "./check.ts
 import { readStatement } from "./parse-statement.ts";
 import { PAYLOAD_TYPE, type Statement } from "./statement.ts";
 
-/** What the envelope alone shows. `statement` is there only if the signature over it holds. */
+/** What the envelope alone shows. `statement` is set only if its signature is valid. */
 export async function checkEnvelope(
   envelope: Envelope,
   key: PublicKey | undefined,

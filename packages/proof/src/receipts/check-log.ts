@@ -15,7 +15,7 @@ import { receiptKind, type Statement } from "./statement.ts";
 
 const NEEDS_LOG_KEY = "the log's verifier key is needed, from somewhere other than this file";
 
-/** That the leaf speaks of this envelope, and of what its statement says. */
+/** Checks that the leaf covers this envelope and agrees with its statement. */
 export function checkLeaf(
   bundle: ReceiptBundle,
   envelope: Envelope,
@@ -47,7 +47,7 @@ export function checkLogKey({ log }: ReceiptBundle, logKey: NoteVerifier | undef
   return held("log_key", log.verifier_key);
 }
 
-/** The checkpoint and the proof that leads from the leaf to it. */
+/** Checks the checkpoint, and the proof from the leaf to it. */
 export async function checkInclusion(
   bundle: ReceiptBundle,
   logKey: NoteVerifier | undefined,

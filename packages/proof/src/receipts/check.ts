@@ -12,7 +12,7 @@ export type CheckId =
   | "inclusion"
   | "cosignatures";
 
-/** One line of the checklist. `detail` says what was compared, or what is needed to check it. */
+/** One line of the checklist. `detail` says what was compared, or what is missing for the check. */
 export interface ReceiptCheck {
   id: CheckId;
   title: string;
@@ -20,7 +20,7 @@ export interface ReceiptCheck {
   detail: string;
 }
 
-/** Of what is checked, not of what came out: each stands beside "failed" too. */
+/** The title names the subject and not the result, because it also appears next to "failed". */
 const TITLES: Record<CheckId, string> = {
   signature: "signature of the agent's key over the payload",
   keyid: "key that the envelope names",
@@ -55,7 +55,10 @@ export const notChecked = (id: CheckId, detail: string): ReceiptCheck => ({
   detail,
 });
 
-/** The ProofError that `check` throws, or undefined. Anything else thrown is a defect and goes on. */
+/**
+ * Returns the ProofError that `check` throws, or undefined. Any other error is a defect and is
+ * rethrown.
+ */
 export async function refusal(check: () => Promise<unknown> | void): Promise<ProofError | undefined> {
   try {
     await check();

@@ -1,12 +1,12 @@
-/** What a check saw, as a restore-test receipt has it. */
+/** A check's observations, as a restore-test receipt has them. */
 interface Observed {
   readonly id: string;
   readonly observed: Readonly<Record<string, unknown>>;
 }
 
 /**
- * How many tables' rows nobody counted, as a restore test's own checks say: of those it is known that they are there and can be
- * read, and no more.
+ * The number of tables whose rows were not counted, according to the restore test's own checks. For
+ * these it is only known that they exist and can be read.
  */
 export function tablesNotCounted(checks: readonly Observed[]): number {
   return checks.reduce((sum, { id, observed }) => {

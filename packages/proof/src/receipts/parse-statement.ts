@@ -8,33 +8,40 @@ import type { Statement } from "./statement.ts";
 
 export type ParsedStatement = { ok: true; statement: Statement } | { ok: false; issues: Issue[] };
 
-/** What a verifier makes of a payload. Without `statement` it is either wrong (`issues`) or of a later version (`later`). */
+/**
+ * The result of reading a payload. Without `statement`, the payload is either wrong (`issues`) or
+ * of a later version (`later`).
+ */
 export interface ReadStatement {
   statement?: Statement;
   issues: Issue[];
-  /** Types, digests and names that are not known here: whether the statement is a good one cannot be told. */
+  /**
+   * Unknown types, digests and names. With these, nobody can tell whether the statement is valid.
+   */
   later: Issue[];
-  /** Fields that are not known here. Nothing was looked for in them. */
+  /** Unknown fields. Their contents were not checked. */
   added: Issue[];
 }
 
 /**
- * The payload of a receipt that is to be recorded, or that was just made. All or a list of what is wrong, each with a JSON Pointer;
- * never throws. Refused are unknown fields, members that stand twice, a subject that is not the predicate's backup, an end before the
- * beginning, and `result: "passed"` without a check or with one that failed.
+ * Parses the payload of a receipt that is about to be recorded. Returns the whole statement, or a
+ * list of issues with JSON Pointers; never throws. Refuses unknown fields, duplicate members, a
+ * subject that is not the predicate's backup, an end before the beginning, and `result: "passed"`
+ * without a check or with a failed one.
  */
 export function parseStatement(payload: Uint8Array): ParsedStatement {
   return parse(payload, statementIssues);
 }
 
-/** The same of a receipt that is recorded already: older services took any order of its times. */
+/** Parses a receipt that is already recorded: older services accepted its times in any order. */
 export function parseRecordedStatement(payload: Uint8Array): ParsedStatement {
   return parse(payload, recordedStatementIssues);
 }
 
 /**
- * The payload of a receipt that is to be verified: give it the bytes whose signature was verified. Fields that a later version added
- * are passed over, as in-toto asks, and what has another type, digest or name than is known here is `later`. Never throws.
+ * Parses the payload of a receipt for verification. Pass the bytes whose signature was verified.
+ * Ignores fields that a later version added, as in-toto requires. Unknown types, digests and names
+ * are `later`. Never throws.
  */
 export function readStatement(payload: Uint8Array): ReadStatement {
   const value = jsonOf(payload);
@@ -61,7 +68,10 @@ function jsonOf(payload: Uint8Array): { json: unknown } | { issue: Issue } {
   }
 }
 
-/** The payload bytes to sign: canonical JSON. Throws `statement_invalid` for what parseStatement would refuse. */
+/**
+ * Returns the payload bytes to sign: canonical JSON. Throws `statement_invalid` for anything that
+ * parseStatement refuses.
+ */
 export function formatStatement(statement: Statement): Uint8Array {
   const payload = utf8(canonicalJson(statement));
   const parsed = parseStatement(payload);

@@ -89,22 +89,25 @@ const statements: ReadonlyMap<unknown, Shape> = new Map([
 ]);
 const anyStatement = statement(anyObject);
 
-/** All that is wrong with a value as a statement; nothing when it is one. */
+/** Returns all that is wrong with a value as a statement; empty if it is valid. */
 export function statementIssues(value: unknown): Issue[] {
   const { all } = sortedIssues(value, shapeOf(value));
   return all.length > 0 ? all : [...contradictions(value), ...timeIssues(value)];
 }
 
-/** The same of what was recorded before anybody looked at the order of its times. */
+/** The same for a statement that was recorded before the order of its times was checked. */
 export function recordedStatementIssues(value: unknown): Issue[] {
   const { all } = sortedIssues(value, shapeOf(value));
   return all.length > 0 ? all : contradictions(value);
 }
 
-/** What is wrong, what a later version named that is not known here, and what it added, in which nothing is looked for. */
+/**
+ * Returns what is wrong, the unknown names that a later version may define, and the unknown fields,
+ * which are not checked.
+ */
 export function readingIssues(value: unknown): Record<"wrong" | "later" | "added", Issue[]> {
   const { wrong, unknownNames, unknownMembers } = sortedIssues(value, shapeOf(value));
-  // What a statement of another type has to look like is not known here.
+  // The shape of a statement of another type is unknown.
   const ofOtherType = unknownNames.filter(({ path }) => path === "/_type" || path === "/predicateType");
   if (ofOtherType.length > 0) return { wrong: [], later: ofOtherType, added: [] };
   const later = [...unknownNames, ...otherDigests(value)];
@@ -117,7 +120,7 @@ export function readingIssues(value: unknown): Record<"wrong" | "later" | "added
   };
 }
 
-/** A subject with digests, and none that is known here. */
+/** Whether a subject has digests, all of unknown kinds. */
 function otherDigests(value: unknown): Issue[] {
   const subjects = isObject(value) ? value["subject"] : undefined;
   const subject: unknown = Array.isArray(subjects) ? subjects[0] : undefined;
@@ -131,7 +134,7 @@ function shapeOf(value: unknown): Shape {
   return statements.get(type) ?? anyStatement;
 }
 
-/** Both times are of one width, so that their order is that of their texts. */
+/** Both times have the same width, so comparing their texts compares the times. */
 function timeIssues(value: unknown): Issue[] {
   const { started_at, finished_at } = (value as Statement).predicate;
   return finished_at < started_at
@@ -139,14 +142,14 @@ function timeIssues(value: unknown): Issue[] {
     : [];
 }
 
-/** For a value that has the shape. */
+/** The value must already have the shape. */
 function contradictions(value: unknown): Issue[] {
   const { subject, predicate } = value as Statement;
   const issues: Issue[] = [];
   if (subject[0].name !== predicate.backup_id)
     issues.push({ path: "/predicate/backup_id", message: "is not the backup that the subject names" });
   if (!("result" in predicate) || predicate.result !== "passed") return issues;
-  // A pass that no check stands behind, or that one speaks against, is not a pass.
+  // A pass needs at least one check, and none that failed.
   if (predicate.checks.length === 0)
     issues.push({ path: "/predicate/result", message: 'is "passed" without any check' });
   if (predicate.checks.some(({ result }) => result !== "passed"))

@@ -1,17 +1,17 @@
-/** DSSE payload type of in-toto. */
+/** in-toto's DSSE payload type. */
 export const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 export const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 export const PREDICATE_BACKUP = "https://attestore.dev/backup/v1";
 export const PREDICATE_RESTORE_TEST = "https://attestore.dev/restore-test/v1";
 
-/** in-toto attestation v1, about one backup. */
+/** An in-toto attestation v1 about one backup. */
 export type Statement = BackupStatement | RestoreTestStatement;
 export type BackupStatement = StatementOf<typeof PREDICATE_BACKUP, BackupPredicate>;
 export type RestoreTestStatement = StatementOf<typeof PREDICATE_RESTORE_TEST, RestoreTestPredicate>;
 
 interface StatementOf<Type extends string, Predicate> {
   _type: typeof STATEMENT_TYPE;
-  /** The backup: its id, and the SHA-256 of its ciphertext in hex. */
+  /** The backup: its id, and the hex SHA-256 of its ciphertext. */
   subject: [{ name: string; digest: { sha256: string } }];
   predicateType: Type;
   predicate: Predicate;
@@ -23,11 +23,11 @@ interface Run {
   source_id: string;
   /** The same as the subject's name. */
   backup_id: string;
-  /** RFC 3339, UTC, milliseconds, as all times here. */
+  /** RFC 3339, UTC, with milliseconds, like all times here. */
   started_at: string;
   finished_at: string;
   agent_version: string;
-  /** SHA-256 (hex) of the payload of the receipt that this agent made before; null for its first. */
+  /** SHA-256 (hex) of the payload of this agent's previous receipt; null for its first. */
   previous_receipt_sha256: string | null;
 }
 
@@ -50,7 +50,7 @@ export interface RestoreTestPredicate extends Run {
     engine: string;
     engine_version: string;
     image_digest?: string;
-    /** What kept the restore's programs from the rest of the host; see docs/sandboxes.md. */
+    /** What isolated the restore's programs from the rest of the host; see docs/sandboxes.md. */
     isolation?: "unit" | "namespaces" | "user" | "none";
   };
   result: "passed" | "failed";
@@ -61,7 +61,7 @@ export interface RestoreTestPredicate extends Run {
 
 export interface CheckOutcome {
   id: string;
-  /** Of the check as the agent's host defines it, in hex. */
+  /** Hex digest of the check as the agent's host defines it. */
   definition_sha256: string;
   observed: Record<string, unknown>;
   expectation: string;
@@ -69,7 +69,7 @@ export interface CheckOutcome {
   duration_ms: number;
 }
 
-/** Of a receipt's record, its leaf and its list filter. */
+/** The kind in a receipt's record, its leaf and its list filter. */
 export type ReceiptKind = "backup" | "restore_test";
 
 export function receiptKind(statement: Statement): ReceiptKind {

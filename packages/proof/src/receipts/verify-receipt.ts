@@ -10,34 +10,47 @@ import { checkInclusion, checkLeaf, checkLogKey } from "./check-log.ts";
 import type { Statement } from "./statement.ts";
 
 export type VerifyReceiptInput = ({ envelope: Envelope } | { bundle: ReceiptBundle }) & {
-  /** The agent's, from whoever is trusted to know it; never from the bundle. Without it nothing can be true. */
+  /**
+   * The agent's key from a trusted place, never from the bundle. Without it the verdict cannot be
+   * `true`.
+   */
   publicKey?: PublicKey | undefined;
-  /** The log's, likewise. */
+  /** The log's key, also from a trusted place. */
   logKey?: NoteVerifier | undefined;
-  /** Witnesses' keys (`cosignature/v1`), likewise. Given any, who of them cosigned the bundle's checkpoint is checked too. */
+  /**
+   * Witnesses' keys (`cosignature/v1`), also from a trusted place. If there are any, their
+   * cosignatures are checked too.
+   */
   witnessKeys?: readonly NoteVerifier[] | undefined;
-  /** How many of them `true` needs; all unless told. With 0 what they say is shown, and only a bad cosignature counts. */
+  /**
+   * How many witnesses `true` needs; by default all. With 0, cosignatures are shown, and only an
+   * invalid one changes the verdict.
+   */
   requireWitnesses?: number | undefined;
   /** Hex SHA-256 of the ciphertext at hand, to compare with the subject's digest. */
   ciphertextSha256?: string | undefined;
-  /** Whether `true` needs the log's part too. Default: of a bundle yes, of an envelope, which has no such part, no. */
+  /**
+   * Whether `true` also needs the log's part. By default yes for a bundle and no for an envelope,
+   * which has no such part.
+   */
   requireLog?: boolean | undefined;
 };
 
 export interface ReceiptVerdict {
   /**
-   * `false`: something was checked and did not hold. `true`: everything asked for was checked and held. `cannot_tell`:
-   * nothing failed, but something needed was missing. It is about the receipt: a true receipt may say that a test failed.
+   * `false`: a check failed. `true`: every requested check passed. `cannot_tell`: nothing failed,
+   * but something required was missing. The verdict is about the receipt: a true receipt may say
+   * that a restore test failed.
    */
   verdict: "true" | "false" | "cannot_tell";
-  /** Only when the signature over it holds. */
+  /** Set only if the signature over it is valid. */
   statement?: Statement;
   checks: ReceiptCheck[];
 }
 
 /**
- * Checks a receipt against keys from outside it. Never throws over what the receipt holds; `malformed_key` for a witness's key that is
- * none.
+ * Verifies a receipt with keys from outside it. Never throws over the receipt's contents. Throws
+ * `malformed_key` for a key that is not a witness's.
  */
 export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptVerdict> {
   const bundle = "bundle" in input ? input.bundle : undefined;
@@ -74,7 +87,9 @@ export async function verifyReceipt(input: VerifyReceiptInput): Promise<ReceiptV
 
 const LOG_CHECKS: readonly CheckId[] = ["log_key", "checkpoint", "inclusion"];
 
-/** One that failed decides; else one that is needed and was not checked does. */
+/**
+ * A failed check decides the verdict. Without one, a required check that was not done decides it.
+ */
 function decide(
   checks: readonly ReceiptCheck[],
   needed: { requireLog: boolean; requireCiphertext: boolean; requireWitnesses: boolean },

@@ -13,25 +13,31 @@ import { sha256 } from "#sha256";
 
 export const PREDICATE_KEY_ROTATION = "https://attestore.dev/key-rotation/v1";
 
-/** A change of an agent's signing key: two DSSE envelopes over one in-toto statement, whose subject is the new key. */
+/**
+ * A change of an agent's signing key: two DSSE envelopes over one in-toto statement, whose subject
+ * is the new key.
+ */
 export interface KeyRotationJson {
-  /** The old key vouches for the new one. */
+  /** Signed by the old key, which vouches for the new one. */
   by_old: EnvelopeJson;
-  /** The new key is held, not only named. */
+  /** Signed by the new key, which shows that the agent holds it. */
   by_new: EnvelopeJson;
 }
 
-/** What both keys signed. */
+/** The statement that both keys signed. */
 export interface KeyRotation {
   orgId: string;
   agentId: string;
-  /** By the agent's clock: what it signed before, it signed with the old key, and everything after with the new one. */
+  /**
+   * By the agent's clock: the old key signed everything before this time, and the new key
+   * everything after it.
+   */
   rotatedAt: string;
   before: PublicKey;
   after: PublicKey;
 }
 
-/** Of the file or of a member of it. */
+/** Largest file, or member of it, in bytes. */
 export const MAX_KEY_ROTATION_SIZE = 32 * 1024;
 
 const ROTATION = members({ by_old: anyObject, by_new: anyObject }, { v: oneOf(1) });
@@ -58,14 +64,20 @@ const STATEMENT = members({
   predicate: PREDICATE,
 });
 
-/** A rotation's file, as `attestore keys rotate signing` writes it. Throws ProofError; nothing is verified by it. */
+/**
+ * Parses a rotation's file, as `attestore keys rotate signing` writes it. Verifies nothing. Throws
+ * ProofError.
+ */
 export function parseKeyRotation(source: Uint8Array | string): KeyRotationJson {
   if (isLongerThan(source, MAX_KEY_ROTATION_SIZE))
     throw malformed(`it is larger than ${MAX_KEY_ROTATION_SIZE} bytes`);
   return keyRotationFromJson(parseJson(source));
 }
 
-/** The same of JSON that is parsed already. Members that are not known are passed over. Throws `malformed_rotation`, `malformed_envelope`, `unknown_version`. */
+/**
+ * Parses a rotation from JSON that is already parsed. Ignores unknown members. Throws
+ * `malformed_rotation`, `malformed_envelope` or `unknown_version`.
+ */
 export function keyRotationFromJson(value: unknown): KeyRotationJson {
   requireKnownShape(value, ROTATION, "malformed_rotation", "the rotation");
   const { by_old, by_new } = value as KeyRotationJson;
@@ -74,8 +86,9 @@ export function keyRotationFromJson(value: unknown): KeyRotationJson {
 }
 
 /**
- * What a rotation says, once both keys are shown to have signed it. It makes neither key trusted by itself: whoever trusts one of
- * them may trust the other. Throws `malformed_rotation`, `malformed_envelope`, `malformed_key`, `envelope_signature_invalid`,
+ * Returns the contents of a rotation after verifying that both keys signed it. The rotation alone
+ * makes neither key trusted, but anyone who trusts one may trust the other. Throws
+ * `malformed_rotation`, `malformed_envelope`, `malformed_key`, `envelope_signature_invalid` or
  * `envelope_keyid_mismatch`.
  */
 export async function verifyKeyRotation({ by_old, by_new }: KeyRotationJson): Promise<KeyRotation> {

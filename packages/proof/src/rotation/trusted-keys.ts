@@ -2,17 +2,21 @@ import type { PublicKey } from "../keys/public-key.ts";
 import { sshFingerprint } from "../keys/ssh.ts";
 import type { KeyRotation } from "./key-rotation.ts";
 
-/** A key that somebody trusts, or that one of those led to. */
+/** A trusted key, or one that a trusted key's rotations lead to. */
 export interface TrustedKey {
   publicKey: PublicKey;
   fingerprint: string;
-  /** Another key took its place then: what it signed says that it ended no later. Null while it is in use, as far as is known. */
+  /**
+   * When another key replaced it: runs signed with it ended no later. Null while the key is in use,
+   * as far as is known.
+   */
   replacedAt: string | null;
 }
 
 /**
- * The keys of one agent that follow from a trusted one by its rotations, forwards and backwards: the old key vouched for the new one, and
- * the new one for the old. Rotations that begin elsewhere lead nowhere and are left out.
+ * Returns the keys of one agent that follow from a trusted key by its rotations, in both
+ * directions: the old key vouched for the new one, and the new one for the old. Rotations that do
+ * not connect to the trusted key are ignored.
  */
 export function keysLedTo(trusted: PublicKey, rotations: readonly KeyRotation[]): TrustedKey[] {
   const keys = new Map<string, TrustedKey>();
@@ -31,14 +35,17 @@ export function keysLedTo(trusted: PublicKey, rotations: readonly KeyRotation[])
   }
   for (const { before, rotatedAt } of rotations) {
     const key = keys.get(sshFingerprint(before));
-    // Two rotations of one key: the earlier one ended it.
+    // If a key was rotated twice, the earlier rotation ended it.
     if (key !== undefined && (key.replacedAt === null || rotatedAt < key.replacedAt))
       key.replacedAt = rotatedAt;
   }
   return [...keys.values()];
 }
 
-/** Whether a run that ended then may be signed with the key: RFC 3339 in UTC with milliseconds, which sort as text. */
+/**
+ * Whether the key may sign a run that ended at this time. Times are RFC 3339 in UTC with
+ * milliseconds, so they sort as text.
+ */
 export function countsAt({ replacedAt }: Pick<TrustedKey, "replacedAt">, finishedAt: string): boolean {
   return replacedAt === null || finishedAt <= replacedAt;
 }

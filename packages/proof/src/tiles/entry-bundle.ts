@@ -2,7 +2,10 @@ import { concatBytes } from "../bytes.ts";
 import { MAX_LEAF_SIZE } from "../log/leaf.ts";
 import { ProofError } from "../proof-error.ts";
 
-/** C2SP tlog-tiles, log entries: each with its length as a big-endian uint16 before it. Throws `out_of_range`. */
+/**
+ * Formats log entries by C2SP tlog-tiles: each entry follows its length as a big-endian uint16.
+ * Throws `out_of_range`.
+ */
 export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   return concatBytes(
     ...entries.flatMap((entry) => {
@@ -13,7 +16,9 @@ export function encodeEntryBundle(entries: readonly Uint8Array[]): Uint8Array {
   );
 }
 
-/** The entries of a bundle, which must have exactly `count` of them. Throws `malformed_tile`. */
+/**
+ * Parses the entries of a bundle, which must have exactly `count` of them. Throws `malformed_tile`.
+ */
 export function decodeEntryBundle(bundle: Uint8Array, count: number): Uint8Array[] {
   const view = new DataView(bundle.buffer, bundle.byteOffset, bundle.byteLength);
   const entries: Uint8Array[] = [];

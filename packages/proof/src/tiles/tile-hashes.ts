@@ -3,10 +3,10 @@ import { foldSubtrees, nodeHash } from "../merkle/hashing.ts";
 import { ProofError } from "../proof-error.ts";
 import { TILE_WIDTH } from "./tile-path.ts";
 
-/** Levels of the tree that one tile spans. */
+/** How many levels of the tree one tile spans. */
 export const TILE_HEIGHT = 8;
 
-/** Where a node's hash comes from: `count` neighbouring hashes (a power of two) of one tile. */
+/** Where a node's hash comes from: `count` neighbouring hashes (a power of two) in one tile. */
 export interface TileNode {
   tileLevel: number;
   tileIndex: number;
@@ -14,7 +14,9 @@ export interface TileNode {
   count: number;
 }
 
-/** The tile, and the hashes in it, that give the perfect subtree of 2^level leaves number `index`. */
+/**
+ * Returns the tile, and the hashes in it, for the perfect subtree number `index` of 2^level leaves.
+ */
 export function tileOfNode(level: number, index: number): TileNode {
   const count = 2 ** (level % TILE_HEIGHT);
   const first = index * count;
@@ -26,13 +28,15 @@ export function tileOfNode(level: number, index: number): TileNode {
   };
 }
 
-/** How many hashes that tile has in a tree of `treeSize` leaves: 0 (not there) to 256 (full). */
+/** How many hashes the tile has in a tree of `treeSize` leaves: 0 (no such tile) to 256 (full). */
 export function hashesInTile(tileLevel: number, tileIndex: number, treeSize: number): number {
   const onLevel = Math.floor(treeSize / TILE_WIDTH ** tileLevel);
   return Math.min(Math.max(onLevel - tileIndex * TILE_WIDTH, 0), TILE_WIDTH);
 }
 
-/** The hash of a node out of its tile's bytes. Throws `malformed_tile` when the tile is too short to hold it. */
+/**
+ * Computes a node's hash from its tile's bytes. Throws `malformed_tile` if the tile is too short.
+ */
 export function nodeFromTile(tile: Uint8Array, { offset, count }: Pick<TileNode, "offset" | "count">): Hash {
   if (tile.length % HASH_SIZE !== 0 || tile.length < (offset + count) * HASH_SIZE)
     throw new ProofError(

@@ -1,16 +1,22 @@
 import { ProofError } from "../proof-error.ts";
 
-/** Hashes, or entries, in a full tile: height 8. */
+/** Number of hashes, or entries, in a full tile: height 8. */
 export const TILE_WIDTH = 256;
 
-/** A tile of the hash tree (level 0 to 63), or a bundle of entries. `width` is 1..255 for a partial one, 256 for a full one. */
+/**
+ * A tile of hashes (level 0 to 63) or a bundle of entries. `width` is 1..255 for a partial tile and
+ * 256 for a full one.
+ */
 export interface Tile {
   level: number | "entries";
   index: number;
   width: number;
 }
 
-/** C2SP tlog-tiles: `tile/<L>/<N>[.p/<W>]`, relative to the log's prefix. Throws `out_of_range`. */
+/**
+ * Formats the C2SP tlog-tiles path `tile/<L>/<N>[.p/<W>]`, relative to the log's prefix. Throws
+ * `out_of_range`.
+ */
 export function tilePath({ level, index, width }: Tile): string {
   const isLevel = level === "entries" || (Number.isInteger(level) && level >= 0 && level <= 63);
   const isWidth = Number.isInteger(width) && width >= 1 && width <= TILE_WIDTH;
@@ -24,7 +30,10 @@ export function tilePath({ level, index, width }: Tile): string {
 
 const PATH = /^tile\/(entries|\d{1,2})\/((?:x\d{3}\/){0,5}\d{3})(?:\.p\/(\d{1,3}))?$/;
 
-/** The one tile that has this path. Throws `malformed_tile` for a path that tilePath does not make. */
+/**
+ * Returns the one tile with this path. Throws `malformed_tile` for a path that tilePath does not
+ * make.
+ */
 export function parseTilePath(path: string): Tile {
   const [, level, index, width] = PATH.exec(path) ?? [];
   if (level !== undefined && index !== undefined) {
@@ -38,7 +47,10 @@ export function parseTilePath(path: string): Tile {
   throw new ProofError("malformed_tile", "not the path of a tile");
 }
 
-/** Leading zeroes, widths and levels out of range all show as another path. */
+/**
+ * A path with leading zeroes, or with a level or width out of range, does not survive the round
+ * trip.
+ */
 function isMadeBy(tile: Tile, path: string): boolean {
   try {
     return tilePath(tile) === path;
