@@ -372,7 +372,7 @@ describe("/verify", () => {
       ]);
     const files = page.getByRole("list", { name: "Files" });
     for (const words of [
-      /^empty: Empty: there is nothing in it/,
+      /^empty: Empty: the file has no content/,
       /^noise\.bin: Not a text file/,
       /^huge\.json: Too large: 600 KiB/,
       /^notes\.txt: Nothing to verify/,
@@ -597,13 +597,13 @@ describe("the log", () => {
     await screenshotsOf(page, "log");
 
     const { id } = await passed();
-    await page.getByLabel("Id").fill(id);
+    await page.getByLabel("ID").fill(id);
     await page.getByRole("button", { name: "Verify inclusion" }).click();
     await verdictIs(page, "cannot_tell");
     await page.getByText("only with keys that this service itself gave").waitFor();
     await expect.poll(() => checksThat(page, "held")).toContain("cosignatures");
     await page.getByText("remembered by this browser from an earlier visit").first().waitFor();
-    await page.getByLabel("Id").fill("bkp_1");
+    await page.getByLabel("ID").fill("bkp_1");
     await page.getByText("Enter the ID of a receipt").waitFor();
   });
 

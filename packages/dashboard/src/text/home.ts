@@ -126,7 +126,7 @@ export const home = {
   },
 } as const;
 
-/** Why a source is not well, as a clause behind its name. */
+/** What is wrong with a source, as a clause after its name. */
 export const CONCERNS: Readonly<Record<Concern, string>> = {
   restore_test_failed: "its last restore test failed",
   restore_could_not_run: "its last restore test could not run",

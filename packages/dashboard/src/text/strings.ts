@@ -56,10 +56,10 @@ export const strings = {
   loading: "Loading",
   status: {
     proven: "proven",
-    backed_up: "backed up, not proven",
+    backed_up: "backed up only",
     failed: "failed",
     missed: "missed",
-    none: "nothing yet",
+    none: "no backup yet",
   },
   copy: { copy: "Copy", copied: "Copied", failed: "Could not copy" },
   list: { more: "Show more", all: "Show all" },

@@ -88,7 +88,7 @@ test.each([
 });
 
 test("no proof, no cosignature, and one by another key are faults", async () => {
-  expect((await check(await record(12), () => Promise.resolve(null)))?.fault).toContain("no proof is given");
+  expect((await check(await record(12), () => Promise.resolve(null)))?.fault).toContain("no proof that");
   const silent = { ...(await record(12)), checkpoint: await note(12) };
   expect(await check(silent)).toMatchObject({
     timestamp_s: null,

@@ -58,7 +58,7 @@ async function checkWitness(
     const seen = await openCheckpoint(record.checkpoint, logKey, [key]);
     const cosignature = seen.cosignatures.find(({ verifier }) => verifier === key);
     if (cosignature?.timestamp_s === undefined)
-      throw new ProofError("note_signature_missing", `no cosignature by ${key.name}`);
+      throw new ProofError("note_signature_missing", `there is no cosignature by ${key.name}`);
     timestamp_s = cosignature.timestamp_s;
     const isCompared = await requirePartOf(seen, head, proofWith);
     return { record, timestamp_s, fault: null, isCompared };
@@ -79,7 +79,7 @@ async function requirePartOf(
 ): Promise<boolean> {
   if (seen.size === head.size) {
     if (!equalBytes(seen.rootHash, head.rootHash))
-      throw new ProofError("consistency_invalid", `it saw another root for ${seen.size} leaves`);
+      throw new ProofError("consistency_invalid", `it saw a different root hash for ${seen.size} leaves`);
     return true;
   }
   // While this was read the log may have grown: then this head has to be part of what the witness saw.
@@ -91,7 +91,7 @@ async function requirePartOf(
   if (hashes === null)
     throw new ProofError(
       "consistency_invalid",
-      `no proof is given that the ${seen.size} leaves that it saw and this head's ${head.size} are of one tree`,
+      `the service has no proof that the ${seen.size} leaves it saw and the ${head.size} of this head are from one tree`,
     );
   verifyConsistency({
     from: small.size,

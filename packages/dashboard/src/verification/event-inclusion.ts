@@ -23,7 +23,7 @@ import {
 import type { CheckedLine } from "./checked-line.ts";
 
 const TITLES = {
-  event: "log entry about this event, from what its record says",
+  event: "log entry, rebuilt from this event's record",
   checkpoint: "checkpoint signed by the log",
   inclusion: "event in the log",
 } as const;
@@ -51,11 +51,11 @@ export async function checkEvent(
     leaf instanceof ProofError
       ? line("event", "failed", leaf.message)
       : equalBytes(leaf, hashFromHex(record.leaf_hash))
-        ? line("event", "held", `who, what, when and detail make the leaf hash ${record.leaf_hash}`)
+        ? line("event", "held", `the record gives the leaf hash ${record.leaf_hash}`)
         : line(
             "event",
             "failed",
-            `what the record says makes ${toHex(leaf)}, its leaf hash is ${record.leaf_hash}`,
+            `the record gives the leaf hash ${toHex(leaf)}, but the service says ${record.leaf_hash}`,
           ),
   );
   let head: OpenedCheckpoint;
@@ -66,12 +66,12 @@ export async function checkEvent(
     return [
       ...lines,
       line("checkpoint", "failed", error.message),
-      line("inclusion", "not_checked", "there is no checkpoint to lead to"),
+      line("inclusion", "not_checked", "it needs a checkpoint whose signature holds"),
     ];
   }
   lines.push(line("checkpoint", "held", `signed by ${logKey.name} at ${head.size} leaves`));
   if (leaf instanceof ProofError)
-    return [...lines, line("inclusion", "not_checked", "there is no leaf to start from")];
+    return [...lines, line("inclusion", "not_checked", "it needs the log entry, which could not be rebuilt")];
   return [...lines, inclusionLine(record, proof.inclusion, leaf, head)];
 }
 
@@ -109,12 +109,12 @@ function inclusionLine(
     if (log_index !== record.log_index)
       throw new ProofError(
         "inclusion_invalid",
-        `the proof is of leaf ${log_index}, the record says ${record.log_index}`,
+        `the proof is for leaf ${log_index}, but the record says leaf ${record.log_index}`,
       );
     if (BigInt(tree_size) !== size)
       throw new ProofError(
         "inclusion_invalid",
-        `the proof is for ${tree_size} leaves, the checkpoint for ${size}`,
+        `the proof is for ${tree_size} leaves, but the checkpoint has ${size}`,
       );
     verifyInclusion({
       leafIndex: BigInt(log_index),

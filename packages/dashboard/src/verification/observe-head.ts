@@ -48,7 +48,7 @@ export async function observeHead(
   if (held !== null && held.verifier_key !== offered.verifier_key)
     throw new LogContradiction(
       "key_changed",
-      `its key was ${held.verifier_key}, and is now said to be ${offered.verifier_key}`,
+      `its key was ${held.verifier_key}; the service now gives ${offered.verifier_key}`,
     );
   const head = await openOffered(offered);
   const seen = {
@@ -68,7 +68,7 @@ export async function observeHead(
   const observed = { offered: head, before };
   if (head.size === before.size) {
     if (!equalBytes(head.rootHash, before.rootHash))
-      throw new LogContradiction("head_forked", `two roots for ${head.size} leaves`);
+      throw new LogContradiction("head_forked", `two root hashes for ${head.size} leaves`);
     return { ...observed, outcome: "same", hashes: 0, keep: { ...seen, since: held.since } };
   }
   const isNewer = head.size > before.size;
@@ -78,8 +78,8 @@ export async function observeHead(
     throw new LogContradiction(
       isNewer ? "head_inconsistent" : "head_rolled_back",
       isNewer
-        ? `the service gives no proof that its ${large.size} leaves begin with the ${small.size} seen before`
-        : `it showed ${large.size} leaves before, shows ${small.size} now, and no longer knows of the others`,
+        ? `the service has no proof that its ${large.size} leaves begin with the ${small.size} that this browser saw before`
+        : `it had ${large.size} leaves before and has ${small.size} now, and the service has no proof that connects them`,
     );
   requireConsistent(small, large, hashes, isNewer ? "head_inconsistent" : "head_forked");
   return isNewer

@@ -38,7 +38,7 @@ async function contentOf(file: File): Promise<TakenFile["content"]> {
     if (start === AGE_HEADER) return await ciphertext(file);
     refusePack(new Uint8Array(await file.slice(0, 4).arrayBuffer()));
     if (file.size > MAX_EVIDENCE_SIZE)
-      throw new EvidenceError("too_large", `${formatBytes(file.size)}, and no receipt or key has that much`);
+      throw new EvidenceError("too_large", `${formatBytes(file.size)}; no receipt or key is that large`);
     return readEvidence(new Uint8Array(await file.arrayBuffer()));
   } catch (error) {
     if (error instanceof EvidenceError)

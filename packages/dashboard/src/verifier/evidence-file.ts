@@ -50,21 +50,24 @@ export function refusePack(start: Uint8Array): void {
   if (ZIP_MAGIC.every((byte, n) => start[n] === byte))
     throw new EvidenceError(
       "evidence_pack",
-      "evidence packs and lists of keys are not checked in the browser. On a computer: attestore-verify PACK.zip --log-key log.vkey --keys LIST (or --key agent.pub of each agent)",
+      "the browser does not check evidence packs and key lists. On a computer, run: attestore-verify PACK.zip --log-key log.vkey --keys LIST (or --key agent.pub of each agent)",
     );
 }
 
 /** What a small file is, told by what is in it: a receipt, or a key. Throws EvidenceError. */
 export function readEvidence(bytes: Uint8Array): Evidence {
   if (bytes.length > MAX_EVIDENCE_SIZE)
-    throw new EvidenceError("too_large", `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB: no receipt or key is`);
+    throw new EvidenceError(
+      "too_large",
+      `larger than ${MAX_EVIDENCE_SIZE / 1024} KiB; no receipt or key is that large`,
+    );
   refusePack(bytes);
   const text = textOf(bytes).trim();
-  if (text === "") throw new EvidenceError("empty", "there is nothing in it");
+  if (text === "") throw new EvidenceError("empty", "the file has no content");
   if (text.startsWith("c2sp.org/tlog-proof@"))
     throw new EvidenceError(
       "tlog_proof",
-      "a tlog-proof has no receipt in it: take the receipt's bundle, rcpt_….json",
+      "a tlog-proof does not contain its receipt. Use the receipt's bundle, rcpt_….json",
     );
   if (text.startsWith("{")) return readReceipt(text);
   return readKey(text);
@@ -93,7 +96,7 @@ function readReceipt(text: string): Evidence {
     if (error.code === "not_a_receipt" && text.includes("application/vnd.dev.sigstore.bundle"))
       throw new EvidenceError(
         "sigstore_bundle",
-        "a Sigstore bundle has no proof of our log in it: take the receipt's own bundle, rcpt_….json",
+        "a Sigstore bundle does not contain the proof from our log. Use the receipt's own bundle, rcpt_….json",
       );
     if (["not_a_receipt", "malformed_json", "malformed_utf8", "unknown_version"].includes(error.code))
       throw new EvidenceError("not_evidence", error.message);

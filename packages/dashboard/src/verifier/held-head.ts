@@ -70,7 +70,7 @@ export function forgetLog(storage: Storage, orgId: string): void {
 /** The kept head, opened with the key that it was kept with. Throws ProofError where what is kept was changed. */
 export async function openHeldHead(held: HeldHead): Promise<{ head: OpenedCheckpoint; key: NoteVerifier }> {
   const key = parseVerifierKey(held.verifier_key);
-  if (key.algorithm !== "ed25519") throw new ProofError("malformed_key", "the kept key is not a log's");
+  if (key.algorithm !== "ed25519") throw new ProofError("malformed_key", "the stored key is not a log's key");
   return { head: await openCheckpoint(held.checkpoint, key), key };
 }
 

@@ -48,7 +48,7 @@ async function servedWitnesses(orgID: string): Promise<Keys["witnesses"]> {
     return body.items.flatMap(({ verifier_key }) => {
       const key = parseVerifierKey(verifier_key);
       if (key.algorithm !== "cosignature/v1")
-        throw new ProofError("malformed_key", "the service names a witness whose key is none");
+        throw new ProofError("malformed_key", "the service lists a witness whose key is not a witness's key");
       return [{ key, origin: "served" as const }];
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { Status } from "../../parts/status-mark.tsx";
 import { formatAge, formatBytes, formatMilliseconds, formatMoment } from "../../text/format.ts";
+import { eventText } from "../../text/log.ts";
 import { sourceText } from "../../text/sources.ts";
 import { endOf } from "../commands/command-state.ts";
 import type { RestoreTest, TimelineItem } from "./queries.ts";
@@ -78,7 +79,7 @@ function describeEvent({ event, incident }: Extract<TimelineItem, { type: "event
   const ended = incident?.ended_at;
   return {
     mark: MARKS[kind] ?? "none",
-    title: text.events[kind] ?? kind,
+    title: eventText.kind[kind] ?? kind,
     details: [
       ...textsIn(detail, ["message"]),
       ...(typeof detail["message"] === "string" ? [] : textsIn(detail, ["reason"])),

@@ -1,11 +1,12 @@
 import { Group, Text } from "@mantine/core";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import type { State } from "./listed-sources.ts";
 
 /** A source's state, and why it is that. */
 export function SourceState({ state, concerns }: { state: State; concerns: readonly string[] }) {
-  const words: Readonly<Record<string, string>> = sourceText.concerns;
+  const words: Readonly<Record<string, string>> = CONCERNS;
   return (
     <div>
       <Group gap={6} wrap="nowrap" display="inline-flex">

@@ -3,6 +3,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useOrgId } from "../../api/session.ts";
 import { RecordLink } from "../../parts/record-link.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import { overviewQuery } from "../home/queries.ts";
 import { restoreTestsQuery } from "./queries.ts";
@@ -16,7 +17,7 @@ export function StateNow({ sourceId }: { sourceId: string }) {
   });
   if (source === undefined) return null;
   const { state, concerns } = source;
-  const words: Readonly<Record<string, string>> = sourceText.concerns;
+  const words: Readonly<Record<string, string>> = CONCERNS;
   return (
     <div className={classes["state"]} data-state={state}>
       <div className={classes["word"]}>
