@@ -29,7 +29,7 @@ export const auditor = {
     name: "Link",
     period: "Period (UTC)",
     state: "State",
-    expires: "Ends",
+    expires: "Expires",
     openings: "Opened",
     action: "Action",
   },

@@ -138,7 +138,7 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
   rto_exceeded: "its last restore took longer than its RTO",
   never_backed_up: "it has never been backed up",
   never_proven: "it has never been proven",
-  proof_too_old: "its proof is more than a week old",
+  proof_too_old: "its last passed restore test is more than 7 days old",
   newest_not_proven: "its newest backup is not proven, and the last proven one is older than its RPO",
   agent_silent: "its agent is silent",
   agent_revoked: "its agent is revoked",

@@ -107,7 +107,7 @@ export const notifications = {
     title: "Deliveries",
     empty: "Nothing has been sent yet.",
     show: "Show",
-    all: "All",
+    filters: { all: "All", pending: "Pending", delivered: "Delivered", failed: "Failed" },
     status: { pending: "pending", delivered: "delivered", failed: "failed", cancelled: "cancelled" },
     column: {
       what: "What",

@@ -70,7 +70,7 @@ export function DeliveryLog({ orgId, channels }: { orgId: string; channels: read
         style={{ flexWrap: "wrap" }}
         value={filter}
         onChange={(value) => setFilter(value as DeliveryFilter)}
-        data={FILTERS.map((value) => ({ value, label: value === "all" ? text.all : text.status[value] }))}
+        data={FILTERS.map((value) => ({ value, label: text.filters[value] }))}
       />
       <RecordList
         list={list}
