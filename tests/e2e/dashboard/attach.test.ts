@@ -54,7 +54,7 @@ async function knock(
   return { machine, code, fingerprint };
 }
 
-test("signup, one line, an agent, a source, a backup, a restore test, its receipt verified, a new key, the evidence", async () => {
+test("a new user signs up, attaches an agent with one command, makes a backup, tests it, and verifies its receipt", async () => {
   const page = await dashboard.open(null, "/signup");
   await page.getByLabel("E-mail address").fill("ada@example.org");
   await page.getByLabel("Name of your organisation").fill("Ledger Works");
@@ -184,7 +184,7 @@ test("signup, one line, an agent, a source, a backup, a restore test, its receip
   }
 });
 
-test("a machine that waits is approved by its fingerprint, and another turned away", async () => {
+test("an owner approves a waiting host by its fingerprint, and denies another", async () => {
   const org: DashboardOrg = await dashboard.addOrg("Night Watch");
   const page = await dashboard.open(org.owner, "/attach");
   const friend = await knock(host(), "archive-2");
@@ -228,7 +228,7 @@ test("a machine that waits is approved by its fingerprint, and another turned aw
   await third.machine.finished;
 });
 
-test("auth keys are listed without their secrets, and revoked after a question", async () => {
+test("auth keys are listed without their secrets, and revoked after confirming", async () => {
   const org = await dashboard.addOrg("Key Keepers");
   const page = await dashboard.open(org.owner, "/auth-keys");
   await heading(page, "Auth keys");
@@ -243,7 +243,7 @@ test("auth keys are listed without their secrets, and revoked after a question",
   await expectAccessible(page);
 });
 
-test("a service that does not answer is said so, and asked again", async () => {
+test("when the service does not answer, the page says so and retries on request", async () => {
   const org = await dashboard.addOrg("Offline Test");
   const page = await dashboard.open(org.owner, "/members");
   await heading(page, "Members");

@@ -62,14 +62,14 @@ async function readOnlyOnceItListens(page: Page, list: string): Promise<void> {
   });
 }
 
-test("who is not signed in has to sign in first", async () => {
+test("a visitor who is not signed in is sent to the sign-in page", async () => {
   const page = await dashboard.open(null);
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   await expectAccessible(page);
   expect(new URL(page.url()).pathname).toBe("/login");
 });
 
-test("markup that somebody gets into a page brings no style of its own", async () => {
+test("injected markup cannot bring its own styles", async () => {
   const page = await dashboard.open(null);
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   const policies: string[] = [];
@@ -93,7 +93,7 @@ test("markup that somebody gets into a page brings no style of its own", async (
   await page.close();
 });
 
-test("an organisation that has nothing is told what to do, step by step, without a reload", async () => {
+test("an empty organisation sees its next step, and each following one without a reload", async () => {
   const org = await dashboard.addOrg();
   const page = await dashboard.open(org.owner);
   await page.getByRole("heading", { name: "Nothing is proven yet." }).waitFor();
@@ -145,7 +145,7 @@ describe("an organisation with a history", () => {
     expect(objectives.status).toBe(200);
   });
 
-  test("sees what is proven, worst first, its days in words, its agents and its log", async () => {
+  test("the home page shows what is proven, worst first, with days in words, agents and the log", async () => {
     // Before a second has passed, the backup is not over its RPO.
     const overview = { method: "GET", path: `/api/orgs/${org.id}/overview`, token: org.owner.token };
     await expect
@@ -172,7 +172,7 @@ describe("an organisation with a history", () => {
     await screenshotsOf(page, "home");
   });
 
-  test("sees ninety days, and finds a source by its name", async () => {
+  test("the home page shows 90 days, and filters sources by name", async () => {
     const page = await dashboard.open(org.owner);
     await page.getByText("90 days", { exact: true }).click();
     await page
@@ -187,7 +187,7 @@ describe("an organisation with a history", () => {
     await expectAccessible(page);
   });
 
-  test("sees what changes where it stands; rows move when somebody wants it", async () => {
+  test("a change updates its row in place; rows move only when the reader sorts again", async () => {
     const page = await dashboard.open(org.owner);
     await page.getByRole("heading", { name: "1 of 4 sources is proven." }).waitFor();
     await prove(agent, archive);
@@ -198,7 +198,7 @@ describe("an organisation with a history", () => {
     await expect.poll(() => names()).toEqual(["billing", "new-db", "orders-db", "archive"]);
   });
 
-  test("a list stays as it is read, and says that there is more", async () => {
+  test("a list does not move while it is read, and says when there is newer data", async () => {
     const page = await dashboard.open(org.owner);
     await readOnlyOnceItListens(page, "**/api/orgs/*/receipts?*");
     await page.goto(`${dashboard.server.url}/receipts`);
@@ -215,14 +215,14 @@ describe("an organisation with a history", () => {
     await expect.poll(() => newer.count()).toBe(0);
   });
 
-  test("an auditor reads the same, and is not told to do what others may", async () => {
+  test("an auditor sees the same page without the next step", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"));
     await headline(page).waitFor();
     await expect.poll(() => page.getByText("Your next step").count()).toBe(0);
     await expectAccessible(page);
   });
 
-  test("a page that cannot be read says so, and reads it on request", async () => {
+  test("a page that fails to load says so, and retries on request", async () => {
     const page = await dashboard.open(null);
     await page.context().route("**/overview?*", (route) => route.abort());
     await page.context().addCookies([
@@ -246,7 +246,7 @@ describe("an organisation with a history", () => {
     await headline(page).waitFor();
   });
 
-  test("a session that is signed out elsewhere ends here", async () => {
+  test("a session that is signed out elsewhere ends in every tab", async () => {
     const token = await dashboard.signIn(org.owner.email);
     const page = await dashboard.open({ ...org.owner, token });
     await headline(page).waitFor();

@@ -60,8 +60,8 @@ async function typeMailedCode(page: Page, email: string): Promise<void> {
   await page.getByRole("textbox", { name: "Code", exact: true }).fill(await dashboard.codeFor(email));
 }
 
-describe("somebody", () => {
-  test("adds a passkey, signs in with it, by a recovery code where it is gone, and removes it", async () => {
+describe("a member", () => {
+  test("adds a passkey, signs in with it, signs in with a recovery code once it is lost, and removes it", async () => {
     const person = await dashboard.addPerson(org, "admin");
     const page = await dashboard.open(person);
     const { cdp, authenticatorId } = await withAuthenticator(page);
@@ -135,7 +135,7 @@ describe("somebody", () => {
     await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });
 
-  test("who cancels in the browser is told so, and can try again", async () => {
+  test("who cancels the browser's prompt reads so, and can try again", async () => {
     const page = await dashboard.open(await dashboard.addPerson(org, "auditor"), "/passkeys");
     const { cdp, authenticatorId } = await withAuthenticator(page);
     await cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified: false });
@@ -149,7 +149,7 @@ describe("somebody", () => {
 });
 
 describe("an operator", () => {
-  test("is held back on the page of passkeys until they have one", async () => {
+  test("can only open the passkeys page until they have a passkey", async () => {
     const email = "new-operator@example.org";
     await dashboard.server.cliJson("operator", "add", email);
     const token = await dashboard.signIn(email);

@@ -65,7 +65,7 @@ describe("members", () => {
     await page.getByRole("row", { name: /kim@example\.org/ }).waitFor({ state: "detached" });
   });
 
-  test("an address that has an account is refused in the service's words, and the form stays", async () => {
+  test("inviting an address that is already a member shows the service's error and keeps the form", async () => {
     const page = await dashboard.open(org.owner, "/members");
     await page.getByRole("button", { name: "Invite" }).click();
     await page.getByLabel("E-mail address").fill(org.owner.email);
@@ -74,7 +74,7 @@ describe("members", () => {
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(org.owner.email);
   });
 
-  test("who belongs to another organisation accepts in its settings, changes between the two, and leaves one", async () => {
+  test("somebody in another organisation accepts an invitation in settings, switches organisations, and leaves one", async () => {
     const person = await dashboard.addPerson(org, "auditor");
     const second = await dashboard.addOrg("Second Harbour");
     const invited = await call(second.owner, "POST", `/api/orgs/${second.id}/users`, {
@@ -102,7 +102,7 @@ describe("members", () => {
     expect(left.items).toHaveLength(1);
   });
 
-  test("an auditor sees everything and is told why nothing can be changed", async () => {
+  test("an auditor sees everything and reads why they cannot change it", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, "/members");
     await heading(page, "Members");
@@ -118,7 +118,7 @@ describe("members", () => {
 });
 
 describe("settings", () => {
-  test("the organisation is renamed, and its log public after a question", async () => {
+  test("an owner renames the organisation, and makes its log public after confirming", async () => {
     const page = await dashboard.open(org.owner, "/settings");
     await heading(page, "Settings");
     await expectAccessible(page);
@@ -156,7 +156,7 @@ describe("settings", () => {
     expect((await call(auditor, "GET", "/api/auth/me")).status).toBe(401);
   });
 
-  test("what the page itself does wrong is not put down to the network", async () => {
+  test("a bug of the page is not reported as a network problem", async () => {
     const page = await dashboard.open(null, "/login");
     await page.route("**/api/auth/passkey/options", (route) => route.fulfill({ json: {} }));
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
@@ -166,7 +166,7 @@ describe("settings", () => {
 });
 
 describe("notifications", () => {
-  test("a webhook's secret is shown once, a member is told by mail, and a test arrives", async () => {
+  test("a webhook's secret is shown once, and a member gets a test message by mail", async () => {
     const page = await dashboard.open(org.owner, "/notifications");
     await heading(page, "Notifications");
     await page.getByText("Nobody is notified yet").waitFor();
@@ -190,7 +190,7 @@ describe("notifications", () => {
     await page.getByRole("button", { name: `Send a test to ${org.owner.email}` }).click();
     await page.getByRole("row", { name: /a test.*delivered/ }).waitFor({ timeout: 60_000 });
     await page.getByRole("button", { name: "Details of: a test" }).click();
-    await page.getByRole("heading", { name: "Message sent", level: 3 }).waitFor();
+    await page.getByRole("heading", { name: "Message", level: 3 }).waitFor();
     await expectAccessible(page);
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -208,7 +208,7 @@ describe("notifications", () => {
 });
 
 describe("evidence", () => {
-  test("of a period is one file, also for auditors; a wrong period says so", async () => {
+  test("a period's evidence downloads as one file, for auditors too; an invalid period shows an error", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, "/evidence");
     await heading(page, "Evidence");
@@ -227,7 +227,7 @@ describe("evidence", () => {
 });
 
 describe("operators", () => {
-  test("make organisations, act as a member with a reason, under a banner that stays until they end it", async () => {
+  test("an operator creates an organisation and acts as a member with a reason; a banner stays until they end it", async () => {
     const operator = await dashboard.addPerson(null, "operator");
     const page = await dashboard.open(operator);
     await heading(page, "Organisations");
@@ -266,7 +266,7 @@ describe("operators", () => {
     await expect.poll(() => banner.count()).toBe(0);
   });
 
-  test("see no page of an organisation but as one of its members", async () => {
+  test("an operator sees an organisation's pages only when acting as a member", async () => {
     const operator = await dashboard.addPerson(null, "operator");
     const page = await dashboard.open(operator);
     await heading(page, "Organisations");
@@ -276,7 +276,7 @@ describe("operators", () => {
 });
 
 describe("an auditor link", () => {
-  test("is made, opened by somebody without an account, shows its period to read, and ends with its revocation", async () => {
+  test("an auditor link opens without an account, shows its period read-only, and stops working once revoked", async () => {
     await attach(org, { name: "archive-1" });
     const page = await dashboard.open(org.owner, "/auditor-links");
     await heading(page, "Auditor links");

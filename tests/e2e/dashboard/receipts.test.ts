@@ -120,7 +120,7 @@ async function passed(): Promise<Listed> {
 }
 
 describe("receipts", () => {
-  test("are listed, filtered, and read in plain words", async () => {
+  test("receipts are listed, filtered, and explained in plain words", async () => {
     const page = await dashboard.open(org.owner, "/receipts");
     await heading(page, "Receipts").waitFor();
     await page.getByRole("link", { name: "Restore test passed" }).waitFor();
@@ -148,7 +148,7 @@ describe("receipts", () => {
     await screenshotsOf(page, "receipt");
   });
 
-  test("one that failed says so first, and why", async () => {
+  test("a failed test's receipt says first that it failed, and why", async () => {
     const page = await dashboard.open(org.owner, `/receipts/${failedReceipt}`);
     await heading(page, "Restore test FAILED").waitFor();
     await page.getByText("1 of 1 check did not hold").waitFor();
@@ -161,7 +161,7 @@ describe("receipts", () => {
     await screenshotsOf(page, "receipt-failed");
   });
 
-  test("nobody else's, and none that is not there", async () => {
+  test("another organisation's receipt and an unknown one are not found", async () => {
     const { id } = await passed();
     const stranger = await dashboard.addOrg();
     const page = await dashboard.open(stranger.owner, `/receipts/${id}`);
@@ -180,7 +180,7 @@ describe("receipts", () => {
 });
 
 describe("verified in the browser", () => {
-  test("with the service's keys, which is said; with the reader's own; and with wrong ones", async () => {
+  test("a receipt is verified with the service's keys, with the reader's own, and with wrong ones", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     const button = page.getByRole("button", { name: "Verify here" });
@@ -216,7 +216,7 @@ describe("verified in the browser", () => {
     await expectAccessible(page);
   });
 
-  test("a receipt that the service changed is false, and it says why", async () => {
+  test("a receipt that the service changed is false, and the page says why", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     await page.route("**/bundle", async (route) => {
@@ -241,7 +241,7 @@ describe("verified in the browser", () => {
     await screenshotsOf(page, "receipt-false");
   });
 
-  test("by other tools too, with the very commands that the page shows", async () => {
+  test("other tools verify it too, with the commands that the page shows", async () => {
     const { id } = await passed();
     const page = await dashboard.open(org.owner, `/receipts/${id}`);
     const directory = join(base, "elsewhere");
@@ -290,7 +290,7 @@ describe("/verify", () => {
     return answer.body.toString();
   }
 
-  test("verifies files of nobody who is signed in, with the network off, and sends nothing", async () => {
+  test("the page verifies files without a session and offline, and sends nothing", async () => {
     const { id } = await passed();
     const bundle = await bundleOf(id);
     const page = await dashboard.open(null, "/verify");
@@ -340,7 +340,7 @@ describe("/verify", () => {
     expect(headers["content-security-policy"]).toContain("connect-src 'none'");
   });
 
-  test("cannot tell in a browser that knows no Ed25519", async () => {
+  test("a browser without Ed25519 gets the verdict cannot tell", async () => {
     const bundle = await bundleOf((await passed()).id);
     const page = await dashboard.open(null, "/verify");
     await page.evaluate(() => {
@@ -352,7 +352,7 @@ describe("/verify", () => {
     await page.getByText("It may be too old for Ed25519").waitFor();
   });
 
-  test("says of garbage what it is, and of a malformed receipt that it is false", async () => {
+  test("garbage is named for what it is, and a malformed receipt is false", async () => {
     const { id } = await passed();
     const bundle = JSON.parse(await bundleOf(id)) as Record<string, unknown>;
     const page = await dashboard.open(null, "/verify");
@@ -407,7 +407,7 @@ const withAuthority = (commands: string): string =>
   commands.replace("curl ", `curl --silent --cacert ${dashboard.server.caFile} `);
 
 describe("backups", () => {
-  test("are listed, explained, and recovered by the commands that the page shows", async () => {
+  test("backups are listed, explained, and recovered with the commands that the page shows", async () => {
     const { backup_id } = await passed();
     const page = await dashboard.open(org.owner, "/backups");
     await heading(page, "Backups").waitFor();
@@ -441,7 +441,7 @@ describe("backups", () => {
     expect(shell(directory, "sqlite3 restored.sqlite 'select count(*) from invoices'")).toBe("500\n");
   });
 
-  test("an auditor may download, and sees why a backup goes", async () => {
+  test("an auditor may download a backup, and sees why it will be removed", async () => {
     const { backup_id } = await passed();
     const auditor = await dashboard.addPerson(org, "auditor");
     const page = await dashboard.open(auditor, `/backups/${backup_id}`);
@@ -450,7 +450,7 @@ describe("backups", () => {
   });
 });
 
-test("whoever opens an auditor link reads and verifies all of it, and downloads no ciphertext", async () => {
+test("a reader with an auditor link reads and verifies receipts, but cannot download ciphertexts", async () => {
   const { id, backup_id } = await passed();
   const created = await wire.call(
     "POST",
@@ -481,7 +481,7 @@ test("whoever opens an auditor link reads and verifies all of it, and downloads 
 });
 
 describe("events", () => {
-  test("are listed by kind and verified in the browser", async () => {
+  test("events are listed by kind and verified in the browser", async () => {
     await wire.call("POST", "/v1/events", {
       kind: "backup_failed",
       occurred_at: new Date().toISOString(),
@@ -506,7 +506,7 @@ describe("events", () => {
     await screenshotsOf(page, "event");
   });
 
-  test("that an agent signed say with which key", async () => {
+  test("an event that an agent signed shows the signing key", async () => {
     const { id, orgId, signer } = wire;
     const event = {
       kind: "restore_failed",
@@ -534,7 +534,7 @@ describe("events", () => {
     await expectAccessible(page);
   });
 
-  test("one that the service changed is false", async () => {
+  test("an event that the service changed is false", async () => {
     const page = await dashboard.open(org.owner, "/events?kind=backup_failed");
     await page.route("**/api/events/evt_*", async (route) => {
       const response = await route.fetch();
@@ -579,7 +579,7 @@ describe("the log", () => {
       return held.checkpoint ?? "";
     });
 
-  test("is watched by the browser: first seen, the same, only grown; its witnesses are verified", async () => {
+  test("the browser watches the log (first seen, unchanged, grown) and verifies its witnesses", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observation(page, "first").waitFor();
     await page.getByText("No agent has cosigned a head yet.").waitFor();
@@ -607,7 +607,7 @@ describe("the log", () => {
     await page.getByText("Enter the ID of a receipt").waitFor();
   });
 
-  test("that contradicts itself is said loudly, and the old head stays", async () => {
+  test("a log that contradicts itself raises an alarm, and the browser keeps the old head", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observation(page, "first").waitFor();
     const held = await heldCheckpoint(page);
@@ -640,7 +640,7 @@ describe("the log", () => {
     await observation(page, "first").waitFor();
   });
 
-  test("under another key than before is a contradiction; a failed call is not", async () => {
+  test("a log with a new key is a contradiction; a failed call is not", async () => {
     const page = await dashboard.open(org.owner, "/log");
     await observation(page, "first").waitFor();
     await page.route("**/log/head", (route) => route.fulfill({ status: 500, json: BROKEN }));

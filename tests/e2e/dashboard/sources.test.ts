@@ -124,7 +124,7 @@ describe("with a real agent", () => {
     rmSync(data, { recursive: true, force: true });
   });
 
-  test("a source that was never backed up is among the list's first, and says what to do", async () => {
+  test("a source that was never backed up is listed near the top, and says what to do", async () => {
     await heading(page, "Sources");
     await page.getByRole("row", { name: /ledger.*No backup yet/ }).waitFor();
     await page.getByRole("link", { name: "ledger" }).click();
@@ -137,7 +137,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-new");
   });
 
-  test("back up now: step by step to the receipt", async () => {
+  test("Back up now shows each step until the receipt", async () => {
     await page.getByRole("button", { name: "Back up now" }).click();
     const underWay = page.getByRole("region", { name: "Under way" });
     await underWay.getByRole("list", { name: "Progress" }).waitFor();
@@ -152,7 +152,7 @@ describe("with a real agent", () => {
     await expectAccessible(page);
   });
 
-  test("test a restore now: the proof, its checks and where the time went", async () => {
+  test("Test a restore now shows the proof, its checks and where the time went", async () => {
     await page.getByRole("button", { name: "Test a restore now" }).click();
     const underWay = page.getByRole("region", { name: "Under way" });
     await underWay
@@ -168,7 +168,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-tests");
   });
 
-  test("a changed schema is drift that can be read", async () => {
+  test("a changed schema shows as drift with a readable diff", async () => {
     change("alter table entries add column note text; drop table drafts; create table tags (name text)");
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByRole("tab", { name: "Drift" }).click();
@@ -184,7 +184,7 @@ describe("with a real agent", () => {
     await screenshotsOf(page, "source-drift");
   });
 
-  test("what was asked for is on the page of commands, and each has a page of its own", async () => {
+  test("each command is in the list of commands, and has its own page", async () => {
     await page.goto(`${dashboard.server.url}/commands`);
     await heading(page, "Commands");
     const rows = page.getByRole("table", { name: "Commands, newest first" }).getByRole("row");
@@ -225,7 +225,7 @@ describe("editors", () => {
     page = await dashboard.open(org.owner, `/sources/${sourceId}?tab=settings`);
   });
 
-  test("a schedule: what is wrong as it is typed, in words, the next five, and the days of the clocks", async () => {
+  test("the schedule editor explains errors as one types, and shows the next five times and clock changes", async () => {
     await page.getByRole("button", { name: "Change the schedule" }).click();
     const form = page.getByRole("form", { name: "Change the schedule" });
     const backups = form.getByRole("textbox", { name: "Backups: cron fields" });
@@ -266,7 +266,7 @@ describe("editors", () => {
     await page.getByText("At 02:30, every day").waitFor();
   });
 
-  test("retention: what would go and why, before it is saved", async () => {
+  test("the retention editor shows before saving which backups would be removed, and why", async () => {
     await settings();
     await page.getByText("No rules: every backup is kept.").waitFor();
     await page.getByRole("button", { name: "Change what is kept" }).click();
@@ -295,7 +295,7 @@ describe("editors", () => {
     await page.getByText("one a month for 12 months").waitFor();
   });
 
-  test("objectives, and what the page then says", async () => {
+  test("the objectives editor saves, and the page compares with the new objectives", async () => {
     await settings();
     await page.getByRole("button", { name: "Change the objectives" }).click();
     const form = page.getByRole("form", { name: "Change the objectives" });
@@ -313,7 +313,7 @@ describe("editors", () => {
     await page.getByRole("cell", { name: "within", exact: true }).waitFor();
   });
 
-  test("a name, and a second agent that tests", async () => {
+  test("the configuration editor changes the name and adds a second agent that tests", async () => {
     const tester = await attach(org, { name: "host-2" });
     await settings();
     await page.getByRole("button", { name: "Change name and agents" }).click();
@@ -329,7 +329,7 @@ describe("editors", () => {
     await screenshotsOf(page, "source-settings");
   });
 
-  test("what cannot be asked for says why: asked for already, or the agent is revoked", async () => {
+  test("a disabled button says why: already requested, or the agent is revoked", async () => {
     await page.goto(`${dashboard.server.url}/sources/${sourceId}`);
     await page.getByRole("button", { name: "Back up now" }).click();
     await page.getByText("waiting for the agent's next heartbeat").waitFor();
@@ -343,7 +343,7 @@ describe("editors", () => {
     await eventually(() => descriptionOf(page, "Back up now")).toContain("The agent gone-host is revoked");
   });
 
-  test("an auditor reads all of it and changes nothing", async () => {
+  test("an auditor reads every setting and can change none", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     const reading = await dashboard.open(auditor, `/sources/${sourceId}?tab=settings`);
     await reading.getByText("Your role is read-only").waitFor();
@@ -353,7 +353,7 @@ describe("editors", () => {
     await expectAccessible(reading);
   });
 
-  test("removing says what goes and what stays, and happens only when it is confirmed", async () => {
+  test("removing a source lists what is removed and what stays, and needs confirmation", async () => {
     await settings();
     await page.getByRole("button", { name: "Remove this source" }).click();
     const dialog = page.getByRole("dialog", { name: "Remove Orders of the shop?" });
@@ -405,7 +405,7 @@ describe("lists", () => {
     page = await dashboard.open(org.owner, "/sources");
   });
 
-  test("sources: the worst first, by state, by name; the address keeps the filter", async () => {
+  test("the sources list sorts worst first and filters by state and name; the URL keeps the filter", async () => {
     await heading(page, "Sources");
     const names = () =>
       page
@@ -428,7 +428,7 @@ describe("lists", () => {
     await expectAccessible(page);
   });
 
-  test("a timeline goes on where the page ends, and shows what one asks for", async () => {
+  test("the timeline loads older entries, and filters by kind", async () => {
     await page.goto(`${dashboard.server.url}/sources/${orders}`);
     const list = page.getByRole("list", { name: "Everything" });
     await list.getByText("There is no key that decrypts this backup.").waitFor();
@@ -445,7 +445,7 @@ describe("lists", () => {
     await page.getByText("Nothing of this kind has been recorded.").waitFor();
   });
 
-  test("a failed test says which check did not hold, and that the restore was slow enough to be seen", async () => {
+  test("a failed test shows which check did not hold", async () => {
     await page.goto(`${dashboard.server.url}/sources/${orders}?tab=tests`);
     for (const place of [
       page.locator('[data-state="failed"]'),
@@ -456,7 +456,7 @@ describe("lists", () => {
     await expectAccessible(page);
   });
 
-  test("API calls: by who, method and answer; each has a page", async () => {
+  test("API calls are filtered by caller, method and status; each has its own page", async () => {
     const auditor = await dashboard.addPerson(org, "auditor");
     await expect(call(auditor, "POST", `/api/orgs/${org.id}/sources`, {})).rejects.toThrow("403");
     await page.goto(`${dashboard.server.url}/api-logs`);
@@ -484,7 +484,7 @@ describe("lists", () => {
     await page.getByText("Enter a status of three digits, such as 403.").waitFor();
   });
 
-  test("whoever opened an auditor link sees the sources of a period, and nothing to press", async () => {
+  test("a reader with an auditor link sees the sources of a period, and no buttons", async () => {
     const day_ms = 86_400_000;
     const link = await call<{ url: string }>(org.owner, "POST", `/api/orgs/${org.id}/auditor-links`, {
       name: "SOC 2",
@@ -505,7 +505,7 @@ describe("lists", () => {
     await expectAccessible(reader);
   });
 
-  test("an operator is told that these pages are none of theirs", async () => {
+  test("an operator reads that these pages belong to an organisation", async () => {
     const operator = await dashboard.addPerson(null, "operator");
     const own = await dashboard.open(operator, "/sources");
     for (const path of ["/sources", "/commands", "/api-logs"]) {
@@ -515,7 +515,7 @@ describe("lists", () => {
     }
   });
 
-  test("nothing yet, nothing there, no answer: each says so", async () => {
+  test("empty lists, unknown ids and a missing answer each show their own message", async () => {
     const empty = await dashboard.addOrg("Empty");
     const own = await dashboard.open(empty.owner, "/sources");
     await own.getByText(/^No sources yet\./).waitFor();

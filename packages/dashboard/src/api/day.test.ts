@@ -13,7 +13,7 @@ describe("days of a filter", () => {
     expect(dayIn(value)).toBe(expected);
   });
 
-  test("are a period from midnight to midnight where the reader is, also when the clocks change", () => {
+  test("make a period from midnight to midnight in the reader's zone, across clock changes too", () => {
     const local = (text: string): string => new Date(text).toISOString();
     expect(periodOf({ from: "2026-10-25", to: "2026-10-25" })).toEqual({
       from: local("2026-10-25T00:00:00"),

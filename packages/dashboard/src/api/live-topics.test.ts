@@ -16,7 +16,7 @@ test.each([
   expect(concerns(key, topics)).toBe(expected);
 });
 
-test("an event's topics are read strictly", () => {
+test("an event's topics are parsed strictly", () => {
   expect(topicsIn('{"topics":["log","agents"]}')).toEqual(["log", "agents"]);
   for (const data of ["", "null", "{}", '{"topics":"log"}', '{"topics":[1]}', "<html>"])
     expect(topicsIn(data), data).toEqual([]);

@@ -30,11 +30,11 @@ test.each([
   [9.7 * 86_400, "9 days"],
 ])("%d seconds are %s", (seconds, text) => expect(formatDuration(seconds)).toBe(text));
 
-test("milliseconds keep a digit while they are few", () => {
+test("short times keep one decimal", () => {
   expect([420, 2400, 61_000].map(formatMilliseconds)).toEqual(["420 ms", "2.4 s", "1 min 1 s"]);
 });
 
-test("ages look back and ahead", () => {
+test("ages are in the past or the future", () => {
   const now = new Date("2026-11-21T08:00:00Z");
   const at = (text: string) => formatAge(new Date(text), now);
   expect(at("2026-11-18T08:00:00Z")).toBe("3 days ago");
@@ -42,14 +42,14 @@ test("ages look back and ahead", () => {
   expect(at("2026-11-21T07:59:58Z")).toBe("just now");
 });
 
-test("a moment names its zone, over a change of the clock too", () => {
+test("a moment names its time zone, across clock changes too", () => {
   expect(formatMoment(new Date("2026-07-01T22:30:00Z"), "Europe/Berlin")).toBe(
     "2 Jul 2026, 00:30 (Europe/Berlin)",
   );
   expect(formatMoment(new Date("2026-11-21T22:30:00Z"), "UTC")).toBe("21 Nov 2026, 22:30 (UTC)");
 });
 
-test("one is singular", () => {
+test("a count of one is singular", () => {
   expect([plural(0, "backup"), plural(1, "backup"), plural(1200, "entry", "entries")]).toEqual([
     "0 backups",
     "1 backup",

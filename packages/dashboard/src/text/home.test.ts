@@ -31,8 +31,8 @@ function source(name: string, more: Partial<Source> = {}): Source {
   };
 }
 
-describe("the answer to what is proven", () => {
-  test("all of it", () => {
+describe("the home page's headline", () => {
+  test("all sources proven", () => {
     expect(answer([source("a"), source("b", { last_proven_at: ago(72) })], NOW)).toEqual({
       headline: "All 2 sources are proven.",
       details: ["The oldest current proof is 3 days old."],
@@ -43,7 +43,7 @@ describe("the answer to what is proven", () => {
     });
   });
 
-  test("all but one, which is named with how long", () => {
+  test("all but one proven: that one is named, with the age of its proof", () => {
     const stale = source("orders-db", {
       state: "missed",
       concerns: ["restore_test_missed"],
@@ -62,7 +62,7 @@ describe("the answer to what is proven", () => {
     });
   });
 
-  test("little of it: the worst three are named", () => {
+  test("few proven: the worst three are named", () => {
     const sources = [
       source("a", {
         state: "failed",
@@ -88,7 +88,7 @@ describe("the answer to what is proven", () => {
     });
   });
 
-  test("none of it", () => {
+  test("none proven", () => {
     expect(answer([], NOW)).toEqual({ headline: "Nothing is proven yet.", details: [] });
     const never = { state: "backed_up" as const, concerns: ["never_proven" as const], last_proven_at: null };
     expect(answer([source("a", never)], NOW).headline).toBe("Your source is not proven.");
@@ -98,7 +98,7 @@ describe("the answer to what is proven", () => {
   });
 });
 
-test("a strip is told in words, what went wrong with its days", () => {
+test("the day strip in words names the days that failed or were missed", () => {
   expect(describeDays(`${"-".repeat(20)}bbpmppppfp`, "2026-10-23")).toBe(
     "Last 30 days: failed on 20 Nov; missed on 15 Nov; 6 proven; 2 backed up only; 20 nothing.",
   );
@@ -107,7 +107,7 @@ test("a strip is told in words, what went wrong with its days", () => {
   );
 });
 
-test("a spool and a trend are told with their units", () => {
+test("a spool and a trend have units", () => {
   expect(spoolText({ backups: 1, receipts: 2, events: 0 })).toBe("1 backup, 2 receipts");
   expect(spoolText({ backups: 0, receipts: 0, events: 0 })).toBe("nothing");
   expect(spoolText(null)).toBe("unknown");

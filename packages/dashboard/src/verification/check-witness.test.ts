@@ -72,7 +72,7 @@ const prove: ConsistencySource = (from, to) =>
 const check = async (one: Awaited<ReturnType<typeof record>>, from = prove) =>
   (await checkWitnesses([one], logKey, head, from))[0];
 
-test.each([0, 1, 29, 30, 31, 40])("a witness who saw %d leaves of 30", async (size) => {
+test.each([0, 1, 29, 30, 31, 40])("a witness that saw %d of 30 leaves holds", async (size) => {
   const checked = await check(await record(size));
   expect(checked).toMatchObject({ timestamp_s: AT, fault: null, isCompared: true });
 });
@@ -87,7 +87,7 @@ test.each([
   expect(checked?.fault).not.toBeNull();
 });
 
-test("no proof, no cosignature, and one by another key are faults", async () => {
+test("a missing proof, a missing cosignature, and one by another key are faults", async () => {
   expect((await check(await record(12), () => Promise.resolve(null)))?.fault).toContain("no proof that");
   const silent = { ...(await record(12)), checkpoint: await note(12) };
   expect(await check(silent)).toMatchObject({
@@ -100,7 +100,7 @@ test("no proof, no cosignature, and one by another key are faults", async () => 
   });
 });
 
-test("of many sizes the largest are compared, each with one call; the rest is said not to be", async () => {
+test("of many sizes, the largest are compared with one call each, and the rest are marked as not compared", async () => {
   const asked: bigint[] = [];
   const counting: ConsistencySource = (from, to) => {
     asked.push(from);
@@ -117,7 +117,7 @@ test("of many sizes the largest are compared, each with one call; the rest is sa
   );
 });
 
-test("where the service does not answer nothing is said", async () => {
+test("without an answer from the service, the check rejects and says nothing", async () => {
   const away = () => Promise.reject(new TypeError("fetch failed"));
   await expect(check(await record(12), away)).rejects.toBeInstanceOf(TypeError);
 });

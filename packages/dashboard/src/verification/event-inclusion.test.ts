@@ -61,7 +61,7 @@ const results = async (event: Given[0], given: Given[1], key = logKey) =>
 
 const held = { event: "held", checkpoint: "held", inclusion: "held" };
 
-test("an event is in the log as its record says it", async () => {
+test("an unchanged event and its proof hold", async () => {
   expect(await results(record, proof)).toEqual(held);
 });
 
@@ -75,12 +75,12 @@ test.each([
   ["whose doing it was", { actor: { kind: "service" as const, id: "service" } }],
   ["its organisation", { org_id: ids.otherOrg }],
   ["its id", { id: "evt_01jd3gqq8zb14p1s0a5r2h0y8g" }],
-])("%s changed: false", async (_what, change) => {
+])("an event with %s changed fails", async (_what, change) => {
   const changed = await results({ ...record, ...change }, proof);
   expect(changed).toEqual({ ...held, event: "failed", inclusion: "failed" });
 });
 
-test("what cannot be a record at all is false, and nothing is thrown", async () => {
+test("a malformed record fails without throwing", async () => {
   const odd = { ...record, created_at: "yesterday" };
   expect(await results(odd, proof)).toEqual({ ...held, event: "failed", inclusion: "not_checked" });
 });
@@ -90,11 +90,11 @@ test.each([
   ["no hash", { ...proof, inclusion: { ...proof.inclusion, hashes: ["xy"] } }],
   ["another leaf's index", { ...proof, inclusion: { ...proof.inclusion, log_index: 1 } }],
   ["another size", { ...proof, inclusion: { ...proof.inclusion, tree_size: 4 } }],
-])("a proof with %s: false", async (_what, changed) => {
+])("a proof with %s fails", async (_what, changed) => {
   expect(await results(record, changed)).toEqual({ ...held, inclusion: "failed" });
 });
 
-test("under another key: false", async () => {
+test("a checkpoint under another key fails", async () => {
   const other = verifierOf(await ed25519Key(4), LOG_NAME);
   expect(await results(record, proof, other)).toEqual({
     event: "held",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { failedFirst } from "./failed-first.ts";
 
-test("what failed comes first, and each group keeps its order", () => {
+test("failed lines come first, and each group keeps its order", () => {
   const checks = [
     { id: "a", result: "passed" },
     { id: "b", result: "failed" },

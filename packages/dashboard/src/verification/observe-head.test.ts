@@ -67,17 +67,17 @@ const observe = async (
 ): Promise<Observation> => observeHead(await honest.head(size), before, prove, NOW);
 
 describe("a log that only grows", () => {
-  test("is kept at first sight, with its key, without a proof", async () => {
+  test("is stored with its key at first sight, without a proof", async () => {
     const { outcome, keep } = await observe(7, null, never);
     expect(outcome).toBe("first");
     expect(keep).toEqual({ ...(await honest.head(7)), since: NOW.toISOString(), seen_at: NOW.toISOString() });
   });
 
-  test("is the same without a proof", async () => {
+  test("is unchanged without a proof", async () => {
     expect((await observe(7, await held(7), never)).outcome).toBe("same");
   });
 
-  test("is proven at every pair of sizes; the key's age stays", async () => {
+  test("is proven at every pair of sizes, and keeps its key's age", async () => {
     for (const from of [0, 1, 2, 3, 7, 8, 31, 39])
       for (const to of [from + 1, 40]) {
         const before = { ...(await held(from)), since: "2026-01-01T00:00:00.000Z" };
@@ -88,7 +88,7 @@ describe("a log that only grows", () => {
       }
   });
 
-  test("may answer with an older head that it can prove; the newer one is kept", async () => {
+  test("may answer with an older head that it proves; the newer one stays stored", async () => {
     const before = await held(20);
     expect(await observe(12, before)).toMatchObject({ outcome: "overtaken", keep: before });
   });
@@ -108,7 +108,7 @@ describe("a contradiction", () => {
     await expect(seen).rejects.toMatchObject({ name: "LogContradiction", reason });
   });
 
-  test("another key than before, and a head that the key did not sign", async () => {
+  test("a new key, and a head that the key did not sign", async () => {
     const before = await held(9);
     const foreign = await honest.head(9, other);
     await expect(observeHead(foreign, before, never, NOW)).rejects.toMatchObject({ reason: "key_changed" });
@@ -120,12 +120,12 @@ describe("a contradiction", () => {
   });
 });
 
-test("an answer that does not come is no contradiction", async () => {
+test("a missing answer is no contradiction", async () => {
   const away = () => Promise.reject(new TypeError("fetch failed"));
   await expect(observe(20, await held(9), away)).rejects.toBeInstanceOf(TypeError);
 });
 
-test("what was kept, changed by somebody, proves nothing", async () => {
+test("a stored head that was tampered with proves nothing", async () => {
   const before = await held(9);
   const changed = { ...before, checkpoint: before.checkpoint.replace("\n9\n", "\n8\n") };
   await expect(observe(20, changed)).rejects.toMatchObject({ name: "ProofError" });

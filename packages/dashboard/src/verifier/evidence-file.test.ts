@@ -43,17 +43,17 @@ describe("a file of evidence", () => {
     ["a private key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "malformed_key"],
     ["a verifier key with another hash", "log.example.com/org+00000000+AQAA", "malformed_key"],
     ["a small-order key for SSH", "ssh-ed25519 AAAA", "malformed_key"],
-  ])("%s is refused as what it is", (_what, text, code) => {
+  ])("%s is refused with its own code", (_what, text, code) => {
     expect(() => readEvidence(utf8(text))).toThrow(expect.objectContaining({ code }) as Error);
   });
 
-  test("too large, or no text", () => {
+  test("a large file and a binary file are refused", () => {
     const refusal = (bytes: Uint8Array) => expect(() => readEvidence(bytes));
     refusal(new Uint8Array(600 * 1024)).toThrow(expect.objectContaining({ code: "too_large" }) as Error);
     refusal(Uint8Array.of(0xff, 0xfe)).toThrow(expect.objectContaining({ code: "not_text" }) as Error);
   });
 
-  test("whatever it is, it is evidence or a refusal", () => {
+  test("any input is either evidence or a refusal", () => {
     const cut = fc
       .tuple(
         fc.constantFrom(JSON.stringify(bundle), formatPublicKeyPem(agent.publicKey)),

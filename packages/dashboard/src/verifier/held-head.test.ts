@@ -29,14 +29,14 @@ function storage() {
   };
 }
 
-test("each log has a head of its own", () => {
+test("each log has its own head", () => {
   const place = storage();
   keepHead(place, ORIGIN, head);
   expect(readHeldHead(place, ORIGIN)).toEqual(head);
   expect(readHeldHead(place, "log.example.com/org_2")).toBeNull();
 });
 
-test("a contradiction stays the first one until the log is forgotten", () => {
+test("the first contradiction stays until the log is forgotten", () => {
   const place = storage();
   keepHead(place, ORIGIN, head);
   raiseContradiction(place, ORIGIN, contradiction);
@@ -47,9 +47,12 @@ test("a contradiction stays the first one until the log is forgotten", () => {
   expect(readHeldHead(place, ORIGIN)).toBeNull();
 });
 
-test.each(["", "{", "null", "[]", "{}", '{"checkpoint":1}', '"text"'])("garbage is nothing: %s", (text) => {
-  const place = storage();
-  for (const name of ["head", "alarm"]) place.setItem(`attestore.log-${name}.${ORIGIN}`, text);
-  expect(readHeldHead(place, ORIGIN)).toBeNull();
-  expect(readContradiction(place, ORIGIN)).toBeNull();
-});
+test.each(["", "{", "null", "[]", "{}", '{"checkpoint":1}', '"text"'])(
+  "stored garbage is ignored: %s",
+  (text) => {
+    const place = storage();
+    for (const name of ["head", "alarm"]) place.setItem(`attestore.log-${name}.${ORIGIN}`, text);
+    expect(readHeldHead(place, ORIGIN)).toBeNull();
+    expect(readContradiction(place, ORIGIN)).toBeNull();
+  },
+);

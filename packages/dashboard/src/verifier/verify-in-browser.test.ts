@@ -29,7 +29,7 @@ const keysOf = (origin: KeyOrigin, witnesses = [witness]) => ({
 });
 
 describe("a verdict", () => {
-  test("by the service's own keys cannot be told; by the reader's, or the browser's, it is true", async () => {
+  test("is cannot tell with the service's own keys, and true with the reader's or the browser's", async () => {
     for (const [origin, verdict, heldByServed] of [
       ["served", "cannot_tell", true],
       ["given", "true", false],
@@ -47,7 +47,7 @@ describe("a verdict", () => {
     expect(await verifyInBrowser({ bundle }, wrong)).toMatchObject({ verdict: "false", heldByServed: false });
   });
 
-  test("needs every witness that the reader names, and none that the service does", async () => {
+  test("needs every witness that the reader names, and none that the service names", async () => {
     const { text } = parseNote(bundle.checkpoint);
     const signature = await agent.sign(cosignatureMessage(1_795_000_000, text));
     const line = cosignatureLine(witness, 1_795_000_000, signature);
@@ -66,7 +66,7 @@ describe("a verdict", () => {
   });
 });
 
-test("of several agents' keys the one that a receipt names is taken, and only from those given", () => {
+test("among several agents' keys, a receipt's own is chosen, and only from those given", () => {
   const chosen = chooseKeys(
     { bundle },
     {
@@ -81,7 +81,7 @@ test("of several agents' keys the one that a receipt names is taken, and only fr
   expect(wrong).toMatchObject({ agent: { key: other.publicKey }, log: null });
 });
 
-test("of several ciphertexts each receipt is held against its own, else against one that no receipt is about", () => {
+test("among several ciphertexts, a receipt is compared with its own, else with one that no receipt names", () => {
   const [own] = statement.subject.map(({ digest }) => digest.sha256);
   const [others, strange] = ["aa".repeat(32), "bb".repeat(32)];
   const choose = (files: string[], pasted?: string) =>
@@ -93,8 +93,8 @@ test("of several ciphertexts each receipt is held against its own, else against 
   expect(choose([own ?? ""], strange)).toBe(strange);
 });
 
-describe("what is pasted", () => {
-  test("gives keys, and the digest as sha256sum prints it", () => {
+describe("pasted text", () => {
+  test("gives keys, and the digest in sha256sum's output", () => {
     const digest = "ab".repeat(32);
     const read = readTexts({
       agent: bundle.public_key,
@@ -108,7 +108,7 @@ describe("what is pasted", () => {
     expect(read.keys.agent?.origin).toBe("given");
   });
 
-  test("of another kind, or no key, is said at its field", () => {
+  test("of the wrong kind shows an error at its field", () => {
     const { errors, keys } = readTexts({
       agent: formatVerifierKey(logKey),
       log: formatVerifierKey(witness),

@@ -30,7 +30,7 @@ const all = (source_metadata: Record<string, unknown>, url: string | null = null
     .join("\n");
 
 describe("a word in quotes", () => {
-  test("is that very word to a shell", () => {
+  test("is read by a shell as exactly that word", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (word) => {
         fc.pre(!word.includes("\0") && word.isWellFormed());
@@ -55,12 +55,12 @@ describe("recovery commands", () => {
     expect(all({ dump_format })).toContain(words);
   });
 
-  test("of a format that is not known name the guide", () => {
+  test("for an unknown format point to the guide", () => {
     const step = recoverySteps(backup({ dump_format: "other" }), null).at(-1);
     expect(step).toMatchObject({ commands: null, note: expect.stringContaining("docs/recover.md") });
   });
 
-  test("of a hostile agent's metadata run nothing of its own", () => {
+  test("with a hostile agent's metadata run nothing from it", () => {
     const evil = "x'; touch pwned; '$(touch pwned)`touch pwned`\n touch pwned #";
     for (const metadata of [
       { encoding: evil, named_roles: [evil] },
@@ -97,14 +97,17 @@ describe("recovery commands", () => {
     ["host=evil.example dbname=x", "--dbname=dbname='host=evil.example dbname=x'"],
     ["postgresql://evil.example/x", "--dbname=dbname='postgresql://evil.example/x'"],
     [String.raw`it's a\b=c`, String.raw`--dbname=dbname='it\'s a\\b=c'`],
-  ])("restore into the database %s, and never into one that its name leads to", (name, argument) => {
-    const commands = all({ dump_format: "pg_dump-set", globals: null, databases: [{ name }] });
-    const stubs = String.raw`createdb() { :; }; tar() { :; }; pg_restore() { printf '%s\n' "$@" >> given; }`;
-    const restoring = commands.slice(commands.indexOf("mkdir set"));
-    const { stdout } = spawnSync("sh", [
-      "-c",
-      `cd "$(mktemp -d)"\n${stubs}\n${restoring}\ncommand cat given`,
-    ]);
-    expect(stdout.toString().split("\n")).toContain(argument);
-  });
+  ])(
+    "restore into the database named %s, and never follow the name as a connection string",
+    (name, argument) => {
+      const commands = all({ dump_format: "pg_dump-set", globals: null, databases: [{ name }] });
+      const stubs = String.raw`createdb() { :; }; tar() { :; }; pg_restore() { printf '%s\n' "$@" >> given; }`;
+      const restoring = commands.slice(commands.indexOf("mkdir set"));
+      const { stdout } = spawnSync("sh", [
+        "-c",
+        `cd "$(mktemp -d)"\n${stubs}\n${restoring}\ncommand cat given`,
+      ]);
+      expect(stdout.toString().split("\n")).toContain(argument);
+    },
+  );
 });

@@ -25,7 +25,7 @@ test.each([
   expect(typedLimit(quota)).toBe(typed);
 });
 
-test("only what was typed otherwise changes, and nothing where one is no limit", () => {
+test("only edited fields change, and nothing changes if one is invalid", () => {
   const before = { bytes: "", objects: "7", agents: "none", requests: "" };
   expect(changeOf(before, { ...before, bytes: "100", objects: "" })).toEqual({
     bytes: 100,

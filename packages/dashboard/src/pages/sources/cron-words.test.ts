@@ -26,15 +26,15 @@ test.each([
     "0 2 L * *",
     "The day of month, “L”, is not valid; use numbers, *, lists (1,2), ranges (1-5) and steps (*/2).",
   ],
-])("%s is wrong: %s", (pattern, problem) => {
+])("%s is invalid: %s", (pattern, problem) => {
   expect(readCron(pattern)).toEqual({ is: "wrong", problem });
 });
 
-test("nothing is nothing, and every minute is pointed out", () => {
+test("an empty schedule and every-minute schedules have their own hints", () => {
   expect(readCron("   ")).toEqual({ is: "empty" });
   expect(readCron("* * * * *")).toMatchObject({ is: "words", everyMinute: true });
 });
 
-test("what is sent has single spaces", () => {
+test("fields are sent with single spaces", () => {
   expect(tidyCron("  0   4 * *\tsun ")).toBe("0 4 * * sun");
 });

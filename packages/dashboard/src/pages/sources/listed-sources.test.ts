@@ -21,18 +21,18 @@ const sources = [
 ];
 const names = (filter: Parameters<typeof arranged>[1]) => arranged(sources, filter).map(({ name }) => name);
 
-test("as they come, the worst is first", () => {
+test("sources keep the service's order, worst first", () => {
   expect(names({})).toEqual(["orders", "billing", "archive"]);
   expect(names({ sort: "trouble" })).toEqual(["orders", "billing", "archive"]);
 });
 
-test("in other orders; what never was counts as oldest", () => {
+test("sources sort in other orders; never counts as oldest", () => {
   expect(names({ sort: "name" })).toEqual(["archive", "billing", "orders"]);
   expect(names({ sort: "backup" })).toEqual(["archive", "billing", "orders"]);
   expect(names({ sort: "proof" })).toEqual(["orders", "billing", "archive"]);
 });
 
-test("by a part of the name, by engine, by state", () => {
+test("sources filter by part of the name, by engine and by state", () => {
   expect(names({ name: " BILL" })).toEqual(["billing"]);
   expect(names({ name: "sqlite" })).toEqual(["orders", "archive"]);
   expect(names({ state: "failed" })).toEqual(["orders"]);

@@ -27,17 +27,17 @@ const tested = (
   ...more,
 });
 
-test("the data are back before the checks begin", () => {
+test("the data is back before the checks begin", () => {
   expect(dataBack_ms(phases)).toBe(1000);
 });
 
-test("the chart reaches to the objective, unless the tests would vanish beside it", () => {
+test("the chart extends to the objective unless that would make the tests too small to see", () => {
   const tests = [tested([])];
   expect([null, 1, 5, 3600].map((rto_s) => chartWidth_ms(tests, rto_s))).toEqual([1500, 1500, 5000, 1500]);
   expect(chartWidth_ms([], null)).toBe(1);
 });
 
-test("checks that changed, came and went since the test before", () => {
+test("checks that changed, were added or removed since the previous test", () => {
   const before = tested([
     ["a", "1"],
     ["b", "1"],

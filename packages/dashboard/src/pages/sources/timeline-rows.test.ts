@@ -78,7 +78,7 @@ const event = (
   incident: ended_at === undefined ? null : { ended_at },
 });
 
-test("a backup, its receipt and the command that asked for it are one row; a test and its command another", () => {
+test("a backup, its receipt and its command share one row; a test and its command share another", () => {
   const rows = timelineRows([
     receipt("rcpt_test", "restore_test", "passed"),
     command("cmd_test", { receipt_id: "rcpt_test" }),
@@ -92,7 +92,7 @@ test("a backup, its receipt and the command that asked for it are one row; a tes
   ]);
 });
 
-test("a backup whose newest restore test failed is refuted, wherever that test is", () => {
+test("a backup whose newest restore test failed is refuted, wherever that test is in the list", () => {
   const [before, after] = ["2026-11-21T11:00:00.000Z", "2026-11-21T13:00:00.000Z"];
   const shown = (proven_at: string | null, failed_at: string | null) => {
     const [row = expect.unreachable()] = timelineRows([backup("bkp_1", proven_at, failed_at)]);
@@ -103,7 +103,7 @@ test("a backup whose newest restore test failed is refuted, wherever that test i
   for (const failed of [null, before]) expect(shown(after, failed)).toEqual([false, false, false]);
 });
 
-test("what belongs to something that is not loaded stays, and of many commands that ended together each", () => {
+test("records whose counterpart is not loaded stay, and so does each of several commands that ended together", () => {
   const rows = timelineRows([
     event("evt_1", "source_removed", {}),
     command("cmd_1", { event_id: "evt_1" }),
@@ -131,14 +131,14 @@ test.each([
     /^due .*21 Nov 2026.* · still open$/,
   ],
   [event("evt_1", "of_later", { reason: "x" }), "none", "of_later", "x"],
-] as const)("in words: %#", (item, mark, title, details) => {
+] as const)("an entry in words: %#", (item, mark, title, details) => {
   const words = describeEntry({ item }, new Date(at));
   expect([words.mark, words.title]).toEqual([mark, title]);
   if (typeof details === "string") expect(words.details.join(" · ")).toBe(details);
   else expect(words.details.join(" · ")).toMatch(details);
 });
 
-describe("a restore test, once what it found is known", () => {
+describe("a restore test with a known result", () => {
   const passed: RestoreTest = {
     ...common,
     receipt_id: "rcpt_1",
@@ -151,7 +151,7 @@ describe("a restore test, once what it found is known", () => {
     checks: [],
   };
 
-  test("passed: how many checks held, and when the data were back", () => {
+  test("that passed shows how many checks held, and when the data was back", () => {
     const { details } = describeEntry(
       { item: receipt("rcpt_1", "restore_test", "passed") },
       new Date(at),
@@ -160,7 +160,7 @@ describe("a restore test, once what it found is known", () => {
     expect(details).toEqual(["0 checks held", "data back in 1.5 s"]);
   });
 
-  test("failed: why", () => {
+  test("that failed shows why", () => {
     const failed: RestoreTest = { ...passed, result: "failed", reason: "check has-orders failed" };
     const { details } = describeEntry(
       { item: receipt("rcpt_1", "restore_test", "failed") },

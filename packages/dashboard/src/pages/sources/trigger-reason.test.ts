@@ -29,12 +29,12 @@ const command = (more: Partial<Command>): Command => ({
   ...more,
 });
 
-test("who may, asks", () => {
+test("an owner or admin may start a run", () => {
   expect(triggerReason("backup", free)).toBeNull();
   expect(triggerReason("restore_test", free)).toBeNull();
 });
 
-test("the reasons why not, the one that helps most first", () => {
+test("the most helpful reason comes first", () => {
   expect(triggerReason("backup", { ...free, mayManage: false })).toContain("read-only");
   expect(triggerReason("backup", { ...free, agent: { name: "host-1", status: "revoked" } })).toContain(
     "The agent host-1 is revoked",
@@ -47,7 +47,7 @@ test("the reasons why not, the one that helps most first", () => {
   );
 });
 
-test("what is under way is not asked for twice, but the other kind is", () => {
+test("a running kind cannot be started twice, but the other kind can", () => {
   for (const status of ["queued", "delivered", "acked"] as const) {
     const commands = [command({ status })];
     expect(triggerReason("backup", { ...free, commands })).toContain("already queued or running");
@@ -55,7 +55,7 @@ test("what is under way is not asked for twice, but the other kind is", () => {
   }
 });
 
-test("what has ended, was withdrawn, or was never answered for keeps nobody from asking", () => {
+test("ended, withdrawn and unanswered commands do not block a new one", () => {
   const commands = [
     command({ status: "acked", outcome: { backup_id: "bkp_1", receipt_id: "rcpt_1" } }),
     command({ status: "acked", outcome: { event_id: "evt_1" } }),

@@ -7,16 +7,16 @@ test.each([
   [36 * 3600, { amount: "36", unit: "3600" }],
   [90 * 60, { amount: "90", unit: "60" }],
   [undefined, { amount: "", unit: "3600" }],
-])("%s s are shown as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
+])("%s s open as %j", (seconds, shown) => expect(typedDuration(seconds)).toEqual(shown));
 
 test.each([
   [26 * 3600, "26 hours"],
   [86_400, "1 day"],
   [120, "2 minutes"],
   [90, "90 seconds"],
-])("%d s are told as %s", (seconds, words) => expect(exactDuration(seconds)).toBe(words));
+])("%d s are written as %s", (seconds, words) => expect(exactDuration(seconds)).toBe(words));
 
-test("what is set survives being opened and saved again", () => {
+test("opening and saving a duration does not change it", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10 * 365 * 86_400 }), (seconds) => {
       expect(readDuration(typedDuration(seconds))).toBe(seconds);
@@ -24,6 +24,6 @@ test("what is set survives being opened and saved again", () => {
   );
 });
 
-test.each(["0", "-1", "soon", "1e3", "9999999"])("%s days are none", (amount) => {
+test.each(["0", "-1", "soon", "1e3", "9999999"])("%s days is no valid duration", (amount) => {
   expect(readDuration({ amount, unit: "86400" })).toBeNull();
 });
