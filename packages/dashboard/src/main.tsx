@@ -11,9 +11,9 @@ import { theme } from "./app/theme.ts";
 
 const root = document.querySelector("#root");
 if (root === null) throw new Error("the page has no #root");
-// Of the page's policy: a browser applies no style element without it. Absent where a development server serves the page.
+// The nonce of the page's Content-Security-Policy: without it the browser applies no style element. The development server sends none.
 const styleNonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? "";
-// Under this name react-style-singleton, which keeps the page still behind a dialog, looks for it.
+// react-style-singleton, which stops the page scrolling behind a dialog, looks for the nonce under this name.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce });
 createRoot(root).render(
   <StrictMode>

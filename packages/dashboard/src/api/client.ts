@@ -1,7 +1,7 @@
 import { createClient, type Transport } from "@attestore/contract/client";
 import { plainBody } from "./plain-body.ts";
 
-/** No answer came, or not all of it: the network's doing, or the service is away. A defect of the page is a TypeError too, and never this. */
+/** No complete answer came: a network problem, or the service is down. A bug in the page, which may also be a TypeError, is never this. */
 export class NoAnswer extends Error {
   constructor(cause: unknown) {
     super("no answer came from the service", { cause });
@@ -35,7 +35,7 @@ async function answerTo(path: string, init: RequestInit): Promise<{ response: Re
 /** The API, typed by the service's own OpenAPI document. */
 export const api = createClient(transport);
 
-/** What is no JSON is for the client to refuse. */
+/** The client refuses a body that is not JSON. */
 function plainOr(text: string): string {
   try {
     return plainBody(text);

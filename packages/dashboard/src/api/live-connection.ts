@@ -2,15 +2,15 @@ import { topicsIn } from "./live-topics.ts";
 
 export interface LiveHandlers {
   onChange: (topics: string[]) => void;
-  /** The first events can come from now on: what was read before may be older. */
+  /** Events arrive from now on; data fetched before may be older. */
   onOpened: () => void;
-  /** Something may have changed that nobody told of. */
+  /** Changes may have been missed. */
   onGap: () => void;
   onConnected: (connected: boolean) => void;
   onSessionEnd: () => void;
 }
 
-/** What the tab that listens tells the others. */
+/** What the connected tab tells the others. */
 type Told =
   | { is: "change"; topics: string[] }
   | { is: "opened" }
@@ -19,8 +19,8 @@ type Told =
   | { is: "session_end" };
 
 /**
- * Listens to an organisation's events until the returned function is called. Of all tabs one does, and tells the others: a browser
- * opens six connections to a service, and each that only listens would be one fewer for all of them.
+ * Listens to an organisation's events until the returned function is called. Only one tab connects and tells the others: a browser opens
+ * at most six connections to a service, and each idle stream would leave one fewer for all tabs.
  */
 export function openLiveConnection(orgId: string, handlers: LiveHandlers): () => void {
   const over = new AbortController();
@@ -41,7 +41,7 @@ export function openLiveConnection(orgId: string, handlers: LiveHandlers): () =>
   };
   navigator.locks
     .request(`attestore-live-${orgId}`, { signal: over.signal }, () => listen(orgId, tell, over.signal))
-    // This page stopped before it was its turn.
+    // This tab stopped listening before its turn came.
     .catch(() => undefined);
   return () => {
     over.abort();
@@ -76,7 +76,7 @@ async function listen(orgId: string, tell: (told: Told) => void, signal: AbortSi
   }
 }
 
-/** One connection. The browser itself opens it again where the network broke, and says what it heard last. */
+/** One connection. After a network failure the browser reopens it and sends the id of the last event it got. */
 function hear(
   orgId: string,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ function hear(
     };
     let reopened = false;
     source.addEventListener("ready", ({ data }) => {
-      // Opened again, the service has compared with what was heard last: this is all there is.
+      // After a reconnect, the service has compared with the last event, so these are all the changes.
       if (reopened) on.onChange(topicsIn(data as string));
       else on.onReady();
       reopened = true;
@@ -105,7 +105,7 @@ function hear(
   });
 }
 
-/** EventSource does not tell why it was refused. */
+/** EventSource does not say why it was refused. */
 async function isSignedOut(): Promise<boolean> {
   try {
     return (await fetch("/api/auth/me", { credentials: "same-origin" })).status === 401;

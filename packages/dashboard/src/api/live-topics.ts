@@ -1,6 +1,6 @@
 import type { QueryKey } from "@tanstack/react-query";
 
-/** What the service says has changed, and what is read of it: nouns that the keys of queries hold. */
+/** The service's change topics, and the words in query keys that each one affects. */
 const READ_OF: Readonly<Record<string, readonly string[]>> = {
   log: ["log", "receipts", "events", "incidents", "backups", "sources", "overview", "timeline"],
   backups: ["backups", "sources", "overview", "timeline"],
@@ -13,16 +13,16 @@ const READ_OF: Readonly<Record<string, readonly string[]>> = {
   notifications: ["notifications"],
 };
 
-/** Whether what a query read may be another now. */
+/** Whether a query's data may have changed. */
 export function concerns(key: QueryKey, topics: readonly string[]): boolean {
   const nouns = new Set(topics.flatMap((topic) => READ_OF[topic] ?? []));
-  // Some keys begin with the organisation that they are of: ["orgs", id, "receipts", …].
+  // Some keys begin with their organisation: ["orgs", id, "receipts", …].
   const isOfOne = key[0] === "orgs" && typeof key[1] === "string" && key[1].startsWith("org_");
   const named = isOfOne ? key.slice(2) : key;
   return named.some((part) => typeof part === "string" && nouns.has(part));
 }
 
-/** The data of a `ready` or `change` event; nothing for what is none. */
+/** Parses the data of a `ready` or `change` event; no topics if it is malformed. */
 export function topicsIn(data: string): string[] {
   try {
     const parsed: unknown = JSON.parse(data);

@@ -6,10 +6,10 @@ import { concerns } from "./live-topics.ts";
 import { useMe } from "./session.ts";
 
 /**
- * Keeps every page up to date, by what the service says has changed. What is read as one thing is read again and changes where it
- * stands. Lists that are read page by page would move under the reader: they stay, and `useNewer` says that there is more.
+ * Keeps every page up to date with the changes that the service announces. Single records are refetched and change in place. Paged lists
+ * would move under the reader, so they stay, and `useNewer` says that there is newer data.
  *
- * Where an operator acts as somebody nothing is kept: each call is an entry of the organisation's log, and would be news itself.
+ * Off while an operator acts as a member: each call adds an entry to the organisation's log, which would itself be a change.
  */
 export function useLive(): void {
   const client = useQueryClient();
@@ -20,16 +20,16 @@ export function useLive(): void {
     if (orgId === null) return;
     return openLiveConnection(orgId, {
       onChange: (topics) => takeNews(client, (query) => concerns(query.queryKey, topics)),
-      // Mostly nothing: the page's own calls take longer than this connection.
+      // Usually nothing is stale: the page's own calls take longer than opening this connection.
       onOpened: () =>
         void client.invalidateQueries({
           predicate: ({ queryKey, state }) =>
             queryKey[0] !== "me" && state.dataUpdatedAt > 0 && state.fetchStatus === "idle",
         }),
-      // Whatever happened while nobody listened.
+      // Changes may have been missed while not connected.
       onGap: () => takeNews(client, () => true),
       onConnected: (connected) => news.set({ connected }),
-      // A page that is loaded anew keeps nothing of what was shown, and asks who is signed in.
+      // A reload clears everything shown, and checks who is signed in.
       onSessionEnd: () => window.location.reload(),
     });
   }, [client, orgId]);
@@ -40,7 +40,7 @@ function takeNews(client: QueryClient, isMeant: (query: Query) => boolean): void
   void client.invalidateQueries({ predicate: (query) => isMeant(query) && !isList(query) });
   const lists = client.getQueryCache().findAll({ predicate: (query) => isMeant(query) && isList(query) });
   for (const list of lists) {
-    // Those that nobody looks at are read anew when somebody does.
+    // Queries that are not on screen are refetched when they are next shown.
     if (!list.isActive()) list.invalidate();
   }
   const held = lists.filter((list) => list.isActive()).map(({ queryHash }) => queryHash);
@@ -52,19 +52,19 @@ function isPaged(data: unknown): boolean {
 }
 
 interface News {
-  /** Whether somebody listens to the service; while nobody can, lists too are read again from time to time. */
+  /** Whether a tab is connected to the event stream. Without one, lists are also refetched from time to time. */
   connected: boolean;
   mayListen: boolean;
-  /** Lists on show (their query's hash) that are not the newest. */
+  /** Query hashes of the visible lists that are out of date. */
   held: ReadonlySet<string>;
 }
 
 const news = store<News>({ connected: false, mayListen: false, held: new Set() });
 
-/** Whether there is something newer than what the lists on the page (its path) show, and how to show it. */
+/** Whether newer data exists than the page's lists show, and how to show it. */
 export function useNewer(page: string): { isNewer: boolean; show: () => void } {
   const client = useQueryClient();
-  // Another page reads its own lists; these are read again when somebody comes back.
+  // Another page loads its own lists; these are refetched when the reader returns.
   useEffect(() => () => news.set({ held: new Set() }), [page]);
   const { held } = useSyncExternalStore(news.subscribe, news.get);
   const cache = client.getQueryCache();
@@ -78,7 +78,7 @@ export function useNewer(page: string): { isNewer: boolean; show: () => void } {
   };
 }
 
-/** How often a list is read again by itself: not where `useNewer` tells of what is new, nor where each call is logged. */
+/** How often a list refetches by itself: never while `useNewer` announces changes, or where each call is logged. */
 export function listInterval(): number | false {
   const { connected, mayListen } = news.get();
   return connected || !mayListen ? false : 60_000;

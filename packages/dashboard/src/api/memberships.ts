@@ -26,13 +26,13 @@ export function useMyOrgs() {
   return useQuery({ ...myOrgsQuery, enabled });
 }
 
-/** Invitations to the signed-in member that wait. */
+/** The signed-in member's open invitations. */
 export function useMyInvitations() {
   const enabled = useIsOwnMembership();
   return useQuery({ ...invitationsQuery, enabled });
 }
 
-/** Goes on in another organisation, on a new page: nothing of what was seen in the one before stays. */
+/** Switches the organisation and reloads the page, so that no data of the previous one stays. */
 export function useSwitchOrg() {
   return useMutation({
     mutationFn: (org_id: string) => api.call("post", "/api/auth/switch", { body: { org_id } }),

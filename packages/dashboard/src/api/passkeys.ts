@@ -1,15 +1,15 @@
 import type { Schemas } from "@attestore/contract/client";
 
-/** What a browser makes of the service's options, and what it gives back, as WebAuthn's JSON (level 3, section 5.1): not each browser does it itself. */
+/** Converts options and credentials to and from WebAuthn's JSON (level 3, section 5.1), because not every browser does. */
 
-/** What the person did, or the browser could not: not an answer of the service. */
+/** The user cancelled, or the browser could not; the service was not involved. */
 export class NoPasskey extends Error {
   constructor(cause: unknown) {
     super("the browser gave no passkey", { cause });
     this.name = "NoPasskey";
   }
 
-  /** The authenticator has one of the account's passkeys already. */
+  /** The authenticator already has a passkey of this account. */
   get isThere(): boolean {
     return this.cause instanceof DOMException && this.cause.name === "InvalidStateError";
   }
@@ -19,7 +19,7 @@ export function knowsPasskeys(): boolean {
   return "PublicKeyCredential" in window;
 }
 
-/** Has the person's authenticator make a passkey. Throws NoPasskey. */
+/** Asks the user's authenticator to create a passkey. Throws NoPasskey. */
 export async function createPasskey(
   asked: Schemas["CreationOptions"],
 ): Promise<Schemas["RegisteredCredential"]> {
@@ -46,7 +46,7 @@ export async function createPasskey(
   };
 }
 
-/** Has the person choose a passkey and sign with it. Throws NoPasskey. */
+/** Asks the user to choose a passkey and sign with it. Throws NoPasskey. */
 export async function signWithPasskey(
   asked: Schemas["RequestOptions"],
 ): Promise<Schemas["AssertedCredential"]> {

@@ -2,13 +2,13 @@ import { CallRefused } from "@attestore/contract/client";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 import { meQuery } from "./session.ts";
 
-/** Refusals are answers: only what did not arrive, or a service that is busy, is worth another try. */
+/** A refusal is an answer. Retry only if no answer came or the service is busy. */
 function worthAnotherTry(failures: number, error: Error): boolean {
   if (failures >= 2) return false;
   return !(error instanceof CallRefused) || error.status === 503 || error.status === 429;
 }
 
-/** How often something is read again. Not at all where an operator acts as somebody: the organisation's log has an entry of each call. */
+/** How often to refetch. Never while an operator acts as a member: each call becomes an entry of the organisation's log. */
 export function every(interval_ms: number): () => number | false {
   return () => {
     const me = queryClient.getQueryData(meQuery.queryKey);
@@ -16,7 +16,7 @@ export function every(interval_ms: number): () => number | false {
   };
 }
 
-/** Whoever is signed in no more is led to where they sign in (session-guard.tsx), whichever call heard of it first. */
+/** Whichever call first learns that the session ended, the user is sent to sign in (session-guard.tsx). */
 function onFailure(error: Error): void {
   const isOver =
     error instanceof CallRefused && (error.code === "session_expired" || error.code === "unauthenticated");

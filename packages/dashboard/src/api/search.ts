@@ -1,4 +1,4 @@
-/** What is read from the address of a page: only what the page knows; everything else is left out. */
+/** Reads a page's URL parameters: only those that the page knows. */
 export function oneOf<const Value extends string>(
   value: unknown,
   known: readonly Value[],
@@ -6,12 +6,12 @@ export function oneOf<const Value extends string>(
   return known.find((one) => one === value);
 }
 
-/** A text of somebody's own, cut to a length. */
+/** Free text, cut to a maximum length. */
 export function textIn(value: unknown, maxLength = 100): string | undefined {
   return typeof value === "string" && value !== "" ? value.slice(0, maxLength) : undefined;
 }
 
-/** Without the names whose value is undefined. */
+/** Drops the names whose value is undefined. */
 export function present<Values extends Record<string, unknown>>(
   values: Values,
 ): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {

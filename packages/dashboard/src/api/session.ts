@@ -18,20 +18,20 @@ export const meQuery = queryOptions({
   },
 });
 
-/** After a sign-in: what was read before, that nobody is signed in among it, counts no more. */
+/** After a sign-in, drop everything fetched before, including that nobody was signed in. */
 export async function readSessionAnew(client: QueryClient): Promise<void> {
   client.clear();
   await client.fetchQuery(meQuery);
 }
 
-/** Who is signed in, on pages that nobody else reaches. */
+/** Who is signed in. Use it only on pages behind the session guard. */
 export function useMe(): Me {
   const { data } = useSuspenseQuery(meQuery);
   if (data === null) throw new Error("nobody is signed in");
   return data;
 }
 
-/** What an operator gets on a page of an organisation: they see one only by acting as one of its people. */
+/** Thrown for an operator on an organisation's page: they see one only by acting as one of its members. */
 export class NoOrganisation extends Error {
   constructor() {
     super("there is no organisation");
@@ -39,14 +39,14 @@ export class NoOrganisation extends Error {
   }
 }
 
-/** The organisation that the page is about. Operators have none: their pages don't ask. Throws NoOrganisation. */
+/** The current organisation. Operators have none, so their pages must not call this. Throws NoOrganisation. */
 export function useOrgId(): string {
   const { org } = useMe();
   if (org === null) throw new NoOrganisation();
   return org.id;
 }
 
-/** Whether the signed-in person may change what the organisation has; auditors, and operators who act as somebody, only read. */
+/** Whether the signed-in user may change the organisation. Auditors, and operators acting as a member, are read-only. */
 export function useMayManage(): boolean {
   const { user, impersonated_by } = useMe();
   return impersonated_by === null && (user.role === "owner" || user.role === "admin");

@@ -9,11 +9,11 @@ type Agent = Schemas["AgentRecord"];
 export interface Agents {
   all: readonly Agent[];
   find(id: string): Agent | undefined;
-  /** Its name; its id until that is known. */
+  /** The agent's name; its id until that is loaded. */
   nameOf(id: string): string;
 }
 
-/** The organisation's agents, for the names behind ids; none until they are there. */
+/** The organisation's agents, to show names for ids; empty until loaded. */
 export function useAgents(): Agents {
   const { data = [] } = useQuery(agentListQuery(useOrgId()));
   const find = (id: string): Agent | undefined => data.find((agent) => agent.id === id);

@@ -9,16 +9,16 @@ import { receipts } from "../text/receipts.ts";
 import { sourceText } from "../text/sources.ts";
 import { strings } from "../text/strings.ts";
 
-/** Who sees a page in the navigation; members of the organisation unless told. */
+/** Who sees a page in the navigation; by default, members of the organisation. */
 const MEMBERS: readonly Role[] = ["owner", "admin", "auditor"];
 const MANAGERS: readonly Role[] = ["owner", "admin"];
-/** Who has an account of their own. */
+/** Everybody with an account. */
 const PEOPLE: readonly Role[] = [...MEMBERS, "operator"];
 const OPERATORS: readonly Role[] = ["operator"];
-/** Whoever opened an auditor link, too. */
+/** Readers with an auditor link too. */
 export const WITH_READERS: readonly Role[] = [...MEMBERS, "reader"];
 
-/** The dashboard's pages in the order of the navigation. */
+/** The dashboard's pages, in navigation order. */
 export const NAVIGATION = [
   { to: "/", label: strings.navigation.home },
   { to: "/sources", label: sourceText.list.title, for: WITH_READERS },
@@ -36,7 +36,7 @@ export const NAVIGATION = [
   { to: "/api-logs", label: apiLogText.title },
   { to: "/settings", label: people.navigation.settings },
   { to: "/operator", label: people.navigation.operator, for: OPERATORS },
-  // Members reach it from the agents.
+  // Members reach it from the agents page.
   { to: "/attach", label: people.navigation.attach, for: OPERATORS },
   { to: "/passkeys", label: passkeys.title, for: PEOPLE },
 ] as const;

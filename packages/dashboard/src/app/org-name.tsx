@@ -4,7 +4,7 @@ import { useMe } from "../api/session.ts";
 import { memberships as text } from "../text/memberships.ts";
 import { strings } from "../text/strings.ts";
 
-/** Whose pages these are; for members of several organisations, the way to the others. */
+/** The organisation's name; members of several organisations can switch here. */
 export function OrgName() {
   const { org } = useMe();
   const { data: orgs } = useMyOrgs();

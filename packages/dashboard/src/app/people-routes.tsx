@@ -3,7 +3,7 @@ import { signedInRoute } from "./root-routes.tsx";
 
 const under = { getParentRoute: () => signedInRoute };
 
-/** Pages about machines, people, and what others are let in to see. */
+/** Pages about agents, people, and auditor links. */
 export const peopleRoutes = [
   createRoute({
     ...under,

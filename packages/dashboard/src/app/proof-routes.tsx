@@ -4,7 +4,7 @@ import { readEventSearch } from "../pages/events/search.ts";
 import { readReceiptSearch } from "../pages/receipts/search.ts";
 import { rootRoute, signedInRoute } from "./root-routes.tsx";
 
-/** For whoever has a file, signed in or not. Reached by loading it: the service serves it with a policy of its own. */
+/** For anybody with a file, signed in or not. It must be loaded from the service, which serves it with its own Content-Security-Policy. */
 export const verifyRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/verify",
@@ -13,7 +13,7 @@ export const verifyRoute = createRoute({
 
 const under = { getParentRoute: () => signedInRoute };
 
-/** Pages about what was signed, stored and logged. */
+/** Pages about receipts, backups, events and the log. */
 export const proofRoutes = [
   createRoute({
     ...under,

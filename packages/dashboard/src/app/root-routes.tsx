@@ -12,7 +12,7 @@ export const rootRoute = createRootRouteWithContext<{ queryClient: QueryClient }
   notFoundComponent: NotFoundPanel,
 });
 
-/** Everything that needs somebody to be signed in. */
+/** The routes for signed-in users. */
 export const signedInRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: "signed-in",
@@ -20,7 +20,7 @@ export const signedInRoute = createRoute({
     const me = await context.queryClient.ensureQueryData(meQuery);
     if (me === null)
       throw redirect({ to: "/login", search: location.href === "/" ? {} : { next: location.href } });
-    // Nothing else answers them before.
+    // No other route answers these paths.
     if (me.passkey_required && location.pathname !== "/passkeys") throw redirect({ to: "/passkeys" });
   },
   component: () => (

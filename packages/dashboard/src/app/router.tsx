@@ -22,7 +22,7 @@ const loginRoute = createRoute({
 
 const signupRoute = createRoute({ getParentRoute: () => rootRoute, path: "/signup", component: SignupPage });
 
-/** Where an auditor link leads: the secret is the fragment, which the router leaves alone. */
+/** The target of auditor links. The secret is the URL fragment, which the router leaves alone. */
 const sharedRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/shared",
@@ -32,7 +32,7 @@ const sharedRoute = createRoute({
 const homeRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: "/",
-  // Neither has an organisation's home.
+  // Neither has an organisation, so neither has a home page.
   beforeLoad: async ({ context }) => {
     const me = await context.queryClient.ensureQueryData(meQuery);
     if (me?.user.role === "operator") throw redirect({ to: "/operator" });
@@ -63,7 +63,7 @@ declare module "@tanstack/react-router" {
   }
 }
 
-/** A path of this dashboard, and of nobody else: `//host` would leave it. */
+/** Accepts only paths within this dashboard: `//host` would leave it. */
 function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])/.test(path);
 }

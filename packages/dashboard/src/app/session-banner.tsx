@@ -10,12 +10,12 @@ import { formatMoment } from "../text/format.ts";
 import { people } from "../text/people.ts";
 import classes from "./session-banner.module.css";
 
-/** Whether something unusual is to be said of the session, on every page. */
+/** Whether the session is special, so that every page must say so. */
 export function hasBanner({ impersonated_by, auditor_link }: Me): boolean {
   return impersonated_by !== null || auditor_link !== null;
 }
 
-/** Part of the fixed header: it stays in sight for as long as the session is what it says. */
+/** Part of the fixed header, so it stays visible as long as the session lasts. */
 export function SessionBanner({ me }: { me: Me }) {
   if (me.impersonated_by !== null) return <ImpersonationBanner me={me} operator={me.impersonated_by} />;
   if (me.auditor_link !== null) return <ReaderBanner link={me.auditor_link} />;
@@ -28,7 +28,7 @@ function ImpersonationBanner({ me, operator }: { me: Me; operator: NonNullable<M
   const end = useMutation({
     mutationFn: () => api.call("post", "/api/auth/end-impersonate"),
     onSuccess: async () => {
-      // Nothing of what the customer sees stays.
+      // Clear everything that the customer's pages loaded.
       client.clear();
       await client.fetchQuery(meQuery);
       await router.navigate({ to: "/operator" });
@@ -69,7 +69,7 @@ function ReaderBanner({ link }: { link: NonNullable<Me["auditor_link"]> }) {
   );
 }
 
-/** Links are made of whole days of UTC; over the API also of any others. */
+/** The dashboard makes links for whole UTC days; the API also allows other periods. */
 function periodOf({ from, to }: NonNullable<Me["auditor_link"]>): string {
   const isOfDays = [from, to].every((moment) => Date.parse(moment) % 86_400_000 === 0);
   return isOfDays

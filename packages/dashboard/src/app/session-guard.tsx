@@ -3,13 +3,13 @@ import { type ReactNode, useEffect } from "react";
 import { meQuery } from "../api/session.ts";
 import { PageSkeleton } from "../parts/page-skeleton.tsx";
 
-/** Shows its children to whoever is signed in. Where the session ends meanwhile, the page is loaded anew, which asks to sign in and comes back. */
+/** Shows its children to signed-in users. If the session ends, it reloads the page, which asks to sign in and then returns here. */
 export function SessionGuard({ children }: { children: ReactNode }) {
   const { data } = useSuspenseQuery(meQuery);
   return data === null ? <LoadAnew /> : children;
 }
 
-/** A page that is loaded anew keeps nothing of what was shown. */
+/** A reload clears everything that was shown from memory. */
 function LoadAnew() {
   useEffect(() => window.location.reload(), []);
   return <PageSkeleton />;

@@ -15,13 +15,13 @@ import { SignOutButton } from "../parts/sign-out-button.tsx";
 
 const HEADER = 56;
 
-/** Navigation around every page of somebody who is signed in. */
+/** The frame with navigation around every signed-in page. */
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   const me = useMe();
   const { user, org } = me;
-  // Operators have no organisation, and only pages of their own.
+  // Operators have no organisation and see only their own pages.
   const isForbidden = org === null && !path.startsWith("/operator") && path !== "/passkeys";
   useLive();
   return (
@@ -29,7 +29,7 @@ export function Shell() {
       header={{ height: hasBanner(me) ? { base: HEADER + 72, sm: HEADER + 44 } : HEADER }}
       navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !opened } }}
       padding="md"
-      // What is read stays where it is.
+      // Keep what is being read in place.
       transitionDuration={0}
     >
       <a href="#main" className="skip-link">

@@ -6,7 +6,7 @@ import { signedInRoute } from "./root-routes.tsx";
 
 const under = { getParentRoute: () => signedInRoute };
 
-/** Pages about what is backed up, what was asked for, and who called. */
+/** Pages about sources, commands and API calls. */
 export const sourceRoutes = [
   createRoute({
     ...under,

@@ -1,6 +1,6 @@
 import { createTheme, Modal } from "@mantine/core";
 
-/** Colours with enough contrast on both grounds; system fonts, so that nothing is loaded for them. */
+/** Colours with enough contrast on light and dark backgrounds; system fonts, so that none is downloaded. */
 export const theme = createTheme({
   primaryColor: "cyan",
   primaryShade: { light: 9, dark: 9 },
@@ -9,7 +9,7 @@ export const theme = createTheme({
   defaultRadius: "sm",
   respectReducedMotion: true,
   components: {
-    // A dialog's head is no banner of the page.
+    // A dialog's header is not the page's banner landmark.
     Modal: Modal.extend({ defaultProps: { attributes: { header: { role: "presentation" } } } }),
   },
 });

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { formatAge, formatMoment } from "../text/format.ts";
 
-/** How long ago something was, or how soon it will be; the moment itself on hover and for screen readers. */
+/** How long ago something happened, or how soon it will; the exact time on hover and for screen readers. */
 export function Age({ at, fallback = "never" }: { at: string | null | undefined; fallback?: string }) {
   const now = useNow();
   if (at === null || at === undefined) return <>{fallback}</>;
@@ -21,7 +21,7 @@ let ticks = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 const readers = new Set<() => void>();
 
-/** One clock for all that shows an age: they change together. */
+/** One clock for all ages, so that they change together. */
 function subscribe(reader: () => void): () => void {
   if (readers.size === 0)
     timer = setInterval(() => {
@@ -35,7 +35,7 @@ function subscribe(reader: () => void): () => void {
   };
 }
 
-/** The time, a few times a minute, and whenever something else is shown anew: what has just come is never ahead of it. */
+/** The current time, updated a few times a minute and on each new value, so that a new record is never in the future. */
 export function useNow(): Date {
   useSyncExternalStore(subscribe, () => ticks);
   return new Date();

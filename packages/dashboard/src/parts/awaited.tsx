@@ -11,14 +11,14 @@ interface Query<Data> {
   refetch: () => unknown;
 }
 
-/** What needs an answer of the service: while it is on the way, where it failed, and when it is there. */
+/** Shows a query's result, or that it is loading or failed. */
 export function Awaited<Data>({
   query,
   isPage = false,
   children,
 }: {
   query: Query<Data>;
-  /** What is shown is a whole page, with its heading. */
+  /** The content is a whole page with its own heading. */
   isPage?: boolean;
   children: (data: Data) => ReactNode;
 }) {
@@ -28,7 +28,7 @@ export function Awaited<Data>({
     return error === null ? (
       children(data)
     ) : (
-      // What was known before stays to be read.
+      // Keep showing the data from before.
       <Stack>
         <FailurePanel error={error} onRetry={retry} />
         {children(data)}

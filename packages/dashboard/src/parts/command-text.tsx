@@ -1,7 +1,7 @@
 import { Box, Code, Group } from "@mantine/core";
 import { CopyButton } from "./copy-button.tsx";
 
-/** Commands to run somewhere else, to copy. */
+/** Commands to copy and run elsewhere. */
 export function CommandText({ text, label }: { text: string; label: string }) {
   return (
     <Box>

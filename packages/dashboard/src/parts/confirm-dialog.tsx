@@ -6,7 +6,7 @@ import { FailurePanel } from "./failure-panel.tsx";
 interface ConfirmDialogProps {
   opened: boolean;
   title: string;
-  /** What goes, by name, and what stays. */
+  /** Names what is removed and what stays. */
   children: ReactNode;
   /** The verb and its object, e.g. `Revoke host-1`. */
   action: string;
@@ -17,7 +17,7 @@ interface ConfirmDialogProps {
   onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before an action that cannot be undone. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { opened, title, children, action, destructive = true, pending, error, onConfirm, onClose } = props;
   return (

@@ -5,11 +5,11 @@ import { strings } from "../text/strings.ts";
 interface CopyButtonProps {
   text: string;
   label?: string;
-  /** Details read out as, where its label alone does not say what is copied. */
+  /** The accessible name, if the label alone does not say what is copied. */
   name?: string;
 }
 
-/** Copies a text; says for a moment that it did. */
+/** Copies a text, and briefly confirms it. */
 export function CopyButton({ text, label = strings.copy.copy, name }: CopyButtonProps) {
   const clipboard = useClipboard({ timeout: 2000 });
   return (

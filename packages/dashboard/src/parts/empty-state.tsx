@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** In place of a list that has nothing in it: why, and what to do. */
+/** Replaces an empty list: says why it is empty, and what to do. */
 export function EmptyState({ children, action }: { children: ReactNode; action?: ReactNode }) {
   return (
     <Paper withBorder p="xl">

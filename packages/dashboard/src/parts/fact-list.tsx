@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from "react";
 import classes from "./fact-list.module.css";
 
-/** What is known of one thing: a name and a value each. */
+/** A list of names and values about one thing. */
 export function FactList({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={classes["facts"]}>

@@ -9,11 +9,11 @@ import { strings } from "../text/strings.ts";
 interface FailureProps {
   error: unknown;
   onRetry?: () => void;
-  /** In place of a whole page: the title is then the page's heading. */
+  /** It replaces a whole page, so its title is the page's heading. */
   isPage?: boolean;
 }
 
-/** What went wrong, and what to do: in place of a page, or of a part of one. */
+/** Says what went wrong and what to do, in place of a page or a part of it. */
 export function FailurePanel({ error, onRetry, isPage = false }: FailureProps) {
   const title = titleOf(error);
   return (
@@ -51,7 +51,7 @@ function titleOf(error: unknown): string {
     : strings.failure.title;
 }
 
-/** What the person is told: the service's own words where it answered. */
+/** The message for the user: the service's own if it answered. */
 export function messageOf(error: unknown): string {
   if (error instanceof CallRefused) return error.message;
   if (error instanceof NoOrganisation) return strings.failure.noOrganisation;

@@ -15,14 +15,14 @@ export function FilterBar({ children }: { children: ReactNode }) {
 
 interface ChoiceProps<Value extends string> {
   label: string;
-  /** What no choice is called. */
+  /** The label for no choice. */
   all: string;
   value: Value | undefined;
   choices: readonly (readonly [value: Value, label: string])[];
   onChange: (value: Value | undefined) => void;
 }
 
-/** One of a few, or all of them. */
+/** A choice of one value or all. */
 export function Choice<Value extends string>({ label, all, value, choices, onChange }: ChoiceProps<Value>) {
   return (
     <NativeSelect
@@ -41,7 +41,7 @@ interface PeriodProps {
   onChange: (period: { from: string | undefined; to: string | undefined }) => void;
 }
 
-/** From one day up to another, both included. */
+/** A range of days, both included. */
 export function PeriodChoice({ from, to, onChange }: PeriodProps) {
   const isReversed = from !== undefined && to !== undefined && to < from;
   const day = (value: string): string | undefined => (value === "" ? undefined : value);

@@ -1,6 +1,6 @@
 import { formatMoment } from "../text/format.ts";
 
-/** A moment with its zone. */
+/** A time with its time zone. */
 export function Moment({ at, timeZone }: { at: string; timeZone?: string }) {
   return <time dateTime={at}>{formatMoment(new Date(at), timeZone)}</time>;
 }

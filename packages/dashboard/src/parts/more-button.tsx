@@ -7,7 +7,7 @@ interface Paged {
   fetchNextPage: () => unknown;
 }
 
-/** The next page of a list, below it: nothing that is being read moves. */
+/** Loads a list's next page below it, so that nothing being read moves. */
 export function MoreButton({ list }: { list: Paged }) {
   if (!list.hasNextPage) return null;
   return (

@@ -3,7 +3,7 @@ import { useRouterState } from "@tanstack/react-router";
 import { useNewer } from "../api/live.ts";
 import { home } from "../text/home.ts";
 
-/** Says that the lists on the page are not the newest, beside what is read: nothing moves until it is pressed. */
+/** Says that the page's lists have newer data. Nothing moves until it is pressed. */
 export function NewerNotice() {
   const page = useRouterState({ select: (state) => state.location.pathname });
   const { isNewer, show } = useNewer(page);

@@ -1,7 +1,7 @@
 import { Skeleton, Stack, VisuallyHidden } from "@mantine/core";
 import { strings } from "../text/strings.ts";
 
-/** A page while its data is on the way. */
+/** A page while its data loads. */
 export function PageSkeleton() {
   return (
     <Stack aria-busy="true">

@@ -3,16 +3,16 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   title: string;
-  /** Before the title: what it says, as a mark. */
+  /** A mark before the title. */
   mark?: ReactNode;
-  /** One sentence under the title, or the state of what the page shows. */
+  /** One sentence under the title, or the record's state. */
   lead?: ReactNode;
   /** Buttons beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A page's frame: its one heading of the first level, and the browser's title. */
+/** A page's frame: its only level-1 heading, and the browser's title. */
 export function Page({ title, mark, lead, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Attestore`;

@@ -7,7 +7,7 @@ type Quotas = Schemas["QuotasRecord"];
 
 const NEARLY = 80;
 
-/** What is used of each quota; nearly full ones say so in words, not by their colour alone. */
+/** How much of each quota is used. Nearly full ones say so in words, not by colour alone. */
 export function QuotaFacts({ quotas }: { quotas: Quotas }) {
   const { requests } = quotas;
   const calls =

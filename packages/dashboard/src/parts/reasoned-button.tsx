@@ -2,11 +2,11 @@ import { Button, type ButtonProps, Tooltip } from "@mantine/core";
 
 interface ReasonedButtonProps extends ButtonProps {
   onClick: () => void;
-  /** Why it cannot be pressed; null where it can. */
+  /** Why it is disabled; null if it is not. */
   disabledReason: string | null;
 }
 
-/** A button that says why it is disabled: it keeps its place in the order of the keyboard, so that everybody learns it. */
+/** A button that says why it is disabled. It stays focusable, so that keyboard users can read the reason too. */
 export function ReasonedButton({ disabledReason, onClick, children, ...props }: ReasonedButtonProps) {
   if (disabledReason === null)
     return (
@@ -18,7 +18,7 @@ export function ReasonedButton({ disabledReason, onClick, children, ...props }: 
     <Tooltip
       label={disabledReason}
       events={{ hover: true, focus: true, touch: true }}
-      // In the page's own landmark, for those who go by them.
+      // Inside the page's landmark, for people who navigate by landmarks.
       withinPortal={false}
     >
       <Button

@@ -2,7 +2,7 @@ import { Anchor } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** Where each kind of record has its page, by the prefix of its id. */
+/** The page of each kind of record, by its id's prefix. */
 const PAGES = {
   src: "/sources",
   bkp: "/backups",
@@ -13,7 +13,7 @@ const PAGES = {
   log: "/api-logs",
 } as const;
 
-/** A link to a record's own page; its id in plain text where it has none. */
+/** A link to a record's page; the plain id if it has no page. */
 export function RecordLink({
   id,
   children = id,
@@ -21,7 +21,7 @@ export function RecordLink({
 }: {
   id: string;
   children?: ReactNode;
-  /** Among other words: told apart from them by more than its colour. */
+  /** Inside running text, where a link must differ by more than colour. */
   inText?: boolean;
 }) {
   const page = pageOf(id);

@@ -11,14 +11,14 @@ import { type Column, RecordTable } from "./record-table.tsx";
 
 interface RecordListProps<Item> {
   list: UseInfiniteQueryResult<InfiniteData<ListPage<Item>>>;
-  /** What the table lists; read out as its name. */
+  /** The table's accessible name. */
   caption: string;
   columns: readonly Column<Item>[];
-  /** In place of a list without anything in it. */
+  /** Shown if the list is empty. */
   empty: ReactNode;
 }
 
-/** A list that is read page by page: on its way, failed, empty, or as a table that goes on. */
+/** A paged list: loading, failed, empty, or a table with a button for more. */
 export function RecordList<Item extends { id: string }>({
   list,
   caption,
@@ -42,15 +42,15 @@ export function RecordList<Item extends { id: string }>({
 }
 
 interface NoneFoundProps {
-  /** What the page is filtered by, as its address has it. */
+  /** The page's filter from the URL. */
   search: object;
-  /** Why there is nothing at all. */
+  /** Says why the list is empty. */
   none: string;
-  /** That nothing matches the filter. */
+  /** Says that nothing matches the filter. */
   noMatch: string;
 }
 
-/** In place of a filtered list: nothing is there, or nothing matches, and then the way back to all. */
+/** Replaces an empty filtered list: nothing exists, or nothing matches, with a button that clears the filter. */
 export function NoneFound({ search, none, noMatch }: NoneFoundProps) {
   if (Object.keys(search).length === 0) return <EmptyState>{none}</EmptyState>;
   const all = (

@@ -5,19 +5,19 @@ import classes from "./record-table.module.css";
 export interface Column<Row> {
   header: string;
   cell: (row: Row) => ReactNode;
-  /** Numbers stand at the right. */
+  /** Numbers are right-aligned. */
   numeric?: boolean;
 }
 
 interface RecordTableProps<Row> {
-  /** What the table lists; read out as its name. */
+  /** The table's accessible name. */
   caption: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
 }
 
-/** Rows of records; on a narrow screen each becomes a card with its columns' names. */
+/** A table of records; on a narrow screen each row becomes a card with the columns' names. */
 export function RecordTable<Row>({ caption, columns, rows, rowKey }: RecordTableProps<Row>) {
   return (
     <Table className={classes["table"]} verticalSpacing="xs" aria-label={caption}>

@@ -4,7 +4,7 @@ import { ConfirmDialog } from "./confirm-dialog.tsx";
 import { ReasonedButton } from "./reasoned-button.tsx";
 
 interface RemovalButtonProps {
-  /** Of what goes. */
+  /** The name of what is removed. */
   name: string;
   words: { action: string; of: (name: string) => string; title: (name: string) => string; stays: string };
   goes: string;
@@ -16,7 +16,7 @@ interface RemovalButtonProps {
   };
 }
 
-/** In a table's row: ends what the row is about, after it was said by name what goes with it and what stays. */
+/** A table row's removal button. Before removing, it names what is removed and what stays. */
 export function RemovalButton({ name, words, goes, disabledReason, removal }: RemovalButtonProps) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

@@ -1,7 +1,7 @@
 import { Code, Group } from "@mantine/core";
 import { CopyButton } from "./copy-button.tsx";
 
-/** Something that is shown once: to be selected, or copied. */
+/** A secret that is shown once, to select or copy. */
 export function SecretText({ secret, label, copy }: { secret: string; label: string; copy: string }) {
   return (
     <Group gap="xs" align="center">

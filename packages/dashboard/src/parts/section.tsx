@@ -1,7 +1,7 @@
 import { Paper, Stack, Title } from "@mantine/core";
 import { type ReactNode, useId } from "react";
 
-/** A part of a page under a heading of the second level. */
+/** A part of a page under a level-2 heading. */
 export function Section({ title, children }: { title: string; children: ReactNode }) {
   const id = useId();
   return (

@@ -6,8 +6,7 @@ import { FailurePanel } from "./failure-panel.tsx";
 import { strings } from "../text/strings.ts";
 
 /**
- * Ends the session and loads the page of the sign-in anew: nothing of what was shown stays in memory, and nothing that still listens or
- * reads asks once more who is signed in.
+ * Ends the session and reloads as the sign-in page: nothing shown stays in memory, and no open query or stream calls the service again.
  */
 export function SignOutButton() {
   const signOut = useMutation({
@@ -15,7 +14,7 @@ export function SignOutButton() {
       try {
         await api.call("post", "/api/auth/logout");
       } catch (error) {
-        // It was over already.
+        // The session had already ended.
         if (!(error instanceof CallRefused && error.status === 401)) throw error;
       }
     },
@@ -26,7 +25,7 @@ export function SignOutButton() {
       <Button
         variant="default"
         size="xs"
-        // Until the other page is there.
+        // Until the new page has loaded.
         loading={signOut.isPending || signOut.isSuccess}
         onClick={() => signOut.mutate()}
       >

@@ -7,7 +7,7 @@ import { RecordLink } from "./record-link.tsx";
 
 const text = receipts.filter;
 
-/** One source, or all. One that was removed and is in the address is still a choice. */
+/** A choice of one source or all. A removed source from the URL stays a choice. */
 export function SourceChoice({
   value,
   onChange,
@@ -29,7 +29,7 @@ export function SourceChoice({
   );
 }
 
-/** A source by its name, with a link to its page; by its id where it was removed. */
+/** A link to a source by its name; the id if it was removed. */
 export function SourceName({ id }: { id: string }) {
   return (
     <RecordLink id={id}>
@@ -38,7 +38,7 @@ export function SourceName({ id }: { id: string }) {
   );
 }
 
-/** The same in the midst of a text. */
+/** The same inside running text. */
 export function PlainSourceName({ id }: { id: string }) {
   const { data: sources = [] } = useQuery(sourceListQuery(useOrgId()));
   return <>{sources.find((source) => source.id === id)?.name ?? id}</>;

@@ -1,7 +1,7 @@
 import { VisuallyHidden } from "@mantine/core";
 import { strings } from "../text/strings.ts";
 
-/** What is known of a source on a day, or of a backup: worst knowledge last. */
+/** The state of a source, a day or a backup. */
 export type Status = "proven" | "backed_up" | "failed" | "missed" | "none";
 
 const COLOURS: Record<Status, string> = {
@@ -12,7 +12,7 @@ const COLOURS: Record<Status, string> = {
   none: "var(--status-none)",
 };
 
-/** Each has a shape of its own, so that nobody needs to see its colour. */
+/** Each state has its own shape, so that colour is not needed to tell them apart. */
 function Shape({ status }: { status: Status }) {
   switch (status) {
     case "proven":
@@ -45,7 +45,7 @@ function Shape({ status }: { status: Status }) {
   }
 }
 
-/** The mark alone; its word is read out, and shown beside it by the caller where there is room. */
+/** The mark alone. Screen readers get its word; the caller shows the word beside it if there is room. */
 export function StatusMark({ status, size = 16, label }: { status: Status; size?: number; label?: string }) {
   return (
     <span style={{ color: COLOURS[status], display: "inline-flex", flex: "none" }}>

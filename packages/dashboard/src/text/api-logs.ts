@@ -1,4 +1,4 @@
-/** What the pages about API calls say. */
+/** Texts of the pages about API calls. */
 export const apiLogText = {
   title: "API logs",
   lead: "Who called what, when and from where. It never contains request bodies or secrets.",

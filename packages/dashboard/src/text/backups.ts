@@ -1,4 +1,4 @@
-/** What the pages about backups say. */
+/** Texts of the pages about backups. */
 export const backups = {
   navigation: "Backups",
   list: {

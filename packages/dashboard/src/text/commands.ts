@@ -1,4 +1,4 @@
-/** What the pages about commands say. */
+/** Texts of the pages about commands. */
 export const commandText = {
   title: "Commands",
   lead: "What people and schedules asked agents to do, and how it ended.",

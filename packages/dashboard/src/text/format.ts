@@ -1,8 +1,8 @@
-/** Numbers and times as people read them, always with their unit or zone. */
+/** Formats numbers and times for people, always with a unit or time zone. */
 
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** `1.5 GiB`; three digits that count. */
+/** `1.50 GiB`; three significant digits. */
 export function formatBytes(bytes: number): string {
   let size = bytes;
   let unit = 0;
@@ -28,7 +28,7 @@ export function formatDuration(seconds: number): string {
   return `${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** The small unit only where the large one is small. */
+/** Shows the small unit only if the large count is below `upTo`. */
 function two(large: number, unit: string, small: number, smallUnit: string, upTo: number): string {
   return small === 0 || large >= upTo ? `${large} ${unit}` : `${large} ${unit} ${small} ${smallUnit}`;
 }
@@ -46,7 +46,7 @@ export function formatAge(at: Date, now: Date): string {
   return seconds > 0 ? `${formatDuration(seconds)} ago` : `in ${formatDuration(-seconds)}`;
 }
 
-/** `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's zone unless told, which is named. */
+/** `21 Nov 2026, 09:00 (Europe/Berlin)`: in the reader's time zone by default; the zone is always named. */
 export function formatMoment(at: Date, timeZone: string = localZone()): string {
   const text = new Intl.DateTimeFormat("en-GB", {
     timeZone,

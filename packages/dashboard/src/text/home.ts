@@ -5,7 +5,7 @@ export type Source = Schemas["SourceOverview"];
 export type Concern = Source["concerns"][number];
 type Step = Schemas["NextStep"]["kind"];
 
-/** Every word of the home page, and of what keeps pages up to date. */
+/** Texts of the home page and of live updates. */
 export const home = {
   title: "Home",
   live: { newer: "Newer data is available: show it" },
@@ -149,8 +149,8 @@ export const CONCERNS: Readonly<Record<Concern, string>> = {
 const NAMED = 3;
 
 /**
- * What is proven, worst first: `12 of 13 sources are proven.`, then what is wrong with those that are not, then how old the oldest
- * proof is that counts. The sources are in the order of the page, the time is the service's.
+ * The page's headline: `12 of 13 sources are proven.`, then what is wrong with the worst of the others, then the age of the oldest current
+ * proof. The sources come in the page's order (worst first), and the time is the service's.
  */
 export function answer(sources: readonly Source[], now: Date): { headline: string; details: string[] } {
   const proven = sources.filter(({ state }) => state === "proven");
@@ -177,7 +177,7 @@ function headlineOf(proven: number, all: number): string {
   return `${proven} of ${all} sources ${proven === 1 ? "is" : "are"} proven.`;
 }
 
-/** `its last restore test failed 2 h ago; not proven for 9 days` */
+/** `its last restore test failed 2 h ago; last proven 9 days ago` */
 function grievance(source: Source, now: Date): string {
   const [first = "never_proven"] = source.concerns;
   const when =
@@ -206,7 +206,7 @@ export function dayWord(letter: DayLetter): string {
   return DAY_WORDS[letter];
 }
 
-/** The strip for who does not see it: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3 backed up only.` */
+/** The day strip for screen readers: `Last 30 days: failed on 20 Nov; missed on 3 Nov; 25 proven; 3 backed up only.` */
 export function describeDays(days: string, firstDay: string): string {
   const on = (letter: DayLetter): string[] =>
     days.split("").flatMap((found, index) => (found === letter ? [dayName(firstDay, index)] : []));
@@ -233,7 +233,7 @@ function dayName(firstDay: string, index: number): string {
   return new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" }).format(at);
 }
 
-/** What waits in an agent's spool: `1 backup, 2 receipts`. */
+/** What is queued on an agent's host: `1 backup, 2 receipts`. */
 export function spoolText(spool: Schemas["AgentSpool"] | null): string {
   if (spool === null) return home.agents.unknown;
   const parts = [
@@ -245,7 +245,7 @@ export function spoolText(spool: Schemas["AgentSpool"] | null): string {
   return waiting.length === 0 ? home.agents.nothingWaits : waiting.join(", ");
 }
 
-/** A trend for who does not see it: `12 min; between 10 min and 14 min over the last 30 days`. */
+/** A trend for screen readers: `12 min; between 10 min and 14 min over the last 30 days`. */
 export function describeTrend(values: readonly number[], format: (value: number) => string): string {
   const last = values.at(-1);
   if (last === undefined) return home.clock.unmeasured;

@@ -1,6 +1,6 @@
 import type { ContradictionReason } from "../verifier/held-head.ts";
 
-/** What the pages about events and the log say. */
+/** Texts of the pages about events and the log. */
 export const eventText = {
   navigation: "Events",
   list: {

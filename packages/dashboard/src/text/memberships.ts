@@ -1,4 +1,4 @@
-/** Words about a person's own memberships. */
+/** Texts about a person's own memberships. */
 export const memberships = {
   title: "Your organisations",
   choose: "Organisation",

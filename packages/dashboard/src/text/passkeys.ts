@@ -1,4 +1,4 @@
-/** Words about passkeys and recovery codes. */
+/** Texts about passkeys and recovery codes. */
 export const passkeys = {
   title: "Passkeys",
   lead: "A passkey signs you in with your fingerprint, face, PIN or security key. No code is mailed.",

@@ -1,4 +1,4 @@
-/** Words that the pages about people and machines have in common. */
+/** Texts shared by the pages about people and hosts. */
 export const people = {
   navigation: {
     agents: "Agents",

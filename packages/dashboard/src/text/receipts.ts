@@ -1,6 +1,6 @@
 import { plural } from "./format.ts";
 
-/** What the pages about receipts say. */
+/** Texts of the pages about receipts. */
 export const receipts = {
   navigation: "Receipts",
   list: {

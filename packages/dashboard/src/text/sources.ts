@@ -1,6 +1,6 @@
 import { plural } from "./format.ts";
 
-/** What the pages about sources say. */
+/** Texts of the pages about sources. */
 export const sourceText = {
   list: {
     title: "Sources",

@@ -1,4 +1,4 @@
-/** Every word that the dashboard says. Plain words, and the field's terms where there is one. */
+/** Texts shared by all pages. Use plain words, and the field's terms where they exist (docs/glossary.md). */
 export const strings = {
   navigation: {
     home: "Home",

@@ -1,7 +1,7 @@
 import type { EvidenceErrorCode } from "../verifier/evidence-file.ts";
 import type { KeyOrigin } from "../verifier/verify-in-browser.ts";
 
-/** What is said wherever something is verified in the browser. */
+/** Texts shown wherever the browser verifies something. */
 export const verify = {
   title: "Verify a receipt",
   lead: "Check whether a receipt is true and in the log. This happens in your browser; nothing is sent anywhere.",

@@ -1,13 +1,13 @@
 type BrowserStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
-/** Where a browser that keeps nothing leaves what is written. */
+/** Takes the place of localStorage in a browser that stores nothing. */
 const NOWHERE: BrowserStorage = {
   getItem: () => null,
   setItem: () => undefined,
   removeItem: () => undefined,
 };
 
-/** localStorage; where the browser is set to keep nothing, a place that forgets. */
+/** localStorage; if the browser is set to store nothing, a substitute that forgets. */
 export function browserStorage(): BrowserStorage {
   try {
     return window.localStorage;
@@ -16,7 +16,7 @@ export function browserStorage(): BrowserStorage {
   }
 }
 
-/** Whether what is written now can be read at the next visit. */
+/** Whether data written now can be read at the next visit. */
 export function keepsAnything(): boolean {
   const probe = "attestore.probe";
   try {

@@ -10,7 +10,7 @@ const MARKS: Record<CheckedLine["result"], Status> = {
   not_checked: "none",
 };
 
-/** What was checked, a line each, and what came of it; told apart by shape and word, not by colour alone. */
+/** One line for each check with its result, told apart by shape and word, not by colour alone. */
 export function CheckList({ lines, label = text.checks }: { lines: readonly CheckedLine[]; label?: string }) {
   return (
     <ul className={classes["list"]} aria-label={label}>

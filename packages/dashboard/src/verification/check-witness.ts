@@ -13,20 +13,20 @@ import type { ConsistencySource } from "./observe-head.ts";
 
 export interface CheckedWitness {
   record: Schemas["WitnessRecord"];
-  /** POSIX seconds, as its cosignature says; null where that does not hold. */
+  /** POSIX seconds from its cosignature; null if that does not hold. */
   timestamp_s: number | null;
-  /** Null where all of it holds. */
+  /** Null if everything holds. */
   fault: string | null;
-  /** Whether what it saw was compared with the head at hand. */
+  /** Whether the head it saw was compared with the current head. */
   isCompared: boolean;
 }
 
-/** Each costs a call. In a large organisation every agent saw a head of its own. */
+/** Each costs a call, and in a large organisation every agent may have seen a different head. */
 const MAX_PROOFS = 10;
 
 /**
- * Whether agents' cosignatures hold, and what they saw is part of the head at hand. A proof for each size that they saw is asked for once, of
- * the largest ones. Rejects where the service does not answer.
+ * Checks that agents' cosignatures hold, and that the heads they saw are part of the current head. Fetches one proof for each of the largest
+ * sizes they saw. Rejects if the service does not answer.
  */
 export async function checkWitnesses(
   records: readonly Schemas["WitnessRecord"][],
@@ -68,10 +68,10 @@ async function checkWitness(
   }
 }
 
-/** Undefined for a size that no proof was asked for. */
+/** Undefined for a size whose proof was not fetched. */
 type ProofSource = (size: bigint) => ReturnType<ConsistencySource> | undefined;
 
-/** False where it was not looked at. */
+/** False if it was not compared. */
 async function requirePartOf(
   seen: OpenedCheckpoint,
   head: OpenedCheckpoint,
@@ -82,7 +82,7 @@ async function requirePartOf(
       throw new ProofError("consistency_invalid", `it saw a different root hash for ${seen.size} leaves`);
     return true;
   }
-  // While this was read the log may have grown: then this head has to be part of what the witness saw.
+  // The log may have grown since this head was read. Then this head must be part of the one the witness saw.
   const [small, large] = seen.size < head.size ? [seen, head] : [head, seen];
   if (small.size === 0n) return true;
   const asked = proofWith(seen.size);

@@ -1,4 +1,4 @@
-/** One line of a checklist: what was compared, and what came of it. */
+/** One line of a checklist: what was compared, and the result. */
 export interface CheckedLine {
   id: string;
   title: string;

@@ -7,7 +7,7 @@ import {
 } from "@attestore/proof";
 import type { Keys, SourcedKey } from "../verifier/verify-in-browser.ts";
 
-/** Keys that the reader trusts, for receipts of several agents and logs. */
+/** Keys that the reader trusts, for receipts from several agents and logs. */
 export interface TrustedKeys {
   agents: readonly PublicKey[];
   logs: readonly NoteVerifier[];
@@ -15,8 +15,8 @@ export interface TrustedKeys {
 }
 
 /**
- * Which of the trusted keys to hold a receipt against: those that it names, else the first ones. What it names is not signed, and only ever
- * chooses among keys that are trusted anyway.
+ * Which of the trusted keys to verify a receipt with: those that it names, else the first ones. The names are not signed; they only
+ * choose among keys that are trusted anyway.
  */
 export function chooseKeys(receipt: Receipt, { agents, logs, witnesses }: TrustedKeys): Keys {
   const { keyid } = "bundle" in receipt ? envelopeFromJson(receipt.bundle.envelope) : receipt.envelope;

@@ -37,8 +37,8 @@ const line = (id: Id, result: CheckedLine["result"], detail: string): CheckedLin
 });
 
 /**
- * That an event as it is shown is what the log holds: its leaf is built anew from the record (docs/formats.md, Leaf), and the proof has to lead
- * from that to a head under the log's signature.
+ * Checks that the log holds the event as shown: rebuilds its leaf from the record (docs/formats.md, Leaf), and verifies the proof from that
+ * leaf to a head signed by the log.
  */
 export async function checkEvent(
   record: Schemas["EventRecord"],

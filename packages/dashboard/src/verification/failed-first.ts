@@ -1,4 +1,4 @@
-/** What failed stands where it is read first; otherwise in the order that the agent made them in. */
+/** Failed checks first; otherwise in the agent's order. */
 export function failedFirst<Check extends { result: "passed" | "failed" }>(
   checks: readonly Check[],
 ): readonly Check[] {

@@ -13,7 +13,7 @@ interface KeyFieldsProps {
   onChange: (texts: KeyTexts) => void;
 }
 
-/** Where the reader puts keys, and the ciphertext's digest, that they have from elsewhere. */
+/** Fields for keys and the ciphertext's digest, which the reader got elsewhere. */
 export function KeyFields({ texts, errors, onChange }: KeyFieldsProps) {
   const field = (name: keyof KeyTexts) => ({
     value: texts[name],

@@ -7,7 +7,7 @@ import type { Keys } from "../verifier/verify-in-browser.ts";
 
 const text = verify.source;
 
-/** Which keys a verdict stands on, and where each of them comes from. */
+/** The keys behind a verdict, and where each came from. */
 export function KeySources({ keys }: { keys: Keys }) {
   const { agent, log, witnesses } = keys;
   return (

@@ -3,11 +3,11 @@ import { verify } from "../text/verify.ts";
 import { EvidenceError, readKey } from "../verifier/evidence-file.ts";
 import { type Keys, NO_KEYS } from "../verifier/verify-in-browser.ts";
 
-/** What the reader pasted, as it stands in the fields. */
+/** The fields' contents, as the reader pasted them. */
 export interface KeyTexts {
   agent: string;
   log: string;
-  /** One a line. */
+  /** One per line. */
   witnesses: string;
   ciphertext: string;
 }
@@ -17,13 +17,13 @@ export const NO_TEXTS: KeyTexts = { agent: "", log: "", witnesses: "", ciphertex
 export interface ReadTexts {
   keys: Keys;
   ciphertextSha256: string | undefined;
-  /** Why a field is no key, by its name. Nothing is to be verified as long as there is one. */
+  /** Why a field is invalid, by its name. Nothing may be verified while there is an error. */
   errors: Partial<Record<keyof KeyTexts, string>>;
 }
 
 type KeyEvidence = ReturnType<typeof readKey>;
 
-/** The keys in the fields; an empty one gives none. */
+/** Reads the keys from the fields; an empty field gives none. */
 export function readTexts(texts: KeyTexts): ReadTexts {
   const errors: ReadTexts["errors"] = {};
   const read = (
@@ -47,7 +47,7 @@ export function readTexts(texts: KeyTexts): ReadTexts {
   const witnesses = texts.witnesses
     .split("\n")
     .flatMap((line) => read("witnesses", "witness_key", line) ?? []);
-  // As sha256sum prints it, the name of the file after it.
+  // sha256sum prints the file's name after the digest.
   const digest = texts.ciphertext.trim().split(/\s/)[0]?.toLowerCase() ?? "";
   if (digest !== "" && !isSha256(digest)) errors.ciphertext = verify.keys.notDigest;
   return {

@@ -9,19 +9,19 @@ import {
 } from "@attestore/proof";
 import { type ContradictionReason, type HeldHead, openHeldHead } from "../verifier/held-head.ts";
 
-/** What a log is seen to do. `overtaken`: an answer that is older than what was kept, and part of it. */
+/** What the browser observed of a log. `overtaken`: the service gave an older head, which is part of the stored one. */
 export type Observation = {
   outcome: "first" | "same" | "grown" | "overtaken";
   offered: OpenedCheckpoint;
-  /** What was kept before; null at first. */
+  /** The head stored before; null the first time. */
   before: OpenedCheckpoint | null;
-  /** Hashes that the proof took. */
+  /** Number of hashes in the proof. */
   hashes: number;
-  /** What is to be kept now. */
+  /** The head to store now. */
   keep: HeldHead;
 };
 
-/** The log says something that what it said before excludes. */
+/** The log contradicts what it showed before. */
 export class LogContradiction extends Error {
   readonly reason: ContradictionReason;
 
@@ -32,12 +32,12 @@ export class LogContradiction extends Error {
   }
 }
 
-/** Answers with the hashes of a consistency proof; null where the service says that it has none. Rejects where no answer came. */
+/** Returns the hashes of a consistency proof; null if the service says that it has none. Rejects if no answer came. */
 export type ConsistencySource = (from: bigint, to: bigint) => Promise<readonly string[] | null>;
 
 /**
- * Holds a head that the service shows against the last one that was kept here, as witnesses do (C2SP tlog-witness). Throws LogContradiction;
- * ProofError where what was kept cannot be read; and what `prove` throws, which proves nothing either way.
+ * Compares a head from the service with the last one stored here, as witnesses do (C2SP tlog-witness). Throws LogContradiction;
+ * ProofError if the stored head cannot be read; and whatever `prove` throws, which proves nothing either way.
  */
 export async function observeHead(
   offered: { checkpoint: string; verifier_key: string },
@@ -102,7 +102,7 @@ function requireConsistent(
   hashes: readonly string[],
   reason: ContradictionReason,
 ): void {
-  // Every tree begins with the empty one.
+  // Every tree extends the empty tree.
   if (small.size === 0n) return;
   try {
     verifyConsistency({

@@ -8,7 +8,7 @@ import { KeySources } from "./key-sources.tsx";
 import { VerdictBanner } from "./verdict-banner.tsx";
 import type { Keys, VerdictHere } from "../verifier/verify-in-browser.ts";
 
-/** A verdict with every line that it stands on, and where its keys come from. */
+/** A verdict with every check behind it, and where its keys came from. */
 export function ReceiptResult({
   verdict,
   keys,
@@ -38,7 +38,7 @@ export function ReceiptResult({
   );
 }
 
-/** A file that says that it is a receipt, and cannot be one. */
+/** A file that claims to be a receipt but cannot be a true one. */
 export function MalformedResult({ title, message }: { title: string; message: string }) {
   return (
     <Section title={title}>

@@ -34,9 +34,9 @@ export function StatementView({
   more = [],
 }: {
   statement: Statement;
-  /** How an id is shown: as a link where its record has a page. */
+  /** Renders an id: as a link if its record has a page. */
   id?: IdView;
-  /** What is known besides the statement. */
+  /** Facts that are not in the statement. */
   more?: readonly (readonly [name: string, value: ReactNode])[];
 }) {
   return (

@@ -9,24 +9,24 @@ import {
   refusePack,
 } from "../verifier/evidence-file.ts";
 
-/** A file that somebody dropped, and what it is. */
+/** A dropped file, and what it was recognised as. */
 export interface TakenFile {
   id: number;
   name: string;
   content:
     | Evidence
     | { kind: "ciphertext"; sha256: string }
-    /** Why it is of no use. */
+    /** Why it cannot be used. */
     | { kind: "refused"; reason: string };
 }
 
-/** What a browser hashes in memory. */
+/** The browser hashes a whole file in memory. */
 const MAX_CIPHERTEXT_SIZE = 512 * 1024 * 1024;
 const AGE_HEADER = "age-encryption.org/v1\n";
 
 let taken = 0;
 
-/** Looks at a file where it lies: nothing of it goes anywhere. Never throws over what is in it. */
+/** Reads a file in the browser and sends nothing. No content makes it throw. */
 export async function takeFile(file: File): Promise<TakenFile> {
   taken += 1;
   return { id: taken, name: file.name, content: await contentOf(file) };
@@ -43,7 +43,7 @@ async function contentOf(file: File): Promise<TakenFile["content"]> {
   } catch (error) {
     if (error instanceof EvidenceError)
       return { kind: "refused", reason: `${verify.error[error.code]}: ${error.message}` };
-    // It was moved or changed after it was chosen, or may not be read.
+    // The file was moved or changed after it was chosen, or is not readable.
     if (error instanceof DOMException) return { kind: "refused", reason: verify.unreadable };
     throw error;
   }

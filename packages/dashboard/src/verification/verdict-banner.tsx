@@ -11,7 +11,7 @@ const MARKS: Record<ReceiptVerdict["verdict"], Status> = {
   cannot_tell: "none",
 };
 
-/** The verdict in one word, and what it means. Read out when it comes. */
+/** The verdict in one word, and what it means. Screen readers announce it when it appears. */
 export function VerdictBanner({
   verdict,
   children,

@@ -20,7 +20,7 @@ export type EvidenceErrorCode =
   | "sigstore_bundle"
   | "evidence_pack";
 
-/** What keeps a file from being evidence of anything: about the file, never about a receipt. */
+/** Why a file cannot serve as evidence. It is about the file, and never says that a receipt is false. */
 export class EvidenceError extends Error {
   readonly code: EvidenceErrorCode;
 
@@ -33,19 +33,19 @@ export class EvidenceError extends Error {
 
 export type Evidence =
   | { kind: "receipt"; receipt: Receipt }
-  /** It says that it is a receipt, and is none that could be true. */
+  /** It claims to be a receipt, but cannot be a true one. */
   | { kind: "malformed_receipt"; message: string }
   | { kind: "agent_key"; key: PublicKey }
   | { kind: "log_key"; key: NoteVerifier }
   | { kind: "witness_key"; key: NoteVerifier };
 
-/** Larger ones are not read at all. */
+/** Larger files are not read at all. */
 export const MAX_EVIDENCE_SIZE = MAX_BUNDLE_SIZE;
 
-/** How a ZIP with a file in it begins. */
+/** The first bytes of a ZIP file that is not empty. */
 const ZIP_MAGIC = [0x50, 0x4b, 0x03, 0x04];
 
-/** Throws EvidenceError for an evidence pack, of which nothing is checked here. Its first four bytes are enough. */
+/** Throws EvidenceError for an evidence pack, which is not checked here. The first four bytes are enough to tell. */
 export function refusePack(start: Uint8Array): void {
   if (ZIP_MAGIC.every((byte, n) => start[n] === byte))
     throw new EvidenceError(
@@ -54,7 +54,7 @@ export function refusePack(start: Uint8Array): void {
     );
 }
 
-/** What a small file is, told by what is in it: a receipt, or a key. Throws EvidenceError. */
+/** Recognises a small file by its content: a receipt or a key. Throws EvidenceError. */
 export function readEvidence(bytes: Uint8Array): Evidence {
   if (bytes.length > MAX_EVIDENCE_SIZE)
     throw new EvidenceError(
@@ -73,7 +73,7 @@ export function readEvidence(bytes: Uint8Array): Evidence {
   return readKey(text);
 }
 
-/** A key as it is pasted, or as a file has it. Throws EvidenceError. */
+/** Reads a key from pasted text or a file. Throws EvidenceError. */
 export function readKey(source: string): Exclude<Evidence, { kind: "receipt" | "malformed_receipt" }> {
   const text = source.trim();
   try {

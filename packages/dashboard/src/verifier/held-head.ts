@@ -6,11 +6,11 @@ import {
   type NoteVerifier,
 } from "@attestore/proof";
 
-/** What this browser holds of one log. No secret: the log's own words, under its own signature. */
+/** What this browser stores of one log. It is not secret: the log signed and published it. */
 export interface HeldHead {
-  /** The newest head that was checked here, a signed note. */
+  /** The newest head that was checked here, as a signed note. */
   checkpoint: string;
-  /** The key that this browser knows the log by, since `since`. */
+  /** The log's key, which this browser has known since `since`. */
   verifier_key: string;
   since: string;
   seen_at: string;
@@ -23,24 +23,24 @@ export type ContradictionReason =
   | "head_rolled_back"
   | "head_inconsistent";
 
-/** A log that contradicted itself before this browser: what it had shown, and what it showed then. */
+/** A contradiction that this browser saw: what the log had shown before, and what it showed then. */
 export interface Contradiction {
   raised_at: string;
   reason: ContradictionReason;
   detail: string;
-  /** Null where the very first head was none of this log's. */
+  /** Null if the very first head was not signed by this log. */
   kept: HeldHead | null;
-  /** As it was served; what it is signed with may be part of what is wrong. */
+  /** As served; its signature may be part of what is wrong. */
   offered: { checkpoint: string; verifier_key: string };
 }
 
 type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 
-/** By the organisation, which the reader knows, and not by the log's name: a service that names another log is noticed, too. */
+/** Keyed by organisation and not by the log's name, so that a service that switches to another log is noticed too. */
 const headKey = (orgId: string): string => `attestore.log-head.${orgId}`;
 const alarmKey = (orgId: string): string => `attestore.log-alarm.${orgId}`;
 
-/** Null where this browser has not seen the log, or what it kept cannot be read any more. */
+/** Null if this browser has not seen the log, or its stored data cannot be read. */
 export function readHeldHead(storage: Storage, orgId: string): HeldHead | null {
   const value = parsed(storage.getItem(headKey(orgId)));
   return isHeldHead(value) ? value : null;
@@ -55,19 +55,19 @@ export function readContradiction(storage: Storage, orgId: string): Contradictio
   return isContradiction(value) ? value : null;
 }
 
-/** The first one stays: what comes later follows from it. */
+/** The first contradiction stays, because later ones follow from it. */
 export function raiseContradiction(storage: Storage, orgId: string, contradiction: Contradiction): void {
   if (readContradiction(storage, orgId) === null)
     storage.setItem(alarmKey(orgId), JSON.stringify(contradiction));
 }
 
-/** Begins anew, as a browser that never saw this log. */
+/** Forgets everything, like a browser that never saw this log. */
 export function forgetLog(storage: Storage, orgId: string): void {
   storage.removeItem(headKey(orgId));
   storage.removeItem(alarmKey(orgId));
 }
 
-/** The kept head, opened with the key that it was kept with. Throws ProofError where what is kept was changed. */
+/** Opens the stored head with the stored key. Throws ProofError if the stored data was changed. */
 export async function openHeldHead(held: HeldHead): Promise<{ head: OpenedCheckpoint; key: NoteVerifier }> {
   const key = parseVerifierKey(held.verifier_key);
   if (key.algorithm !== "ed25519") throw new ProofError("malformed_key", "the stored key is not a log's key");

@@ -6,7 +6,7 @@ type State = keyof typeof text.state;
 
 const COLOURS: Record<State, string> = { active: "teal", silent: "orange", revoked: "gray", new: "gray" };
 
-/** Its word says it; the colour only repeats that. */
+/** The word says the state; the colour only repeats it. */
 export function AgentState({ agent, isSilent }: { agent: Schemas["AgentRecord"]; isSilent: boolean }) {
   const state = stateOf(agent, isSilent);
   return (

@@ -82,7 +82,7 @@ function AgentTable({ agents, orgId }: { agents: Agent[]; orgId: string }) {
   return <RecordTable caption={text.title} columns={columns} rows={agents} rowKey={({ id }) => id} />;
 }
 
-/** Asks for recovery kits until each active agent has one that was tested. */
+/** Reminds of recovery kits until every active agent has a tested one. */
 function RecoveryNudge({ agents }: { agents: Agent[] }) {
   const now = useNow();
   const without = agents.filter((agent) => agent.status === "active" && needsKit(kitState(agent, now)));

@@ -12,7 +12,7 @@ const words = text.detail;
 const MAKE = "attestore keys recovery-kit --output kit.html\nattestore keys recovery-kit --test";
 const TEST = "attestore keys recovery-kit --test";
 
-/** Whether backups can be read when the host is gone, and what to do until they can. */
+/** Whether backups can still be decrypted if the host is lost, and what to do if not. */
 export function KitSection({ agent }: { agent: Schemas["AgentRecord"] }) {
   const state = kitState(agent, useNow());
   const kit = agent.encryption?.recovery_kit ?? null;

@@ -5,7 +5,7 @@ import { allPages, pagedQuery, pageOf } from "../../api/paged-query.ts";
 
 export type AgentFilter = "active" | "revoked" | "all";
 
-/** Heartbeats change these all the time, and nobody waits a minute to see that a host is back. */
+/** Heartbeats change these constantly, and nobody wants to wait a minute to see that a host is back. */
 const EVERY_MS = 5000;
 
 export const agentsQuery = (orgID: string, filter: AgentFilter) => ({
@@ -25,7 +25,7 @@ export const agentQuery = (orgID: string, agentID: string) =>
     refetchInterval: every(EVERY_MS),
   });
 
-/** The keys that it signs and signed with, the one in use first. */
+/** The agent's signing keys, the current one first. */
 export const agentKeysQuery = (orgID: string, agentID: string) =>
   queryOptions({
     queryKey: ["agents", orgID, "keys", agentID],

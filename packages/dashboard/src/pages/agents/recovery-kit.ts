@@ -4,7 +4,7 @@ export type KitState = "unknown" | "none" | "untested" | "old" | "tested";
 
 const YEAR_MS = 365 * 86_400_000;
 
-/** What is known of an agent's recovery kit. A test counts for a year, as for the agent itself. */
+/** The state of an agent's recovery kit. As on the agent, a test counts for one year. */
 export function kitState({ encryption }: Pick<Schemas["AgentRecord"], "encryption">, now: Date): KitState {
   if (encryption === null) return "unknown";
   const kit = encryption.recovery_kit;

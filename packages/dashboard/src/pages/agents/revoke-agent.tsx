@@ -10,7 +10,7 @@ import { agents as text } from "../../text/agents.ts";
 import { people } from "../../text/people.ts";
 import { agentSourcesQuery } from "./queries.ts";
 
-/** Ends an agent for good, after it was said what goes with it. */
+/** Revokes an agent permanently, after saying what that ends. */
 export function RevokeAgent({ agent }: { agent: Schemas["AgentRecord"] }) {
   const mayManage = useMayManage();
   const [opened, { open, close }] = useDisclosure(false);

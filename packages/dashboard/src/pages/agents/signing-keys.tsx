@@ -12,7 +12,7 @@ import { agentKeysQuery } from "./queries.ts";
 type Agent = Schemas["AgentRecord"];
 const words = agents.detail;
 
-/** The key that the agent signs with, and those that it signed with before. */
+/** The agent's signing key, and its earlier ones. */
 export function SigningKeys({ agent }: { agent: Agent }) {
   return (
     <Section title={words.signing}>

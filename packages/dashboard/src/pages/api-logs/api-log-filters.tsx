@@ -11,7 +11,7 @@ import { ACTOR_KINDS, type ApiLogSearch, METHODS } from "./search.ts";
 
 const text = apiLogText.filters;
 
-/** Who called, with which method, what was answered, and when. */
+/** Filters by caller, method, status and time. */
 export function ApiLogFilters({ search }: { search: ApiLogSearch }) {
   const filter = useFilter(search);
   return (
@@ -42,7 +42,7 @@ interface FieldProps {
   onChange: (value: string | undefined) => void;
 }
 
-/** Person or agent of the organisation. */
+/** A person or agent of the organisation. */
 function ActorChoice({ value, onChange }: FieldProps) {
   const { data: members = [] } = useQuery(memberListQuery(useOrgId()));
   const agents = useAgents().all;
@@ -64,7 +64,7 @@ function ActorChoice({ value, onChange }: FieldProps) {
   );
 }
 
-/** A status takes effect once it is one. */
+/** A status applies once it is complete. */
 function StatusField({ value, onChange }: FieldProps) {
   const [typed, setTyped] = useState(value ?? "");
   const isWrong = typed !== "" && !/^[1-5]\d{0,2}$/.test(typed);

@@ -35,7 +35,7 @@ export function ApiLogsPage() {
   );
 }
 
-/** The organisation's own id is in nearly every path; the call's page has it in full. */
+/** Shortens the organisation's id, which is in nearly every path; the call's page shows the full path. */
 function shortened(path: string): string {
   return path.replace(/^\/api\/orgs\/org_[0-9a-z]+/, "/api/orgs/…");
 }

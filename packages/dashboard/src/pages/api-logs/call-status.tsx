@@ -1,7 +1,7 @@
 import { Group } from "@mantine/core";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
-/** The status of an answer: refusals and defects stand out. */
+/** An answer's status; refusals and server errors stand out. */
 export function CallStatus({ status }: { status: number }) {
   return (
     <Group gap={6} wrap="nowrap" display="inline-flex" style={{ whiteSpace: "nowrap" }}>

@@ -25,7 +25,7 @@ export function apiLogQuery(orgID: string, logID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "api-logs", logID],
     queryFn: async () => (await api.call("get", "/api/api-logs/{logID}", { path: { logID } })).body,
-    // What was once recorded stays as it is.
+    // A recorded call never changes.
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: false,
   });

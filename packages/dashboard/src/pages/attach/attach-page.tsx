@@ -11,7 +11,7 @@ const route = getRouteApi("/signed-in/attach");
 
 type Way = "key" | "code";
 
-/** Lets an agent in: by a key that is typed on its host, or by looking at the machine that waits. */
+/** Attaches an agent: with an auth key typed on its host, or by reviewing a waiting host. */
 export function AttachPage() {
   const { code } = route.useSearch();
   const mayManage = useMayManage();

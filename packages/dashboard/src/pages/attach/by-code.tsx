@@ -15,7 +15,7 @@ import { Review } from "./review.tsx";
 
 const text = attach.code;
 
-/** Finds the machine that waits under a code. Which ones wait nobody can list: until one is approved it is nobody's. */
+/** Finds the host that waits with a code. Waiting hosts cannot be listed, because they belong to no organisation until approved. */
 export function ByCode({ code: given }: { code: string }) {
   const { org } = useMe();
   const [typed, setTyped] = useState(given);
@@ -65,7 +65,7 @@ function Waiting({ orgId, code }: { orgId: string; code: string }) {
     queryFn: async () =>
       (await api.call("get", "/api/orgs/{orgID}/bootstraps/{code}", { path: { orgID: orgId, code } })).body,
     retry: false,
-    // Somebody else may decide in the meantime.
+    // Somebody else may have decided in the meantime.
     refetchInterval: ({ state }) =>
       state.data?.status === "pending" && state.error === null ? every(EVERY_MS)() : false,
   });

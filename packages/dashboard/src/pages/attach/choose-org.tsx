@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { orgsQuery } from "../operators/queries.ts";
 import { attach } from "../../text/attach.ts";
 
-/** For operators, who have none of their own. */
+/** For operators, who have no organisation. */
 export function ChooseOrg({ value, onChange }: { value: string; onChange: (orgId: string) => void }) {
   const { data = [] } = useQuery(orgsQuery);
   return (

@@ -10,7 +10,7 @@ import { SecretText } from "../../parts/secret-text.tsx";
 
 const text = attach.key;
 
-/** A key that was just made. It is kept in this page's memory alone, and gone with it. */
+/** A new key. It exists only in this page's memory. */
 export function FreshKey({ minted, onDone }: { minted: Schemas["AuthKeyMinted"]; onDone: () => void }) {
   return (
     <Stack>

@@ -10,7 +10,7 @@ import { attach } from "../../text/attach.ts";
 const text = attach.key;
 const EVERY_MS = 3000;
 
-/** The agents that have attached since, as they come. */
+/** The agents that have attached since the page was opened. */
 export function NewAgents({ orgId, since }: { orgId: string; since: string }) {
   const query = useQuery({
     queryKey: ["agents", orgId, "since", since],

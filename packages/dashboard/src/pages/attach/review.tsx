@@ -17,7 +17,7 @@ import { attach } from "../../text/attach.ts";
 const text = attach.code;
 type Machine = Schemas["BootstrapRecord"];
 
-/** One machine at the door: what it says of itself, and the fingerprint that only it and its owner can know to be right. */
+/** A waiting host: what it claims about itself, and the fingerprint to compare with the one it shows. */
 export function Review({ orgId, code, machine }: { orgId: string; code: string; machine: Machine }) {
   return (
     <Section title={text.compareTitle}>

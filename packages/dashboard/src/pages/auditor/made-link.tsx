@@ -5,7 +5,7 @@ import { auditor } from "../../text/auditor.ts";
 
 const text = auditor.made;
 
-/** A link that was just made. It is kept in this page's memory alone, and gone with it. */
+/** A new link. It exists only in this page's memory. */
 export function MadeLink({ url, onDone }: { url: string; onDone: () => void }) {
   return (
     <Section title={text.title}>

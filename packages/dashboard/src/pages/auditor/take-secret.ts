@@ -1,8 +1,8 @@
 let taken = "";
 
 /**
- * The secret of the address's fragment, which is taken out of the address at once: neither the history nor whoever looks at the screen
- * keeps it. Remembered until the page goes, since React may ask twice.
+ * Takes the secret from the URL fragment and removes it from the URL at once, so that it stays neither in the history nor on the screen.
+ * Remembered until the page closes, because React may call this twice.
  */
 export function takeSecret(): string {
   const { hash, pathname } = window.location;

@@ -10,7 +10,7 @@ import { type Backup, retentionQuery } from "./queries.ts";
 
 const text = backups.retention;
 
-/** Why a backup is still there, or when it goes. */
+/** Why a backup is kept, or when it will be removed. */
 export function BackupRetention({ backup }: { backup: Backup }) {
   const isReader = useMe().user.role === "reader";
   return (
@@ -32,7 +32,7 @@ function Decision({ backup }: { backup: Backup }) {
     <Awaited query={preview}>
       {(known) => {
         const decision = known?.items[0];
-        // Between the backup and its decision it may have expired: the record says so at its next refresh.
+        // The backup may have expired since it was fetched; its record will say so at the next refresh.
         if (known === null || decision === undefined)
           return <Text>{known === null ? text.unknownSource : text.gone}</Text>;
         return (

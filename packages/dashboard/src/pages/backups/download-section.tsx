@@ -14,7 +14,7 @@ import { type RecoveryStep, recoverySteps } from "./recovery-commands.ts";
 
 const text = backups.download;
 
-/** The ciphertext by a signed link, and every command from there to the data. */
+/** A signed link to the ciphertext, and every command from there to the data. */
 export function DownloadSection({ backup }: { backup: Backup }) {
   const orgID = useOrgId();
   const { role } = useMe().user;

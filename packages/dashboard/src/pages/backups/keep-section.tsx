@@ -10,7 +10,7 @@ import type { Backup } from "./queries.ts";
 
 const text = backups.keep;
 
-/** Whether a backup is announced to go, or kept by hand; and the button that keeps it. */
+/** Whether a backup's removal is announced or it is kept by hand, with the button that keeps it. */
 export function KeepSection({ backup }: { backup: Backup }) {
   const orgID = useOrgId();
   const { role } = useMe().user;

@@ -22,7 +22,7 @@ export function backupQuery(orgID: string, backupID: string) {
   });
 }
 
-/** Why a backup is kept, or that it goes; null where its source was removed and no rules apply any more. */
+/** Why a backup is kept, or that it will be removed; null if its source was removed, so that no rules apply. */
 export function retentionQuery(orgID: string, { id, source_id: sourceID }: Backup) {
   return queryOptions({
     queryKey: ["orgs", orgID, "backups", "one", id, "retention"],

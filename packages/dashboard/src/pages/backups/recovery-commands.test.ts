@@ -70,7 +70,7 @@ describe("recovery commands", () => {
         databases: [{ name: evil, encoding: evil, named_roles: [evil] }],
       },
     ]) {
-      // Every program is one that only prints; whatever of the metadata is run as a command shows as a file.
+      // Every program here only prints. If metadata runs as a command, a file appears.
       const names = [
         "curl",
         "sha256sum",

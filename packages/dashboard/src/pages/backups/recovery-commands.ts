@@ -5,7 +5,7 @@ const text = backups.download;
 
 export interface RecoveryStep {
   title: string;
-  /** For a shell; null where there is nothing to run. */
+  /** Shell commands; null if there is nothing to run. */
   commands: string | null;
   note?: string;
 }
@@ -13,8 +13,8 @@ export interface RecoveryStep {
 type Backup = Schemas["BackupRecord"];
 
 /**
- * docs/recover.md for one backup: what to type on a host that has neither an agent nor us. Everything of the backup's metadata is quoted: an agent
- * that was taken over writes what it likes there, and somebody pastes this into a shell.
+ * docs/recover.md for one backup: the commands for a host without an agent and without us. All of the backup's metadata is quoted, because
+ * a compromised agent can write anything there and people paste this into a shell.
  */
 export function recoverySteps(backup: Backup, downloadUrl: string | null): RecoveryStep[] {
   return [
@@ -97,7 +97,7 @@ function setCommands(metadata: Record<string, unknown>): string {
   return [
     "mkdir set && tar --extract --file=backup.dump --directory=set",
     ...(hasGlobals ? WITHOUT_COMMANDS : databases.flatMap((database) => createRoles(database))),
-    // One that every server has may be among them.
+    // The set may include a database that every server already has.
     ...databases.map((database) => `${createDatabase(database, textOf(database["name"]))} || true`),
     ...databases.flatMap((database, index) => {
       const name = textOf(database["name"]);
@@ -126,7 +126,7 @@ function intoDatabase(name: string): string {
   return quoted(`dbname='${name.replaceAll(/['\\]/g, String.raw`\$&`)}'`);
 }
 
-/** A role that is there already does no harm. */
+/** A role that already exists does no harm. */
 function createRoles(metadata: Record<string, unknown>): string[] {
   const roles = Array.isArray(metadata["named_roles"]) ? metadata["named_roles"] : [];
   return roles
@@ -143,7 +143,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** One word of a POSIX shell, whatever is in it. */
+/** Quotes any text as one word for a POSIX shell. */
 export function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

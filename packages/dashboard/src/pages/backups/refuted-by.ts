@@ -1,6 +1,6 @@
 import type { Backup } from "./queries.ts";
 
-/** The receipt of the restore test that the backup failed and has not passed since; null where there is none. */
+/** The receipt of the failed restore test that no later test of this backup has overturned; null if there is none. */
 export function refutedBy({
   proven_at,
   failed_at,

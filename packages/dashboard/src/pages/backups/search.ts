@@ -3,7 +3,7 @@ import { oneOf, present, textIn } from "../../api/search.ts";
 
 export const STATUSES = ["available", "expired"] as const;
 
-/** The filter of the list, in the address. */
+/** The list's filter in the URL. */
 export function readBackupSearch(search: Record<string, unknown>) {
   return present({
     source_id: textIn(search["source_id"]),

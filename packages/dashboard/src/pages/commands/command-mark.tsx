@@ -4,7 +4,7 @@ import { commandText } from "../../text/commands.ts";
 import { endOf } from "./command-state.ts";
 import type { Command } from "./command-state.ts";
 
-/** How far a command is, in a word. Done is not proven: what a restore test found is in its receipt. */
+/** A command's state in one word. Done does not mean proven: the receipt says what a restore test found. */
 export function CommandMark({ command }: { command: Command }) {
   const end = endOf(command);
   return (

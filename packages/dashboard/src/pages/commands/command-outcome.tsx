@@ -11,7 +11,7 @@ import type { Command } from "./command-state.ts";
 
 const text = sourceText.trigger;
 
-/** What a command waits for, or what came of it, with links to it. */
+/** What a command is waiting for, or its result, with links. */
 export function CommandOutcome({ command }: { command: Command }) {
   const { receipt_id, backup_id, event_id } = command.outcome;
   return (
@@ -34,7 +34,7 @@ function OutcomeLink({ id, children }: { id: string; children: string }) {
   );
 }
 
-/** The same, and what a restore test found. */
+/** The same, with a restore test's result. */
 export function CommandResult({ command }: { command: Command }) {
   const { receipt_id } = command.outcome;
   return (

@@ -34,7 +34,7 @@ function CommandFrame({ command }: { command: Command }) {
   const { data: sources } = useQuery(sourceListQuery(useOrgId()));
   const agents = useAgents();
   const source = sources?.find(({ id }) => id === command.source_id);
-  // Until the sources are there, nobody knows that it was removed.
+  // Until the sources have loaded, it is not known whether it was removed.
   const name = source?.name ?? (sources === undefined ? command.source_id : text.removedSource);
   return (
     <Page

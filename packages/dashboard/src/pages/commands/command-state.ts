@@ -13,12 +13,12 @@ export function endOf({ outcome, ended_at }: Command): CommandEnd {
   return ended_at === null ? null : "withdrawn";
 }
 
-/** Whether somebody may still wait for it: what an agent never answered for is not waited for longer than a day. */
+/** Whether the command is still expected to end: one that an agent never answered is not waited for longer than a day. */
 export function isUnderWay(command: Command, now: Date): boolean {
   return endOf(command) === null && now.getTime() - new Date(command.created_at).getTime() < DAY_MS;
 }
 
-/** Progress: the number of steps that are behind it, of queued, delivered, taken over, done. */
+/** Progress: how many of the steps queued, delivered, accepted and done are complete. */
 export function stepsDone(command: Command): number {
   if (endOf(command) !== null) return 4;
   return { queued: 1, delivered: 2, acked: 3 }[command.status];

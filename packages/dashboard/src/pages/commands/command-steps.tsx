@@ -8,7 +8,7 @@ import { commandText } from "../../text/commands.ts";
 
 const STEPS = ["queued", "delivered", "acked", "ended"] as const;
 
-/** The way of a command: queued, delivered, taken over by the agent, done. */
+/** A command's steps: queued, delivered, accepted by the agent, done. */
 export function CommandSteps({ command }: { command: Command }) {
   const done = stepsDone(command);
   const end = endOf(command);
@@ -17,7 +17,7 @@ export function CommandSteps({ command }: { command: Command }) {
     <ol className={classes["steps"]} aria-label={commandText.steps}>
       {STEPS.map((step, index) => {
         const at = times[index] ?? null;
-        // What was withdrawn may never have been delivered.
+        // A withdrawn command may never have been delivered.
         const isDone = step === "ended" ? end !== null : index < done && (end === null || at !== null);
         const isCurrent = end === null && index === done;
         return (

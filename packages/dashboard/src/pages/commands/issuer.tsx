@@ -3,7 +3,7 @@ import { useOrgId } from "../../api/session.ts";
 import { commandText } from "../../text/commands.ts";
 import { memberListQuery } from "../api-logs/queries.ts";
 
-/** Who asked for something: a person by their address, the schedule, or the console. */
+/** Who requested a command: a person by their address, the schedule, or the console. */
 export function Issuer({ id }: { id: string }) {
   const { data: members = [] } = useQuery(memberListQuery(useOrgId()));
   const member = members.find((user) => user.id === id);

@@ -3,7 +3,7 @@ import { oneOf, present, textIn } from "../../api/search.ts";
 export const STATUSES = ["queued", "delivered", "acked"] as const;
 export const KINDS = ["backup", "restore_test"] as const;
 
-/** The filter of the list of commands. */
+/** The filter of the commands list. */
 export function readCommandSearch(search: Record<string, unknown>) {
   return present({
     status: oneOf(search["status"], STATUSES),

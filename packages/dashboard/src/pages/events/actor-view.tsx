@@ -5,7 +5,7 @@ import { memberListQuery } from "../api-logs/queries.ts";
 import { actorWords } from "./event-words.ts";
 import type { LogEvent } from "./queries.ts";
 
-/** Whose doing it was: an agent by its name, somebody of the organisation by their address. */
+/** Who did it: an agent by its name, a member by their address. */
 export function ActorView({ actor: { kind, id } }: { actor: LogEvent["actor"] }) {
   if (kind === "service") return <>{actorWords(kind)}</>;
   return (
@@ -17,7 +17,7 @@ export function ActorView({ actor: { kind, id } }: { actor: LogEvent["actor"] })
 }
 
 function Member({ id }: { id: string }) {
-  // Who has an auditor link reads records, not people.
+  // A reader with an auditor link may read records, but not the list of members.
   const enabled = useMe().user.role !== "reader";
   const { data: members = [] } = useQuery({ ...memberListQuery(useOrgId()), enabled });
   return <>{members.find((user) => user.id === id)?.email ?? short(id)}</>;

@@ -77,7 +77,7 @@ function factsOf(event: LogEvent): (readonly [string, ReactNode])[] {
   ];
 }
 
-/** Which key that is has to come from the host: what is shown here is claimed. */
+/** The key shown here is only a claim: compare it with the host's. */
 function signatureOf({ envelope }: LogEvent): ReactNode {
   const keyid = envelope?.signatures[0]?.keyid;
   return envelope === undefined ? (

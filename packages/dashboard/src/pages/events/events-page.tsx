@@ -38,7 +38,7 @@ export function EventsPage() {
 function EventFilters({ search }: { search: EventSearch }) {
   const filter = useFilter(search);
   const { kind } = search;
-  // One that this page has no words for may be in the address.
+  // The URL may name a kind that this page has no words for.
   const choices =
     kind === undefined || KIND_CHOICES.some(([known]) => known === kind)
       ? KIND_CHOICES

@@ -15,7 +15,7 @@ export function eventListQuery(orgID: string, search: EventSearch) {
   });
 }
 
-/** Of an event nothing ever changes. */
+/** An event never changes. */
 export function eventQuery(orgID: string, eventID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "events", "one", eventID],

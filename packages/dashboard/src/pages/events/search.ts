@@ -1,7 +1,7 @@
 import { dayIn } from "../../api/day.ts";
 import { present, textIn } from "../../api/search.ts";
 
-/** The filter of the list, in the address. */
+/** The list's filter in the URL. */
 export function readEventSearch(search: Record<string, unknown>) {
   const kind = textIn(search["kind"], 64);
   return present({

@@ -10,7 +10,7 @@ import { type Days, type Preset, presetDays, PRESETS } from "./presets.ts";
 
 const MAX_MS = 400 * 86_400_000;
 
-/** Everything of a period as one file. Whoever opened an auditor link gets that link's period. */
+/** A period's evidence as one file. A reader with an auditor link gets that link's period. */
 export function EvidencePage() {
   const orgId = useOrgId();
   const { auditor_link: link } = useMe();
@@ -89,7 +89,7 @@ function Download({ orgId, days }: { orgId: string; days: Days }) {
   return (
     <Stack gap="xs">
       <Group>
-        {/* A link, so that the browser streams it to the disk: packs may be larger than memory. */}
+        {/* A link, so that the browser streams the pack to disk: it may be larger than memory. */}
         <Button
           component="a"
           href={`/api/orgs/${orgId}/evidence?${new URLSearchParams(period).toString()}`}

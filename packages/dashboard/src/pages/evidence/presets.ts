@@ -10,7 +10,7 @@ export type Preset = "month" | "quarter" | "lastQuarter" | "year";
 
 const DAY_MS = 86_400_000;
 
-/** The periods that people ask for, as days of UTC; none goes beyond today. */
+/** Common periods in UTC days; none ends after today. */
 export function presetDays(preset: Preset, now: Date): Days {
   const year = now.getUTCFullYear();
   const quarter = Math.floor(now.getUTCMonth() / 3);

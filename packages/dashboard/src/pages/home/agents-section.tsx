@@ -10,7 +10,7 @@ type Agent = Schemas["AgentOverview"];
 
 const SHOWN = 8;
 
-/** The agents, those first that need somebody. */
+/** The agents, those that need attention first. */
 export function AgentsSection({ agents }: { agents: readonly Agent[] }) {
   const ordered = agents.toSorted((a, b) => trouble(b) - trouble(a));
   const more = agents.length - SHOWN;

@@ -13,8 +13,8 @@ const HEIGHT = 24;
 const WIDTH = 240;
 
 /**
- * A bar a day, each kind with a shape of its own: proven is tall, backed up only half as tall, failed is broken in two, missed is
- * an empty frame, and of a day without anything there is a dash. One path a kind, however many days.
+ * One bar a day, and a shape for each state: proven is tall, backed up only is half as tall, failed is broken in two, missed is an empty
+ * frame, and a day with nothing is a dash. One path for each state, however many days.
  */
 export const DayStrip = memo(function DayStrip({ days, firstDay }: { days: string; firstDay: string }) {
   const step = WIDTH / days.length;
@@ -63,7 +63,7 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** One day's shape, beside its word. */
+/** One day's shape, for the legend. */
 export function DayShape({ letter }: { letter: DayLetter }) {
   return (
     <svg width={8} height={HEIGHT} viewBox={`0 0 8 ${HEIGHT}`} aria-hidden="true" style={{ flex: "none" }}>

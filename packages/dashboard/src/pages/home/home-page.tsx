@@ -48,7 +48,7 @@ export function HomePage() {
   );
 }
 
-/** What failed or did not happen is read first, before any advice. */
+/** Failures and missed runs come before any advice. */
 function isInTrouble({ sources }: Schemas["Overview"]): boolean {
   return sources.some(({ state }) => state === "failed" || state === "missed");
 }

@@ -6,7 +6,7 @@ import { Section } from "../../parts/section.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { home } from "../../text/home.ts";
 
-/** Whether the log goes on as it should. */
+/** Whether the log works as it should. */
 export function LogSection({ log }: { log: Schemas["Overview"]["log"] }) {
   const { tree_size, grown_at, head_signed_at, is_late } = log;
   return (

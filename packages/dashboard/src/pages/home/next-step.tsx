@@ -8,7 +8,7 @@ import { home } from "../../text/home.ts";
 
 type Step = Schemas["NextStep"];
 
-/** The one most useful thing to do, for those who may. */
+/** The most useful next step, for owners and admins. */
 export function NextStep({ overview }: { overview: Schemas["Overview"] }) {
   const [step] = overview.next_steps;
   const mayManage = useMayManage();

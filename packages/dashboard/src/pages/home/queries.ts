@@ -3,7 +3,7 @@ import { api } from "../../api/client.ts";
 
 export type DaysShown = 30 | 90;
 
-/** All that the page shows. Another number of days is put in place of the one before when it is there. */
+/** Everything the page shows. When the number of days changes, the old data stays until the new has loaded. */
 export const overviewQuery = (orgID: string, days: DaysShown) =>
   queryOptions({
     queryKey: ["overview", orgID, days],

@@ -8,7 +8,7 @@ import { DayStrip } from "./day-strip.tsx";
 import classes from "./source-table.module.css";
 import { TrendLine } from "./trend-line.tsx";
 
-/** One source: what is known of it, its two clocks, its days and its trends. There are many of them: plain elements, no components of the library. */
+/** One source: its state, two clocks, days and trends. A page has many rows, so they are plain elements and not library components. */
 export const SourceRow = memo(function SourceRow({ source, firstDay }: { source: Source; firstDay: string }) {
   const { id, name, state, concerns, running, days } = source;
   const { columns } = home.sources;
@@ -139,7 +139,7 @@ function Note({ children }: { children: ReactNode }) {
   return <div className={classes["note"]}>{children}</div>;
 }
 
-/** An objective that is not met; its words say so, too. */
+/** A missed objective; the words say so too. */
 function Over({ children }: { children: ReactNode }) {
   return <div className={classes["over"]}>{children}</div>;
 }

@@ -16,7 +16,7 @@ interface SourcesSectionProps {
   onDays: (days: DaysShown) => void;
 }
 
-/** As many as anybody reads at first; the worst are among them. */
+/** How many sources are shown at first, the worst among them. */
 const FIRST = 40;
 
 export function SourcesSection({ sources, firstDay, days, onDays }: SourcesSectionProps) {

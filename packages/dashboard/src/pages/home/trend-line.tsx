@@ -3,7 +3,7 @@ import { memo } from "react";
 const WIDTH = 72;
 const HEIGHT = 20;
 
-/** How something went over the last days, from nothing up to the most there was. What it says is told in words beside it. */
+/** A line of the last days' values, scaled from zero to the maximum. The words beside it say the same. */
 export const TrendLine = memo(function TrendLine({ values }: { values: readonly number[] }) {
   if (values.length < 2) return null;
   const most = Math.max(...values, 1);

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
-/** So many rows are laid out well within a frame or two. */
+/** This many rows render within a frame or two. */
 const STEP = 20;
 
-/** Grows from the one number to the other some rows at a time, so that the page answers in between. */
+/** Grows from one count to the other a few rows at a time, so that the page stays responsive. */
 export function useGrowingRoom(from: number, to: number): number {
   const [room, setRoom] = useState(from);
   useEffect(() => {

@@ -1,14 +1,14 @@
 import { useState } from "react";
 
 interface Kept<Item> {
-  /** In the order in which they were first shown; new ones are last. */
+  /** In the order first shown; new ones at the end. */
   ordered: readonly Item[];
-  /** The given order is another by now. */
+  /** Whether the given order has changed since. */
   isOther: boolean;
   sortAgain: () => void;
 }
 
-/** Keeps rows where they are while somebody reads: what is new changes in its place, and the order when it is asked for. */
+/** Keeps rows in place while somebody reads: rows update in place, and sort again only on request. */
 export function useKeptOrder<Item extends { id: string }>(items: readonly Item[]): Kept<Item> {
   const [order, setOrder] = useState(() => items.map(({ id }) => id));
   const byId = new Map(items.map((item) => [item.id, item]));

@@ -19,7 +19,7 @@ interface BrowserSectionProps {
   isChecking: boolean;
 }
 
-/** What this browser holds of the log, and how the head of now follows from it. */
+/** What this browser stores of the log, and how the current head follows from it. */
 export function BrowserSection({ watch, onCheck, isChecking }: BrowserSectionProps) {
   const { observation, held, damage, keys } = watch;
   return (

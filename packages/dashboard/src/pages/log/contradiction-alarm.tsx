@@ -15,7 +15,7 @@ import { logWatchQuery } from "./watch-log.ts";
 
 const text = logText.alarm;
 
-/** A log that contradicts itself, said as loudly as the page can, with what shows it. */
+/** The alarm for a log that contradicts itself, with the evidence. */
 export function ContradictionAlarm({
   origin,
   contradiction,
@@ -64,7 +64,7 @@ function Head({ title, checkpoint }: { title: string; checkpoint: string }) {
   );
 }
 
-/** Begins anew: only ever by a person, who is told what is lost. */
+/** Forgets the log. Only a person may do this, after reading what is lost. */
 export function ForgetButton({ origin }: { origin: string }) {
   const client = useQueryClient();
   const orgId = useOrgId();

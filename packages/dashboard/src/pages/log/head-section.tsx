@@ -47,7 +47,7 @@ export function HeadSection({ watch: { head, keys } }: { watch: LogWatch }) {
   );
 }
 
-/** When the service's second key says to have seen this head; checked here. */
+/** When the service's second key cosigned this head; verified here. */
 function HeadTime({ head, keys }: Pick<LogWatch, "head" | "keys">) {
   const { data } = useQuery({
     queryKey: ["head-time", head.checkpoint, keys.verifier_key, keys.time_verifier_key],

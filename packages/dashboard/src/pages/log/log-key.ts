@@ -4,7 +4,7 @@ import { browserStorage } from "../../verification/browser-storage.ts";
 import { readHeldHead } from "../../verifier/held-head.ts";
 import type { Keys } from "../../verifier/verify-in-browser.ts";
 
-/** The log's key: as this browser knows it from before, else as the service gives it now. */
+/** The log's key: the one this browser stored before, else the one the service gives now. */
 export async function knownLogKey(orgID: string): Promise<NonNullable<Keys["log"]>> {
   const remembered = readHeldHead(browserStorage(), orgID)?.verifier_key;
   if (remembered !== undefined) return { key: parseVerifierKey(remembered), origin: "remembered" };

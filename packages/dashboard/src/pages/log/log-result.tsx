@@ -7,7 +7,7 @@ import type { CheckedLine } from "../../verification/checked-line.ts";
 import { VerdictBanner } from "../../verification/verdict-banner.tsx";
 import type { VerifiedEvent } from "./verify-event.ts";
 
-/** What came of checking an event against the log. */
+/** The result of checking an event against the log. */
 export function LogResult({ lines, logKey }: VerifiedEvent) {
   const found = verdictOf(lines);
   const heldByServed = found === "true" && logKey.origin === "served";

@@ -16,7 +16,7 @@ import { verifyEvent } from "./verify-event.ts";
 
 const text = logText.lookup;
 
-/** Whether a receipt or an event is in the log, by its id. */
+/** Checks whether a receipt or event is in the log, by its ID. */
 export function LookupSection() {
   const orgId = useOrgId();
   const [id, setId] = useState("");

@@ -27,10 +27,10 @@ export async function readWitnesses(orgID: string) {
   );
 }
 
-/** Where the service's consistency proofs come from. A refusal is an answer: there is no such proof. */
+/** Fetches consistency proofs from the service. A refusal is an answer: there is no such proof. */
 export function consistencySource(orgID: string): ConsistencySource {
   return async (from, to) => {
-    // Of the empty tree there is nothing to prove; asking all the same shows that the service still has the large one.
+    // The empty tree needs no proof, but asking shows that the service still has the large tree.
     const leaf = from === 0n ? to - 1n : from - 1n;
     const query = {
       leaf: String(leaf),

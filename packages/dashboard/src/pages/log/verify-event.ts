@@ -11,7 +11,7 @@ export interface VerifiedEvent {
   logKey: NonNullable<Keys["log"]>;
 }
 
-/** Fetches the proof that an event is in the log as it stands, and checks it in this browser. */
+/** Fetches the proof that an event is in the current log, and checks it in this browser. */
 export async function verifyEvent(orgID: string, event: Schemas["EventRecord"]): Promise<VerifiedEvent> {
   const [logKey, { tree_size }] = await Promise.all([knownLogKey(orgID), readHead(orgID)]);
   const query = { leaf: event.leaf_hash, tree_size: String(tree_size) };

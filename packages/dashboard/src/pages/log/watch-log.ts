@@ -16,22 +16,22 @@ import { consistencySource, readHead } from "./queries.ts";
 export interface LogWatch {
   keys: Awaited<ReturnType<typeof readKeys>>;
   head: Awaited<ReturnType<typeof readHead>>;
-  /** Null where the log contradicted itself, or what was kept cannot be read. */
+  /** Null if the log contradicted itself, or the stored head cannot be read. */
   observation: Observation | null;
   contradiction: Contradiction | null;
-  /** What this browser holds now. */
+  /** The head this browser stores now. */
   held: HeldHead | null;
-  /** Why what was kept proves nothing any more. */
+  /** Why the stored head proves nothing any more. */
   damage: string | null;
 }
 
-/** The log's head, held against what this browser saw before; the newer one is kept as soon as it is proven. */
+/** Compares the log's head with the one this browser stored. A newer head is stored as soon as it is proven. */
 export function logWatchQuery(orgID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "log", "watch"],
     queryFn: async (): Promise<LogWatch> => {
       const [keys, head] = await Promise.all([readKeys(orgID), readHead(orgID)]);
-      // Of two tabs, the slower one must not put back an older head.
+      // With two tabs open, the slower one must not store an older head.
       const seen = await navigator.locks.request(`attestore.log-head.${orgID}`, () =>
         watch(orgID, keys, head),
       );
@@ -55,7 +55,7 @@ async function watch(
   try {
     const observation = await observeHead(offered, held, consistencySource(orgID), new Date());
     const contradiction = readContradiction(storage, orgID);
-    // A log that once contradicted itself is not believed again by itself.
+    // After a contradiction, the log is not trusted again until a person says so.
     if (contradiction !== null) return { observation: null, contradiction, held, damage: null };
     keepHead(storage, orgID, observation.keep);
     return { observation, contradiction: null, held: observation.keep, damage: null };

@@ -27,7 +27,7 @@ export function WitnessSection({ watch: { head, keys } }: { watch: LogWatch }) {
       const opened = await openCheckpoint(head.checkpoint, logKey);
       return checkWitnesses(await readWitnesses(orgId), logKey, opened, consistencySource(orgId));
     },
-    // With the next head they are asked for anew.
+    // They are fetched again with the next head.
     refetchInterval: false,
   });
   return (

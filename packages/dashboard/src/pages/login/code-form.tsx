@@ -8,16 +8,16 @@ import { passkeys } from "../../text/passkeys.ts";
 import { strings } from "../../text/strings.ts";
 
 interface CodeFormProps {
-  /** Where the code went. */
+  /** The address that the code was mailed to. */
   sent: string;
   action: string;
-  /** Exchanges the code for a session, which the browser then has as a cookie. Who has a passkey is asked for a recovery code, too. */
+  /** Exchanges the code for a session cookie. People with a passkey must also enter a recovery code. */
   verify: (code: string, recoveryCode?: string) => Promise<unknown>;
   onSignedIn: () => Promise<void>;
   onStartOver: () => void;
 }
 
-/** The code that was mailed, typed in. */
+/** The form for the mailed code. */
 export function CodeForm({ sent, action, verify, onSignedIn, onStartOver }: CodeFormProps) {
   const [code, setCode] = useState("");
   const [recoveryCode, setRecoveryCode] = useState<string | null>(null);

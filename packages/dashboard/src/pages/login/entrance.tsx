@@ -1,7 +1,7 @@
 import { Center, Paper, Stack, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 
-/** The frame of the pages that are there before anybody is signed in. */
+/** The frame of the pages before sign-in. */
 export function Entrance({ title, children }: { title: string; children: ReactNode }) {
   return (
     <Center component="main" mih="100dvh" p="md">

@@ -11,7 +11,7 @@ interface PasskeyButtonProps {
   onSignedIn: () => Promise<void>;
 }
 
-/** Signs in whoever has a passkey, without asking who they are. Nothing where the browser knows none. */
+/** Signs in with a passkey, without asking for an address. Hidden if the browser does not support passkeys. */
 export function PasskeyButton({ attempt, onSignedIn }: PasskeyButtonProps) {
   const client = useQueryClient();
   const signIn = useMutation({

@@ -9,7 +9,7 @@ import { CodeForm } from "./code-form.tsx";
 import { Entrance } from "./entrance.tsx";
 import { newAttempt } from "./new-attempt.ts";
 
-/** Whether there is a form to fill in at all. Where that cannot be asked, submitting it says so. */
+/** Whether sign-up is open. If that cannot be fetched, submitting the form reports the error. */
 const signupQuery = queryOptions({
   queryKey: ["signup"],
   queryFn: async () => (await api.call("get", "/api/auth/signup")).body,

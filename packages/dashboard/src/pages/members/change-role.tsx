@@ -9,7 +9,7 @@ import { givenBy, type Member, reasonAgainst } from "./member-rules.ts";
 
 type OrgRole = keyof typeof text.roles;
 
-/** A member's role; choosing another one asks first. */
+/** A member's role; changing it asks for confirmation. */
 export function ChangeRole({ member, all }: { member: Member; all: readonly Member[] }) {
   const orgId = useOrgId();
   const me = useMe().user;

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { allPages, pageOf } from "../../api/paged-query.ts";
 
-/** All of them: whether an owner is the last one shows only in the whole. */
+/** All members, because only the whole list shows whether an owner is the last one. */
 export const membersQuery = (orgID: string) =>
   queryOptions({
     queryKey: ["members", orgID],

@@ -5,7 +5,7 @@ interface ChannelPath {
   path: { orgID: string; channelID: string };
 }
 
-/** A call about a channel, after which the page is read again. */
+/** A call that changes a channel, and then refetches the page's data. */
 export function useChannelCall<Answer, Given = void>(
   channel: Channel,
   call: (at: ChannelPath, given: Given) => Promise<Answer>,

@@ -16,7 +16,7 @@ import { type Delivery, deliveryQuery } from "./queries.ts";
 
 const text = notifications.deliveries;
 
-/** Each attempt at one delivery, and what was sent. */
+/** All attempts at one delivery, and the message. */
 export function DeliveryDetails({ delivery }: { delivery: Delivery }) {
   const [opened, { open, close }] = useDisclosure(false);
   const { type, subject } = delivery;

@@ -21,7 +21,7 @@ const MARKS: Record<Delivery["status"], Status> = {
   cancelled: "none",
 };
 
-/** What became of each message to each channel. */
+/** The status of each message to each channel. */
 export function DeliveryLog({ orgId, channels }: { orgId: string; channels: readonly Channel[] }) {
   const [filter, setFilter] = useState<DeliveryFilter>("all");
   const list = useInfiniteQuery(deliveriesQuery(orgId, filter));

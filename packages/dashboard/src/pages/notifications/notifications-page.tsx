@@ -13,7 +13,7 @@ import { channelsQuery } from "./queries.ts";
 import type { ShownSecret } from "./shown-secret.ts";
 import { WebhookSecret } from "./webhook-secret.tsx";
 
-/** Who is told what, and what became of it. */
+/** Who is notified about what, and the deliveries. */
 export function NotificationsPage() {
   const orgId = useOrgId();
   const query = useQuery(channelsQuery(orgId));

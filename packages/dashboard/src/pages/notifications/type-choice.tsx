@@ -15,7 +15,7 @@ interface TypeChoiceProps {
   onChange: (types: Type[] | null) => void;
 }
 
-/** All that is told, or some of it. */
+/** A choice of all notification types or some. */
 export function TypeChoice({ types, onChange }: TypeChoiceProps) {
   return (
     <Radio.Group

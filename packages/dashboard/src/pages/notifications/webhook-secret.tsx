@@ -6,7 +6,7 @@ import type { ShownSecret } from "./shown-secret.ts";
 
 const text = notifications.secret;
 
-/** A secret that was just made. It is kept in this page's memory alone, and gone with it. */
+/** A new secret. It exists only in this page's memory. */
 export function WebhookSecret({ shown, onDone }: { shown: ShownSecret; onDone: () => void }) {
   return (
     <Section title={shown.title}>

@@ -13,7 +13,7 @@ import { changeOf, QUOTA_NAMES, readLimit, typedLimit } from "./quota-limits.ts"
 const text = quotas.change;
 type Quotas = Schemas["QuotasRecord"];
 
-/** Other quotas for one organisation than the service's own. */
+/** Sets an organisation's quotas in place of the service's defaults. */
 export function ChangeQuotas({ name, current }: { name: string; current: Quotas }) {
   const [opened, { open, close }] = useDisclosure(false);
   return (

@@ -12,7 +12,7 @@ import { strings } from "../../text/strings.ts";
 
 const text = operators.impersonate;
 
-/** Acts as a customer's user, after saying why: the reason goes into their log. */
+/** Acts as a customer's member, for a reason that goes into their log. */
 export function Impersonate({ person }: { person: Schemas["UserRecord"] }) {
   const [opened, { open, close }] = useDisclosure(false);
   const [reason, setReason] = useState("");
@@ -23,7 +23,7 @@ export function Impersonate({ person }: { person: Schemas["UserRecord"] }) {
     mutationFn: () =>
       api.call("post", "/api/auth/impersonate", { body: { user_id: person.id, reason: reason.trim() } }),
     onSuccess: async () => {
-      // What the operator saw is not what the customer sees.
+      // Data fetched as the operator is not what the customer sees.
       client.clear();
       await client.fetchQuery(meQuery);
       await navigate({ to: "/" });

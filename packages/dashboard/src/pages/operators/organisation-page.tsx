@@ -18,7 +18,7 @@ import { orgQuery } from "./queries.ts";
 const route = getRouteApi("/signed-in/operator/$orgId");
 const text = operators.detail;
 
-/** One organisation as an operator sees it: what it may store, and who belongs to it. */
+/** One organisation as an operator sees it: its quotas and members. */
 export function OrganisationPage() {
   const { orgId } = route.useParams();
   const org = useQuery(orgQuery(orgId));

@@ -4,7 +4,7 @@ export type QuotaName = "bytes" | "objects" | "agents" | "requests";
 export const QUOTA_NAMES: readonly QuotaName[] = ["bytes", "objects", "agents", "requests"];
 type Change = Schemas["ChangeQuotasRequest"];
 
-/** A typed limit as the call takes it; undefined where it is none. */
+/** Parses a typed limit for the call; undefined if it is invalid. */
 export function readLimit(typed: string): number | null | "default" | undefined {
   const text = typed.trim().toLowerCase();
   if (text === "") return "default";
@@ -13,7 +13,7 @@ export function readLimit(typed: string): number | null | "default" | undefined 
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** A limit as it is typed: empty where it is the service's own. */
+/** Formats a limit for its field: empty for the service's default. */
 export function typedLimit({
   limit,
   default: own,
@@ -25,7 +25,7 @@ export function typedLimit({
   return limit === null ? "none" : String(limit);
 }
 
-/** The fields that were typed otherwise than before; null where one of them is no limit. */
+/** The fields that were changed; null if one of them is invalid. */
 export function changeOf(before: Record<QuotaName, string>, typed: Record<QuotaName, string>): Change | null {
   const change: Change = {};
   for (const name of QUOTA_NAMES) {

@@ -9,7 +9,7 @@ import { ChangeFailure } from "./change-failure.tsx";
 
 const text = passkeys.add;
 
-/** Has the browser make a passkey and adds it. The first one brings recovery codes. */
+/** Has the browser create a passkey, and adds it. The first one comes with recovery codes. */
 export function AddPasskey({ onAdded }: { onAdded: (codes: readonly string[] | null) => Promise<void> }) {
   const [name, setName] = useState("");
   const add = useMutation({

@@ -6,7 +6,7 @@ import { api } from "../../api/client.ts";
 import { FailurePanel } from "../../parts/failure-panel.tsx";
 import { passkeys as text } from "../../text/passkeys.ts";
 
-/** Why a change was refused. Where the sign-in is too long ago, the way to do it anew and come back. */
+/** Why a change was refused. If the sign-in is too long ago, a link to sign in again and return. */
 export function ChangeFailure({ error }: { error: unknown }) {
   if (!(error instanceof CallRefused) || error.code !== "sign_in_again")
     return <FailurePanel error={error} />;

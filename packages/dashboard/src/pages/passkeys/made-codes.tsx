@@ -12,10 +12,10 @@ interface MadeCodesProps {
   onDone: () => void;
 }
 
-/** Codes that were just made. They are kept in this page's memory alone, and gone with it. */
+/** New recovery codes. They exist only in this page's memory. */
 export function MadeCodes({ codes, email, onDone }: MadeCodesProps) {
   const shown = useRef<HTMLElement>(null);
-  // They stand above what was just pressed: there is nothing more important now.
+  // Show them above the button that was pressed: they are the most important thing now.
   useEffect(() => shown.current?.focus(), [codes]);
   const list = codes.join("\n");
   const file = text.fileText(email, window.location.origin, codes);

@@ -12,7 +12,7 @@ import { PasskeyTable } from "./passkey-table.tsx";
 import { passkeysQuery } from "./queries.ts";
 import { RecoveryCodes } from "./recovery-codes.tsx";
 
-/** How the signed-in person signs in, whatever organisations they belong to. */
+/** The signed-in person's passkeys, which work for all their organisations. */
 export function PasskeysPage() {
   const { user, passkey_required: isRequired } = useMe();
   const query = useQuery(passkeysQuery);

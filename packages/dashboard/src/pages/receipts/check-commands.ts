@@ -6,7 +6,7 @@ interface Checked {
   ciphertextSha256: string;
 }
 
-/** The three downloads' names, as the service gives them. */
+/** The three downloads' file names, as the service sends them. */
 export const fileNames = (id: string) => ({
   bundle: `${id}.json`,
   tlogProof: `${id}.tlog-proof`,
@@ -21,7 +21,7 @@ export function verifierCommand({ id }: Checked): string {
 /** docs/verify.md, With nothing of ours, step 1. */
 export function opensslCommands({ id }: Checked, signature: Envelope["signature"]): string {
   const bundle = fileNames(id).bundle;
-  // ECDSA signatures are DER, of 70 bytes or so; those of Ed25519 always 64.
+  // ECDSA signatures are DER of about 70 bytes; Ed25519 signatures always have 64.
   const verify =
     signature.length === 64
       ? "openssl pkeyutl -verify -pubin -inkey agent.pub -rawin -in signed -sigfile signature"

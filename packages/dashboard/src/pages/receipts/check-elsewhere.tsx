@@ -8,7 +8,7 @@ import type { ReceiptDetail } from "./queries.ts";
 
 const text = receipts.elsewhere;
 
-/** The receipt as files, and the very commands that check them with other tools. */
+/** The receipt as files, and the commands that check them with other tools. */
 export function CheckElsewhere({
   receipt,
   ciphertextSha256,

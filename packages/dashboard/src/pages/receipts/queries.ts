@@ -16,7 +16,7 @@ export function receiptListQuery(orgID: string, search: ReceiptSearch & { backup
   });
 }
 
-/** Of a receipt nothing ever changes. */
+/** A receipt never changes. */
 export function receiptQuery(orgID: string, receiptID: string) {
   return queryOptions({
     queryKey: ["orgs", orgID, "receipts", "one", receiptID],

@@ -7,7 +7,7 @@ const MARKS: Record<"backup" | "passed" | "failed", Status> = {
   failed: "failed",
 };
 
-/** The mark of what a receipt says; its words stand beside it. */
+/** The mark for a receipt's result; the words are beside it. */
 export function ReceiptMark({ receipt, size }: { receipt: Pick<Receipt, "result">; size?: number }) {
   return (
     <StatusMark

@@ -70,7 +70,7 @@ function RecordName({ id }: { id: string }) {
   return id.startsWith("agent_") ? <AgentName id={id} /> : <RecordLink id={id} />;
 }
 
-/** What the page shows is what the service gave; whether it is what the agent signed, verifying tells. */
+/** The page shows what the service gave. Only verifying tells whether the agent signed it. */
 function statementOf({ envelope }: ReceiptDetail): ParsedStatement {
   try {
     return parseStatement(envelopeFromJson(envelope).payload);

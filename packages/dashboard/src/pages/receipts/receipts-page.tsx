@@ -34,7 +34,7 @@ export function ReceiptsPage() {
   );
 }
 
-/** By loading the page: it comes with a policy of its own. */
+/** A full page load, because that page has its own Content-Security-Policy. */
 function VerifyFile() {
   return (
     <Button component="a" href="/verify" variant="default">

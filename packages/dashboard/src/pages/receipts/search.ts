@@ -4,7 +4,7 @@ import { oneOf, present, textIn } from "../../api/search.ts";
 export const KINDS = ["backup", "restore_test"] as const;
 export const RESULTS = ["passed", "failed"] as const;
 
-/** The filter of the list, in the address, so that it can be sent to somebody. */
+/** The list's filter in the URL, so that it can be shared. */
 export function readReceiptSearch(search: Record<string, unknown>) {
   return present({
     source_id: textIn(search["source_id"]),

@@ -75,7 +75,7 @@ export function VerifyHere({ receipt }: { receipt: ReceiptDetail }) {
   );
 }
 
-/** A true receipt is no answer to a question about another. */
+/** A different receipt, even a true one, is not an answer. */
 function requireSame(receipt: ReceiptDetail, bundle: Awaited<ReturnType<typeof fetchProof>>["bundle"]): void {
   const [shown, proven] = [envelopeFromJson(receipt.envelope), envelopeFromJson(bundle.envelope)];
   if (bundle.leaf.id !== receipt.id || !equalBytes(shown.payload, proven.payload))

@@ -12,7 +12,7 @@ import { useChangeOrg } from "./change-org.ts";
 
 const text = settings.log;
 
-/** Whether anybody may read the log, and asking before that changes: what was read once stays read. */
+/** Makes the log public or private. Asks first, because copies that others made cannot be taken back. */
 export function LogVisibility({ org }: { org: Schemas["OrgRecord"] }) {
   const mayManage = useMayManage();
   const [opened, { open, close }] = useDisclosure(false);

@@ -12,7 +12,7 @@ import { Moment } from "../../parts/moment.tsx";
 import { Section } from "../../parts/section.tsx";
 import { memberships as text } from "../../text/memberships.ts";
 
-/** Which organisations the signed-in person belongs to, and is invited to; and the way out of this one. */
+/** The signed-in person's organisations and invitations, and the button to leave this one. */
 export function OwnMemberships({ org }: { org: Schemas["OrgRecord"] }) {
   const { data: orgs } = useMyOrgs();
   const { data: invitations } = useMyInvitations();

@@ -6,7 +6,7 @@ import { QuotaFacts } from "../../parts/quota-facts.tsx";
 import { Section } from "../../parts/section.tsx";
 import { quotas as text } from "../../text/quotas.ts";
 
-/** What the organisation may store and do on this service. */
+/** The organisation's quotas on this service. */
 export function QuotaSection({ orgId }: { orgId: string }) {
   const query = useQuery(quotasQuery(orgId));
   return (

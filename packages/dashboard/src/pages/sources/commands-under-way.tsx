@@ -8,7 +8,7 @@ import type { FollowedCommands } from "./use-followed-commands.ts";
 
 const text = sourceText.trigger;
 
-/** How what was asked for gets on, step by step, and what came of it. */
+/** The progress of running commands, and their results. */
 export function CommandsUnderWay({ commands }: { commands: FollowedCommands }) {
   if (commands.shown.length === 0) return null;
   return (

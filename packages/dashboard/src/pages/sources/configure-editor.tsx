@@ -24,7 +24,7 @@ export function ConfigureEditor({
   const configure = useConfigure(source.id, () => onClose(true));
   const tidyName = name.trim();
   const isNamed = tidyName.length > 0 && tidyName.length <= 100;
-  // What is set stays to be seen, though it be revoked.
+  // Keep the current agent in the list even if it is revoked.
   const choicesBut = (current: string | null) =>
     agents.all
       .filter(({ id, status }) => status === "active" || id === current)

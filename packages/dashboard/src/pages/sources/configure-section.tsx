@@ -8,7 +8,7 @@ import { useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.configure;
 
-/** What the source is called, and whose it is. */
+/** The source's name and agents. */
 export function ConfigureSection({ source }: { source: SourceDetail }) {
   const { name, slug, engine, agent_id, test_agent_id } = source;
   return (

@@ -10,12 +10,12 @@ interface CronFieldProps {
   presetLabel: string;
   value: string;
   onChange: (value: string) => void;
-  /** What the service has against it. */
+  /** The service's error for this field. */
   issue: string | undefined;
   autoFocus?: boolean;
 }
 
-/** Five cron fields, what they say in words as they are typed, and those that are often used. */
+/** An input for five cron fields, with its meaning in words and common schedules. */
 export function CronField({ label, presetLabel, value, onChange, issue, autoFocus = false }: CronFieldProps) {
   const reading = readCron(value);
   const wordsId = useId();

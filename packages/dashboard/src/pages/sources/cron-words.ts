@@ -3,7 +3,7 @@ import { sourceText } from "../../text/sources.ts";
 
 const text = sourceText.cron;
 
-/** What five cron fields say, or what is wrong with them. */
+/** Five cron fields in words, or what is wrong with them. */
 export type CronReading =
   | { is: "empty" }
   | { is: "words"; words: string; everyMinute: boolean }
@@ -15,7 +15,7 @@ const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 interface Field {
   low: number;
   high: number;
-  /** Words that stand for numbers, the first for `low`. */
+  /** Names for the numbers; the first stands for `low`. */
   names: readonly string[];
 }
 
@@ -27,14 +27,14 @@ const FIELDS: readonly Field[] = [
   { low: 0, high: 7, names: DAYS },
 ];
 
-/** The fields as they are sent: one space between them, none around. */
+/** The fields as sent: separated by single spaces, trimmed. */
 export function tidyCron(text_: string): string {
   return text_.trim().replaceAll(/\s+/g, " ");
 }
 
 /**
- * Reads what is typed, to say at once what it means. The service decides: it also knows fields that are well-formed and still name no
- * time, such as the 31st of February.
+ * Reads the typed fields to show at once what they mean. The service has the last word: it also refuses well-formed fields that match no
+ * time, such as 31 February.
  */
 export function readCron(typed: string): CronReading {
   const pattern = tidyCron(typed);

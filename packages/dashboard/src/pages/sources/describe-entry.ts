@@ -15,7 +15,7 @@ export interface EntryWords {
   details: string[];
 }
 
-/** What happened, in words; of a restore test what it found, once that is known. */
+/** A timeline entry in words; for a restore test also its result, once that is loaded. */
 export function describeEntry(
   { item, isRefuted = false }: Pick<TimelineRow, "item" | "isRefuted">,
   now = new Date(),

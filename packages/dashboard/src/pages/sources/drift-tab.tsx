@@ -14,7 +14,7 @@ import { SchemaDrift } from "./schema-drift.tsx";
 
 const text = sourceText.drift;
 
-/** What changed from backup to backup, and between a backup and what it was restored into. */
+/** Changes from one backup to the next, and between a backup and the sandbox it was restored into. */
 export function DriftTab({ source }: { source: SourceDetail }) {
   const drift = useInfiniteQuery(driftQuery(useOrgId(), source.id));
   return (
@@ -60,7 +60,7 @@ interface Group {
   items: Drift[];
 }
 
-/** What was found together; the schema first. */
+/** Changes found together, the schema first. */
 function byBackup(items: readonly Drift[]): Group[] {
   const groups = new Map<string, Group>();
   for (const item of items) {

@@ -9,10 +9,10 @@ const text = sourceText.settings;
 interface EditorFormProps {
   label: string;
   children: ReactNode;
-  /** Why it cannot be saved as it is; null where it can. */
+  /** Why it cannot be saved now; null if it can. */
   problem: string | null;
   saveLabel?: string;
-  /** Saving it takes something away for good. */
+  /** Saving removes something permanently. */
   isDestructive?: boolean;
   pending: boolean;
   error: Error | null;
@@ -48,7 +48,7 @@ export function EditorForm(props: EditorFormProps) {
       <Stack>
         {children}
         {error !== null && <FailurePanel error={error} />}
-        {/* Enter in a field saves, too. */}
+        {/* Enter in a field also saves. */}
         <input type="submit" hidden />
         <Group justify="flex-end">
           <Button variant="default" onClick={onCancel}>

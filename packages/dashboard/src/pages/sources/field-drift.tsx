@@ -7,7 +7,7 @@ import { useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.drift;
 
-/** One field of the environment, as it was and as it is. */
+/** One field of the environment, before and after. */
 export function FieldDrift({ drift: { field, before, after } }: { drift: Drift }) {
   return (
     <div>

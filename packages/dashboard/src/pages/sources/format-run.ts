@@ -1,6 +1,6 @@
 import { formatMoment } from "../../text/format.ts";
 
-/** `Sun, 29 Mar 2026, 03:00 (Europe/Berlin, UTC+02:00)`: with the weekday, and how far the zone is from UTC then. */
+/** `Sun, 29 Mar 2026, 03:00 (Europe/Berlin, UTC+02:00)`: with the weekday and the zone's UTC offset at that time. */
 export function formatRun(at: Date, timeZone: string): string {
   const weekday = new Intl.DateTimeFormat("en-GB", { timeZone, weekday: "short" }).format(at);
   const offset = offsetOf(at, timeZone);
@@ -8,7 +8,7 @@ export function formatRun(at: Date, timeZone: string): string {
   return `${weekday}, ${offset === null ? moment : moment.replace(/\)$/, `, ${offset})`)}`;
 }
 
-/** Null where the zone's name says it. */
+/** Null if the zone's name already says it. */
 function offsetOf(at: Date, timeZone: string): string | null {
   if (timeZone === "UTC") return null;
   const name = new Intl.DateTimeFormat("en-GB", { timeZone, timeZoneName: "longOffset" })

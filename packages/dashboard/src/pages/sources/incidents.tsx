@@ -8,7 +8,7 @@ import { type Agents, useAgents } from "../../api/use-agents.ts";
 
 const text = sourceText.incident;
 
-/** What did not happen in its time and has not since, of the source and of its agents. */
+/** The open incidents of the source and its agents. */
 export function Incidents({ source }: { source: SourceDetail }) {
   const agents = useAgents();
   if (source.incidents.length === 0) return null;

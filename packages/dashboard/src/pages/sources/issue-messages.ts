@@ -1,6 +1,6 @@
 import { CallRefused } from "@attestore/contract/client";
 
-/** What the service says is wrong with a request, by the path of what it is about. */
+/** The service's error messages about a request, by field path. */
 export function issueMessages(error: Error | null): Map<string, string> {
   const issues = error instanceof CallRefused ? error.details["issues"] : undefined;
   const messages = new Map<string, string>();

@@ -18,13 +18,13 @@ export function rulesOf(retention: Retention | null): Rules {
   return Object.fromEntries(RULES.map((rule) => [rule, retention?.[rule] ?? 0])) as Rules;
 }
 
-/** As it is set: only the rules that keep something; null where none does. */
+/** The rules to save: only those that keep something; null if there are none. */
 export function retentionOf(rules: Rules): Retention | null {
   const kept = RULES.filter((rule) => rules[rule] > 0).map((rule) => [rule, rules[rule]] as const);
   return kept.length === 0 ? null : Object.fromEntries(kept);
 }
 
-/** What is typed for a rule; null where it is no count. Nothing is none. */
+/** Parses a rule's count; null if it is invalid. Empty means 0. */
 export function readCount(typed: string): number | null {
   const text = typed.trim();
   if (text === "") return 0;

@@ -13,7 +13,7 @@ import { TestResult } from "./restore-test-table.tsx";
 const text = sourceText.tests;
 type Check = RestoreTest["checks"][number];
 
-/** What the last test looked at, what it expected and what it saw. */
+/** The last test's checks, with expected and observed values. */
 export function LastChecks({ test, before }: { test: RestoreTest; before: RestoreTest | undefined }) {
   const { changed, added, gone } = checkChanges(test, before);
   const noteOf = ({ id }: Check): string | null =>

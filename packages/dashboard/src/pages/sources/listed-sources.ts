@@ -3,14 +3,14 @@ import type { SORTS, STATES } from "./search.ts";
 type Sort = (typeof SORTS)[number];
 export type State = (typeof STATES)[number];
 
-/** A source in the list: of what is only known of some, null. */
+/** A source in the list; fields that are not known are null. */
 export interface ListedSource {
   id: string;
   slug: string;
   name: string;
   engine: string;
   agent_id: string;
-  /** Null where the reader is not told. */
+  /** Null if the reader may not see it. */
   state: State | null;
   concerns: readonly string[];
   last_backup_at: string | null;
@@ -24,7 +24,7 @@ export interface ListFilter {
   sort?: Sort;
 }
 
-/** What of the sources is shown, in which order. They come with the worst first. */
+/** Filters and sorts the sources, which come worst first. */
 export function arranged(
   sources: readonly ListedSource[],
   { name, state, sort }: ListFilter,
@@ -49,7 +49,7 @@ export function arranged(
   }
 }
 
-/** What never was is older than everything. */
+/** Never counts as older than everything. */
 function byAge(clock: "last_backup_at" | "last_proven_at") {
   return (a: ListedSource, b: ListedSource): number => (a[clock] ?? "").localeCompare(b[clock] ?? "");
 }

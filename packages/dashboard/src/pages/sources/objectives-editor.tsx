@@ -8,7 +8,7 @@ import { useConfigure } from "./use-configure.ts";
 
 const text = sourceText.objectives;
 
-/** Sets the objectives that backups and restores are held against. */
+/** Sets the objectives that backups and restores are compared with. */
 export function ObjectivesEditor({
   source,
   onClose,

@@ -8,7 +8,7 @@ import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.objectives;
 
-/** How much data may be lost, and how long a restore may take. */
+/** The source's RPO and RTO. */
 export function ObjectivesSection({ source }: { source: SourceDetail }) {
   const { rpo_s, rto_s } = source.objectives ?? {};
   return (

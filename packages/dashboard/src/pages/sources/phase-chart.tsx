@@ -8,7 +8,7 @@ import { chartWidth_ms, dataBack_ms, PHASES } from "./restore-phases.ts";
 
 const text = sourceText.tests;
 
-/** Where the time of each test went, as bars; the table says the same in numbers. */
+/** Bars that show how long each phase of a test took; the table has the same numbers. */
 export function PhaseChart({ tests, rto_s }: { tests: readonly RestoreTest[]; rto_s: number | null }) {
   const measured = tests.flatMap((test) =>
     test.phases === undefined ? [] : [{ ...test, phases: test.phases }],

@@ -14,7 +14,7 @@ export type RestoreTest = Schemas["RestoreTestRecord"];
 export type Retention = Schemas["Retention"];
 export type Agent = Schemas["AgentRecord"];
 
-/** All that is asked about one source lies below this key. */
+/** All queries about one source are under this key. */
 const keyOf = (orgID: string, sourceID: string) => ["orgs", orgID, "sources", sourceID] as const;
 
 export function sourceQuery(orgID: string, sourceID: string) {
@@ -64,7 +64,7 @@ export function restoreTestsQuery(orgID: string, sourceID: string) {
   );
 }
 
-/** The newest commands of a source, asked for often while one of them is under way. */
+/** A source's newest commands, refetched often while one is running. */
 export function recentCommandsQuery(orgID: string, sourceID: string) {
   return queryOptions({
     queryKey: [...keyOf(orgID, sourceID), "commands"],
@@ -112,7 +112,7 @@ export function backupQuery(backupID: string) {
   return queryOptions({
     queryKey: ["backups", backupID],
     queryFn: async () => (await api.call("get", "/api/backups/{backupID}", { path: { backupID } })).body,
-    // Of its metadata nothing ever changes.
+    // A backup's metadata never changes.
     staleTime: Number.POSITIVE_INFINITY,
     refetchInterval: false,
   });

@@ -11,7 +11,7 @@ import type { SourceDetail } from "./queries.ts";
 
 const text = sourceText.remove;
 
-/** Takes a source out of all that is done by itself, after saying what goes and what stays. */
+/** Removes a source, after listing what is removed and what stays. */
 export function RemoveSection({ source }: { source: SourceDetail }) {
   const [opened, { open, close }] = useDisclosure(false);
   const orgID = useOrgId();
@@ -21,7 +21,7 @@ export function RemoveSection({ source }: { source: SourceDetail }) {
     mutationFn: () =>
       api.call("delete", "/api/orgs/{orgID}/sources/{sourceID}", { path: { orgID, sourceID: source.id } }),
     onSuccess: async () => {
-      // What is shown next has it no more, also until that was read again.
+      // Drop it from the cached lists too, until they are refetched.
       for (const days of [30, 90] as const)
         client.setQueryData(overviewQuery(orgID, days).queryKey, (overview) =>
           overview === undefined

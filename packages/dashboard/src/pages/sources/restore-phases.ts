@@ -3,22 +3,22 @@ import type { RestoreTest } from "./queries.ts";
 export type Phases = NonNullable<RestoreTest["phases"]>;
 export const PHASES = ["download", "decrypt", "restore", "checks"] as const;
 
-/** Until the data are back; the checks come after that. */
+/** Time until the data is back; checks run after that. */
 export function dataBack_ms({ download_ms, decrypt_ms, restore_ms }: Phases): number {
   return download_ms + decrypt_ms + restore_ms;
 }
 
-/** What the chart's whole width stands for: the longest test, or the objective where that is longer by not too much. */
+/** The chart's full width: the longest test, or the objective if it is not too much longer. */
 export function chartWidth_ms(tests: readonly RestoreTest[], rto_s: number | null): number {
   const longest = Math.max(
     1,
     ...tests.map(({ phases }) => (phases === undefined ? 0 : dataBack_ms(phases) + phases.checks_ms)),
   );
-  // An objective of hours would make restores of seconds invisible.
+  // Beside an objective of hours, restores of seconds would be too small to see.
   return rto_s !== null && rto_s * 1000 <= longest * 4 ? Math.max(longest, rto_s * 1000) : longest;
 }
 
-/** What of the checks is not as it was in the test before: by id. */
+/** The checks that differ from the previous test, by id. */
 export function checkChanges(
   last: RestoreTest,
   before: RestoreTest | undefined,

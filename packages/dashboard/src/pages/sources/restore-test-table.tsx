@@ -19,7 +19,7 @@ export function TestResult({ result }: { result: RestoreTest["result"] }) {
   );
 }
 
-/** Each test with the times of its phases, and whether the data were back in time. */
+/** Each test with its phases' durations, and whether the data was back in time. */
 export function RestoreTestTable({ tests, rto_s }: { tests: readonly RestoreTest[]; rto_s: number | null }) {
   const phase = (header: string, name: keyof Phases): Column<RestoreTest> => ({
     header,

@@ -13,7 +13,7 @@ import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.tests;
 
-/** How long restores took, phase by phase, and what the last one checked. */
+/** How long each phase of the restore tests took, and the checks of the last test. */
 export function RestoreTestsTab({ source }: { source: SourceDetail }) {
   const tests = useInfiniteQuery(restoreTestsQuery(useOrgId(), source.id));
   const rto_s = source.objectives?.rto_s ?? null;

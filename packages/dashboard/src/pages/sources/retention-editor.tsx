@@ -14,7 +14,7 @@ import { useConfigure } from "./use-configure.ts";
 const text = sourceText.retention;
 const TYPING_MS = 300;
 
-/** Sets which backups are kept, and shows what would go before it is saved. */
+/** Edits the retention rules, and shows what they would remove before they are saved. */
 export function RetentionEditor({
   source,
   onClose,

@@ -11,7 +11,7 @@ import { retentionPreviewQuery, type SourceDetail } from "./queries.ts";
 
 const text = sourceText.retention.held;
 
-/** That a sudden change of the backups has stopped the retention, and the button that lets it go on. */
+/** Says that retention stopped because the backups changed suddenly, with the button that resumes it. */
 export function RetentionHeld({ source }: { source: SourceDetail }) {
   const orgID = useOrgId();
   const { role } = useMe().user;

@@ -23,13 +23,13 @@ interface PreviewQuery {
   fetchNextPage: () => unknown;
 }
 
-/** What rules would do now: how many backups go, which, and why the others stay. */
+/** What the rules would do now: which backups would be removed, and why the others stay. */
 export function RetentionOutcome({
   preview,
   isCurrent,
 }: {
   preview: PreviewQuery;
-  /** Whether it is of the rules as they are typed. */
+  /** Whether it matches the rules as typed. */
   isCurrent: boolean;
 }) {
   const [onlyGoing, setOnlyGoing] = useState(false);

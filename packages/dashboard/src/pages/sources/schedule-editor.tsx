@@ -17,7 +17,7 @@ import { useConfigure } from "./use-configure.ts";
 const text = sourceText.schedule;
 const TYPING_MS = 300;
 
-/** Sets when the service asks for what, and shows what that comes to before it is saved. */
+/** Edits the schedule, and shows the resulting times before it is saved. */
 export function ScheduleEditor({
   source,
   onClose,
@@ -45,7 +45,7 @@ export function ScheduleEditor({
     enabled: isReadable && !isEmpty && isSettled,
     placeholderData: keepPreviousData,
   });
-  // What the service says is wrong with these fields, or with none of them.
+  // The service's errors for these fields, or for the schedule as a whole.
   const issues =
     isReadable && isSettled && !isEmpty ? issueMessages(preview.error) : new Map<string, string>();
   const shown = isReadable && preview.error === null ? preview.data : undefined;
@@ -109,7 +109,7 @@ export function ScheduleEditor({
   );
 }
 
-/** UTC first, then those that the browser knows; whatever is set is among them. */
+/** UTC first, then the zones that the browser knows; always includes the current setting. */
 function timeZones(current: string): string[] {
   const known = Intl.supportedValuesOf("timeZone");
   return [...new Set(["UTC", current, ...known])];

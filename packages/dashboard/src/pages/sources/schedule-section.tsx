@@ -8,7 +8,7 @@ import { SettingSection } from "./setting-section.tsx";
 
 const text = sourceText.schedule;
 
-/** When the service asks for backups and for restore tests. */
+/** The source's schedule of backups and restore tests. */
 export function ScheduleSection({ source }: { source: SourceDetail }) {
   const { schedule } = source;
   return (

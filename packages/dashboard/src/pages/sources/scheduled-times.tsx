@@ -6,7 +6,7 @@ import { sourceText } from "../../text/sources.ts";
 const text = sourceText.schedule;
 type Times = NonNullable<Schemas["SchedulePreview"]["backup"]>;
 
-/** The next times of a schedule in its own zone, and what changes of the clocks do to it. */
+/** A schedule's next times in its own time zone, and what clock changes do to it. */
 export function ScheduledTimes({
   heading,
   times,

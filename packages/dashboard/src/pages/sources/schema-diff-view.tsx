@@ -6,7 +6,7 @@ import type { DiffLine, DiffMark, SchemaDiff } from "./schema-diff.ts";
 const text = sourceText.drift;
 const SIGNS: Record<DiffMark, string> = { added: "+", removed: "−", altered: "~" };
 
-/** A difference to read line by line: what came with +, what went with −, and of what changed both. */
+/** A line-by-line diff: + for added, − for removed, both for altered. */
 export function SchemaDiffView({ diff }: { diff: SchemaDiff }) {
   return (
     <Stack gap="xs">

@@ -1,9 +1,9 @@
 export type DiffMark = "added" | "removed" | "altered";
 
-/** A line of a difference: a column, an index, or the object's own definition. */
+/** One line of a diff: a column, an index, or the object's definition. */
 export interface DiffLine {
   mark: DiffMark;
-  /** `column total`; empty for the object's own definition. */
+  /** `column total`; empty for the object's definition. */
   name: string;
   before?: string;
   after?: string;
@@ -18,7 +18,7 @@ export interface ObjectDiff {
 
 export interface SchemaDiff {
   objects: ObjectDiff[];
-  /** Of one of the two schemas the summary had no room for everything. */
+  /** At least one of the two summaries was truncated. */
   isIncomplete: boolean;
 }
 
@@ -33,8 +33,8 @@ interface Summary {
 }
 
 /**
- * What differs between the summaries of a schema that an agent sent with two backups: `{objects: [{kind, name, definition?, parts?}],
- * omitted}`. Null where one was not sent, or is something else.
+ * Compares the schema summaries that an agent sent with two backups: `{objects: [{kind, name, definition?, parts?}], omitted}`.
+ * Null if one is missing or malformed.
  */
 export function diffSchemas(before: unknown, after: unknown): SchemaDiff | null {
   const [old, now] = [readSummary(before), readSummary(after)];
@@ -42,7 +42,7 @@ export function diffSchemas(before: unknown, after: unknown): SchemaDiff | null 
   const titles = [...new Set([...old.objects.keys(), ...now.objects.keys()])].toSorted();
   const objects = titles.flatMap((title): ObjectDiff[] => {
     const [was, is] = [old.objects.get(title), now.objects.get(title)];
-    // It may be there all the same, where the other summary had no room for it.
+    // It may still exist: the other summary may have been truncated.
     if ((was === undefined && old.isCut) || (is === undefined && now.isCut)) return [];
     if (was === undefined) return [{ title, mark: "added", lines: linesOf(EMPTY, is ?? EMPTY) }];
     if (is === undefined) return [{ title, mark: "removed", lines: linesOf(was, EMPTY) }];

@@ -9,7 +9,7 @@ import { SchemaDiffView } from "./schema-diff-view.tsx";
 
 const text = sourceText.drift;
 
-/** A schema that is not what it was: how much of it, and on demand the whole difference. */
+/** A schema change: how much changed, and on request the whole diff. */
 export function SchemaDrift({ drift }: { drift: Drift }) {
   const [opened, { toggle }] = useDisclosure(false);
   const id = useId();

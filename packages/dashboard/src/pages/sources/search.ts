@@ -5,7 +5,7 @@ export const STATES = ["failed", "missed", "none", "backed_up", "proven"] as con
 export const TABS = ["timeline", "tests", "drift", "settings"] as const;
 export const TOPICS = ["backups", "restore_tests", "trouble", "commands"] as const;
 
-/** How the list of sources is filtered and ordered: in the address, so that it can be sent to somebody. */
+/** The list's filter and order in the URL, so that they can be shared. */
 export function readSourceListSearch(search: Record<string, unknown>) {
   return present({
     name: textIn(search["name"]),
@@ -14,7 +14,7 @@ export function readSourceListSearch(search: Record<string, unknown>) {
   });
 }
 
-/** Which part of a source's page is open, and what of its timeline is shown. */
+/** The open tab of a source's page, and the timeline's filter. */
 export function readSourceSearch(search: Record<string, unknown>) {
   return present({ tab: oneOf(search["tab"], TABS), topic: oneOf(search["topic"], TOPICS) });
 }

@@ -7,22 +7,22 @@ const text = sourceText.settings;
 
 interface SettingSectionProps {
   heading: string;
-  /** What the button is for, for those who do not see where it stands. */
+  /** The button's accessible name. */
   editLabel: string;
-  /** What is set now. */
+  /** The current setting. */
   children: ReactNode;
-  /** In place of it, while somebody changes it. */
+  /** The editor that replaces it. */
   editor: (close: (saved: boolean) => void) => ReactNode;
 }
 
-/** A part of the settings: what is set, and a button that opens its editor for those who may change it. */
+/** A section of the settings: the current value, and a button that opens the editor for those who may change it. */
 export function SettingSection({ heading, editLabel, children, editor }: SettingSectionProps) {
   const mayManage = useMayManage();
   const [state, setState] = useState<"shown" | "edited" | "saved">("shown");
   const button = useRef<HTMLButtonElement>(null);
   const wasEdited = useRef(false);
   useEffect(() => {
-    // Back to where the editor was opened from, once that is there again.
+    // Return the focus to the button that opened the editor, once it is back.
     if (wasEdited.current && state !== "edited") button.current?.focus();
     wasEdited.current = state === "edited";
   }, [state]);

@@ -10,7 +10,7 @@ import { ScheduleSection } from "./schedule-section.tsx";
 
 const text = sourceText.settings;
 
-/** What is set for a source; for whom it is to set, the editors. */
+/** A source's settings, with editors for those who may change them. */
 export function SettingsTab({ source }: { source: SourceDetail }) {
   const mayManage = useMayManage();
   return (

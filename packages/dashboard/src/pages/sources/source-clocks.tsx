@@ -9,7 +9,7 @@ import { exactDuration } from "./typed-duration.ts";
 
 const text = sourceText.clocks;
 
-/** The two clocks of a source, and when they are due to be set again. */
+/** A source's two clocks, and when its next backup and restore test are due. */
 export function SourceClocks({ source }: { source: SourceDetail }) {
   const { last_backup_at, last_proven_at, next_backup_at, next_restore_test_at } = source;
   return (

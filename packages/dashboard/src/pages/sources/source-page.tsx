@@ -30,7 +30,7 @@ export function SourcePage() {
   );
 }
 
-/** An auditor link leads to records of a period; what is asked for and what differs from day to day is not among them. */
+/** An auditor link gives access to the records of a period, which include neither commands nor drift. */
 const READERS_TABS = ["tests", "settings"] as const satisfies readonly (typeof TABS)[number][];
 
 const TAB_CONTENT = {

@@ -4,7 +4,7 @@ import { CONCERNS } from "../../text/home.ts";
 import { sourceText } from "../../text/sources.ts";
 import type { State } from "./listed-sources.ts";
 
-/** A source's state, and why it is that. */
+/** A source's state and the reasons for it. */
 export function SourceState({ state, concerns }: { state: State; concerns: readonly string[] }) {
   const words: Readonly<Record<string, string>> = CONCERNS;
   return (

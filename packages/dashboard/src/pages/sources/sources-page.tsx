@@ -37,7 +37,7 @@ function SourcesNow({ search }: { search: ListFilter }) {
   return <Awaited query={overview}>{({ sources }) => <SourceTable all={sources} search={search} />}</Awaited>;
 }
 
-/** Whoever opened an auditor link sees a period, and nothing of what is due now. */
+/** A reader with an auditor link sees a past period, so nothing that is due now. */
 function SourcesOfPeriod({ search }: { search: ListFilter }) {
   const list = useQuery(sourceListQuery(useOrgId()));
   return (

@@ -9,7 +9,7 @@ import { overviewQuery } from "../home/queries.ts";
 import { restoreTestsQuery } from "./queries.ts";
 import classes from "./state-now.module.css";
 
-/** The source's state, as the home page and the list have it, and why it is that; nothing until that is known. */
+/** The source's state and its reasons, the same as on the home page and in the list; empty until loaded. */
 export function StateNow({ sourceId }: { sourceId: string }) {
   const { data: source } = useQuery({
     ...overviewQuery(useOrgId(), 30),

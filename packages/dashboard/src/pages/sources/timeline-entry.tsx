@@ -16,11 +16,11 @@ const route = getRouteApi("/signed-in/sources/$sourceId");
 interface TimelineEntryProps {
   row: TimelineRow;
   drift: number;
-  /** Of which the row is the receipt. */
+  /** The restore test, if the row is its receipt. */
   test: RestoreTest | undefined;
 }
 
-/** One happening of the timeline, with links to its records. */
+/** One timeline entry, with links to its records. */
 export function TimelineEntry({ row, drift, test }: TimelineEntryProps) {
   const { mark, title, details } = describeEntry(row, new Date(), test);
   const { sourceId } = route.useParams();

@@ -4,21 +4,21 @@ import type { Command } from "../commands/command-state.ts";
 
 type Receipt = Extract<TimelineItem, { type: "receipt" }>["receipt"];
 
-/** One happening: what came of a command, with the command; a backup, with the receipt that attests it. */
+/** One timeline row: a command with its outcome, or a backup with its receipt. */
 export interface TimelineRow {
-  /** Of the record that the row is about. */
+  /** The id of the row's record. */
   id: string;
   at: string;
   item: TimelineItem;
-  /** The backup's. */
+  /** The backup's receipt. */
   receipt?: Receipt;
-  /** That asked for it. */
+  /** The command that requested it. */
   command?: Command;
-  /** Of the backup: its newest restore test failed. */
+  /** The backup's newest restore test failed. */
   isRefuted?: boolean;
 }
 
-/** Puts records together that tell of the same, in the order that they came in; what is not loaded yet stays apart. */
+/** Merges records about the same thing, in their order. Records whose counterpart is not loaded stay separate. */
 export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
   const rows = new Map<string, TimelineRow>();
   for (const item of items) {
@@ -38,7 +38,7 @@ export function timelineRows(items: readonly TimelineItem[]): TimelineRow[] {
       const outcome = [receipt_id, backup_id, event_id]
         .flatMap((id) => (id === undefined ? [] : [rows.get(id)]))
         .find((found) => found !== undefined);
-      // Removing a source ends many commands: each stays to be seen.
+      // Removing a source ends many commands; each keeps its own row.
       if (outcome === undefined || outcome.command !== undefined) continue;
       outcome.command = row.item.command;
       rows.delete(row.id);

@@ -15,7 +15,7 @@ import { timelineRows } from "./timeline-rows.ts";
 const text = sourceText.timeline;
 const route = getRouteApi("/signed-in/sources/$sourceId");
 
-/** All that was recorded of a source, newest first. */
+/** Everything recorded about a source, newest first. */
 export function TimelineTab({ source }: { source: SourceDetail }) {
   const { topic } = route.useSearch();
   const navigate = route.useNavigate();

@@ -12,7 +12,7 @@ import { runnerOf, triggerReason } from "./trigger-reason.ts";
 import { useAgents } from "../../api/use-agents.ts";
 import type { FollowedCommands } from "./use-followed-commands.ts";
 
-/** Asks the source's agent for something now. */
+/** Starts a backup or restore test of the source now. */
 export function TriggerButtons({ source, commands }: { source: Source; commands: FollowedCommands }) {
   return (
     <>
@@ -43,7 +43,7 @@ function TriggerButton({
         body: { kind },
         idempotencyKey: crypto.randomUUID(),
       }),
-    // Until the command shows, the button would ask once more.
+    // Until the new command is loaded, a second press would start another one.
     onSuccess: () => client.invalidateQueries(recentCommandsQuery(orgID, source.id)),
   });
   return (

@@ -8,19 +8,19 @@ const text = sourceText.trigger;
 interface Circumstances {
   mayManage: boolean;
   source: Pick<Source, "agent_id" | "test_agent_id" | "last_backup_at">;
-  /** The agent that would be asked; undefined while it is not known. */
+  /** The agent that would run it; undefined until loaded. */
   agent: Pick<Agent, "name" | "status"> | undefined;
-  /** The source's newest; undefined while they are not known. */
+  /** The source's newest commands; undefined until loaded. */
   commands: readonly Command[] | undefined;
   now: Date;
 }
 
-/** Who is asked for it: a second agent tests restores, where the source has one. */
+/** The agent that runs it: if the source has a second agent, that one tests restores. */
 export function runnerOf(source: Pick<Source, "agent_id" | "test_agent_id">, kind: Command["kind"]): string {
   return kind === "restore_test" ? (source.test_agent_id ?? source.agent_id) : source.agent_id;
 }
 
-/** Why nobody can ask for it now; null where somebody can. */
+/** Why it cannot be started now; null if it can. */
 export function triggerReason(
   kind: Command["kind"],
   { mayManage, source, agent, commands, now }: Circumstances,

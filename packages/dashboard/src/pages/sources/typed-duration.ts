@@ -1,6 +1,6 @@
 import { plural } from "../../text/format.ts";
 
-/** A time as it is typed: a number, and its unit in seconds. */
+/** A duration as typed: a number, and its unit in seconds. */
 export interface TypedDuration {
   amount: string;
   unit: string;
@@ -9,24 +9,24 @@ export interface TypedDuration {
 export const UNITS = ["60", "3600", "86400"] as const;
 const MAX_S = 10 * 365 * 86_400;
 
-/** In the largest unit that it is a whole number of. */
+/** Splits seconds into a whole number of the largest possible unit. */
 export function typedDuration(seconds: number | undefined): TypedDuration {
   if (seconds === undefined) return { amount: "", unit: "3600" };
   const unit = UNITS.findLast((size) => seconds % Number(size) === 0);
   if (unit !== undefined) return { amount: String(seconds / Number(unit)), unit };
-  // The API takes seconds; nobody loses them by opening the editor.
+  // The API takes seconds, so opening and saving the editor must not round them.
   return { amount: String(seconds / 60), unit: "60" };
 }
 
 const WORDS: Readonly<Record<string, string>> = { "60": "minute", "3600": "hour", "86400": "day" };
 
-/** `26 hours`, `2 minutes`: an objective is told as it was set, never rounded. */
+/** `26 hours`, `2 minutes`: an objective is shown as it was set, never rounded. */
 export function exactDuration(seconds: number): string {
   const unit = UNITS.findLast((size) => seconds % Number(size) === 0);
   return unit === undefined ? plural(seconds, "second") : plural(seconds / Number(unit), WORDS[unit] ?? "");
 }
 
-/** Seconds; undefined for nothing, null for what is no such time. */
+/** Seconds; undefined if empty, null if invalid. */
 export function readDuration({ amount, unit }: TypedDuration): number | undefined | null {
   const text = amount.trim();
   if (text === "") return undefined;

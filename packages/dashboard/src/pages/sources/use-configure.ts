@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../../api/client.ts";
 import { useOrgId } from "../../api/session.ts";
 
-/** Sets something of a source. */
+/** Changes a source's configuration. */
 export function useConfigure(sourceID: string, onSaved: () => void) {
   const orgID = useOrgId();
   const client = useQueryClient();

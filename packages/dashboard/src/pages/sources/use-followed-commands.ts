@@ -7,9 +7,9 @@ import { recentCommandsQuery, type Source } from "./queries.ts";
 import type { Command } from "../commands/command-state.ts";
 
 export interface FollowedCommands {
-  /** The source's newest; undefined while they are not known. */
+  /** The source's newest commands; undefined until loaded. */
   recent: readonly Command[] | undefined;
-  /** Those that were under way at some time since the page was opened, and were not hidden. */
+  /** Commands that were running at some time since the page was opened, and were not hidden. */
   shown: readonly Command[];
   hide(id: string): void;
 }
@@ -17,7 +17,7 @@ export interface FollowedCommands {
 const WATCHED_MS = 1500;
 const UNWATCHED_MS = 30_000;
 
-/** The source's commands: asked for every other second while one is under way, so that the page shows how it gets on. */
+/** The source's commands, refetched every two seconds while one is running so that the page shows its progress. */
 export function useFollowedCommands(source: Source): FollowedCommands {
   const orgId = useOrgId();
   const { role } = useMe().user;
@@ -41,7 +41,7 @@ export function useFollowedCommands(source: Source): FollowedCommands {
     () => (recent ?? []).filter(({ id }) => followed.has(id) && !hidden.has(id)),
     [recent, followed, hidden],
   );
-  // What they changed is on this page: clocks, timeline, tests.
+  // Refetch what they changed on this page: clocks, timeline, tests.
   const progress = shown.map(({ id, outcome }) => `${id} ${JSON.stringify(outcome)}`).join();
   const anyOutcome = shown.some(
     (command) => endOf(command) !== null || command.outcome.backup_id !== undefined,

@@ -3,7 +3,7 @@ import { type DragEvent, useState } from "react";
 import { verify } from "../../text/verify.ts";
 import classes from "./drop-zone.module.css";
 
-/** Takes files that are dropped or chosen. */
+/** Accepts dropped or chosen files. */
 export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
   const [isOver, setOver] = useState(false);
   const over = (event: DragEvent): void => {

@@ -5,28 +5,28 @@ import { verify } from "../../text/verify.ts";
 import { visible } from "../../text/visible.ts";
 import type { TakenFile } from "../../verification/take-file.ts";
 
-/** The files that were taken, and what each of them is. */
+/** The accepted files, and what each was recognised as. */
 export function FileList({
   files,
   named,
   onRemove,
 }: {
   files: readonly TakenFile[];
-  /** Digests of the ciphertexts that receipts among them are about. */
+  /** Digests of the ciphertexts that the receipts are about. */
   named: ReadonlySet<string>;
   onRemove: (id: number) => void;
 }) {
   return (
     <Stack gap="xs" component="ul" p={0} m={0} aria-label={verify.files} style={{ listStyle: "none" }}>
       {files.map(({ id, name, content }) => {
-        // It would lie there as if it had been compared.
+        // Otherwise it would look as if it had been compared.
         const isStranger = content.kind === "ciphertext" && named.size > 0 && !named.has(content.sha256);
         const shown = isStranger ? verify.kind.strangeCiphertext(content.sha256) : what(content);
         const isRefused = content.kind === "refused" || content.kind === "malformed_receipt" || isStranger;
         return (
           <Group key={id} component="li" justify="space-between" wrap="nowrap" gap="sm">
             <Group gap="xs" wrap="nowrap" align="flex-start">
-              {/* That a file was taken says nothing of whether it is true. */}
+              {/* Accepting a file does not mean that it is true. */}
               <StatusMark status={isRefused ? "failed" : "none"} label="" />
               <Text size="sm" style={{ overflowWrap: "anywhere" }}>
                 <strong>{visible(name, 100)}</strong>: {visible(shown, 600)}

@@ -11,7 +11,7 @@ import { StatementView, whatItIs } from "../../verification/statement-view.tsx";
 import { VerdictBanner } from "../../verification/verdict-banner.tsx";
 import { type Keys, type VerdictHere, verifyInBrowser } from "../../verifier/verify-in-browser.ts";
 
-/** The id of the place on the page where keys are given. */
+/** The element id of the page's key fields. */
 export const KEYS_PLACE = "keys-to-trust";
 
 interface ReceiptVerdictProps {
@@ -21,7 +21,7 @@ interface ReceiptVerdictProps {
   ciphertextSha256: string | undefined;
 }
 
-/** One receipt of a file, verified anew with each key that is added. */
+/** The verdict for one receipt, verified again whenever a key is added. */
 export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: ReceiptVerdictProps) {
   const [result, setResult] = useState<{ verdict: VerdictHere; keys: Keys } | "unable" | null>(null);
   useEffect(() => {
@@ -31,7 +31,7 @@ export function ReceiptVerdict({ name, receipt, trusted, ciphertextSha256 }: Rec
       (verdict) => {
         if (isCurrent) setResult({ verdict, keys });
       },
-      // A verdict of before, with other keys, would stand there as this one's.
+      // An earlier verdict, with other keys, must not be shown as the current one.
       () => {
         if (isCurrent) setResult("unable");
       },

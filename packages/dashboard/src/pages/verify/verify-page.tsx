@@ -14,8 +14,8 @@ import { KEYS_PLACE, ReceiptVerdict } from "./receipt-verdict.tsx";
 const MAX_FILES = 100;
 
 /**
- * Verifies files without the service: for whoever was sent a receipt, signed in or not, with the network on or off. It is served with a policy of
- * its own, by which the browser sends nothing; so other pages are reached by loading them, not by the router.
+ * Verifies files without the service, for anybody who was sent a receipt, signed in or not, online or offline. Its own Content-Security-Policy
+ * makes the browser send nothing, so other pages must be loaded in full and not through the router.
  */
 export function VerifyPage() {
   const [files, setFiles] = useState<readonly TakenFile[]>([]);
@@ -33,7 +33,7 @@ export function VerifyPage() {
     }),
     [keys, files],
   );
-  // A verdict that leaves out what the reader meant to ask would be read as its answer.
+  // With an invalid field, a verdict would not cover what the reader asked, so show none.
   const hasErrors = Object.keys(errors).length > 0;
   const named = useMemo(
     () => new Set(of(files, "receipt").flatMap(({ receipt }) => namedCiphertext(receipt) ?? [])),
@@ -46,7 +46,7 @@ export function VerifyPage() {
   };
   useEffect(() => {
     document.title = `${text.title} · Attestore`;
-    // A file that misses the zone would replace the page.
+    // A file dropped outside the zone would replace the page.
     const stay = (event: DragEvent): void => event.preventDefault();
     window.addEventListener("dragover", stay);
     window.addEventListener("drop", stay);
