@@ -89,7 +89,7 @@ describe("a member", () => {
     await expectAccessible(page);
     await screenshotsOf(page, "login");
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await heading(page, "Home");
+    await heading(page, "Nothing is proven yet.");
     await page.getByRole("banner").getByText(person.email).waitFor();
 
     // The authenticator is lost: the code from the mailbox alone is not enough any more.
@@ -104,7 +104,7 @@ describe("a member", () => {
     await page.getByRole("alert").getByText("This recovery code is not valid").waitFor();
     await page.getByLabel("Recovery code").fill(codes[4] ?? "");
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await heading(page, "Home");
+    await heading(page, "Nothing is proven yet.");
 
     await link(page, "Passkeys").click();
     await page.getByText("9 codes are left").waitFor();
