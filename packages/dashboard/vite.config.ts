@@ -1,20 +1,20 @@
 import { defineConfig } from "vite";
 
 /**
- * `npm run dashboard` builds into dist/, from where the service serves it. For work on the pages: `npm run dev`.
+ * `npm run dashboard` builds into dist/, which the service serves. To work on the pages: `npm run dev`.
  */
 export default defineConfig({
   root: import.meta.dirname,
   build: {
     target: "es2023",
-    // Those that have light-dark(): what it is rewritten to for older ones needs more than is there.
+    // Browsers with light-dark(): the rewrite for older ones needs rules that are not there.
     cssTarget: ["chrome123", "firefox120", "safari17.5"],
-    // Everything stays a file of its own: the page's policy allows no inline content.
+    // Keep every asset in its own file: the page's Content-Security-Policy allows no inline content.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
       onLog(level, log, report) {
-        // Component libraries mark their files for React's server components, of which there are none here.
+        // Component libraries mark files for React server components, which the dashboard does not use.
         if (log.code !== "MODULE_LEVEL_DIRECTIVE") report(level, log);
       },
     },

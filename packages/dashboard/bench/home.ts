@@ -3,7 +3,7 @@
  *
  *   npx -c 'node --no-warnings packages/dashboard/bench/home.ts'
  *
- * Prints a table in Markdown. Exit code 1 where a ceiling is passed.
+ * Prints a Markdown table. Exit code 1 if a limit is exceeded.
  */
 import pg from "pg";
 import { silentLogger } from "../../orchestrator/src/platform/logging/logger.ts";

@@ -4,15 +4,15 @@ import type { ClientBase } from "pg";
 
 export interface MadeHistory {
   orgId: string;
-  /** Of an owner who is signed in. */
+  /** The session of a signed-in owner. */
   sessionToken: string;
 }
 
 const AGENTS = 20;
 
 /**
- * A year of an organisation's daily backups and restore tests, as rows: what the service's own transactions would have written, but for the
- * tree of the log, which no page of this benchmark reads. Of the days some failed, were missed, or were never tested.
+ * Inserts a year of an organisation's daily backups and restore tests: the rows that the service's own transactions would have written, except
+ * the log's tree, which no page of this benchmark reads. Some days failed, were missed, or were never tested.
  */
 export async function makeHistory(
   client: ClientBase,
@@ -30,7 +30,7 @@ export async function makeHistory(
     [createHash("sha256").update(sessionToken).digest(), userId],
   );
   const agents = Array.from({ length: AGENTS }, () => newId("agent"));
-  // In the order that the database gives them: which of them has no test for nine days goes by their numbers.
+  // In the database's order, because their numbers decide which has had no test for nine days.
   const sourceIds = Array.from({ length: sources }, () => newId("source")).toSorted();
   await client.query(
     `insert into agents (id, org_id, name, hostname, platform, agent_version, public_key, key_fingerprint, token_sha256, last_seen_at, spool)
@@ -49,7 +49,7 @@ export async function makeHistory(
      from unnest($2::text[]) with ordinality as made (id, n)`,
     [orgId, sourceIds, agents, AGENTS],
   );
-  // An id's first characters are its time, by which records are found.
+  // An id starts with its time, and records are found by that.
   const now = Date.now();
   const suffixes = Array.from({ length: days * sources }, (_, n) =>
     newId("backup", now - Math.floor(n / sources) * 86_400_000 - 6 * 3_600_000).slice("bkp_".length),

@@ -8,14 +8,14 @@ export interface PageFigures {
   /** Until its answer began; the slowest of a load in the median, and of all loads. What the browser takes to read an answer is its own. */
   slowestRequest_ms: number;
   slowestOfAll_ms: number;
-  /** URLs of the scripts that were loaded. */
+  /** URLs of the loaded scripts. */
   scripts: string[];
   interactions: { what: string; ms: number }[];
 }
 
 const LOADS = 15;
 
-/** Loads home some times, each with an empty cache, and then uses it. Medians. From then on the browser and the service have a core each. */
+/** Loads home several times, each with an empty cache, and then uses it. Returns medians. Browser and service then have one core each. */
 export async function measurePage(server: Server, token: string, sources: number): Promise<PageFigures> {
   keepApart();
   const browser = await chromium.launch({
@@ -41,7 +41,7 @@ export async function measurePage(server: Server, token: string, sources: number
   };
   try {
     const loads = [];
-    // The first is not counted: browser and service start to compile then.
+    // The first load is not counted, because browser and service compile code then.
     for (let load = 0; load <= LOADS; load += 1) {
       const context = await open();
       const page = await load_(context, server);
@@ -93,7 +93,7 @@ async function timesOf(page: Page) {
   });
 }
 
-/** Each from the person's input to the next frame (Event Timing), the longest of its events. */
+/** Each from the input to the next frame (Event Timing); the longest of its events. */
 async function useIt(page: Page, sources: number): Promise<{ what: string; ms: number }[]> {
   await page.evaluate(() => {
     const seen: number[] = [];
@@ -109,7 +109,7 @@ async function useIt(page: Page, sources: number): Promise<{ what: string; ms: n
         new Promise<number>((resolve) => {
           setTimeout(() => {
             const { seen } = window as unknown as { seen: number[] };
-            // What is not told of took less than the 16 ms from which on events are.
+            // Events under 16 ms are not reported.
             resolve(Math.max(16, ...seen.splice(0)));
           }, 500);
         }),

@@ -8,7 +8,7 @@ export interface RequestFigures {
   p50_ms: number;
   p95_ms: number;
   bytes: number;
-  /** CPU time of a call; what else the service does meanwhile is in it. */
+  /** CPU time per call, including anything else the service does meanwhile. */
   service_ms: number;
   postgres_ms: number;
 }
@@ -16,7 +16,7 @@ export interface RequestFigures {
 const ROUNDS = 100;
 const WARM_UP = 10;
 
-/** What home asks for, one call at a time on a connection that is open. */
+/** The home page's calls, one at a time on an open connection. */
 export async function measureRequests(
   server: Server,
   orgId: string,

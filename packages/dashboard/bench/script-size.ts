@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 
 const ASSETS = join(import.meta.dirname, "../dist/assets");
 
-/** Bytes of the built scripts as gzip makes them; of all of them, and of one by its URL. */
+/** Gzipped size of the built scripts in bytes: all of them, and one by its URL. */
 export function scriptSize(): { all: number; of: (url: string) => number } {
   const sizes = new Map(
     readdirSync(ASSETS)

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { complaintsOf } from "./complaints.ts";
 import { NARROW, SCHEMES, WIDE } from "./screens.ts";
 
-/** axe, minified: half as much for the browser to read. */
+/** axe, minified: half the size for the browser to parse. */
 const AXE = readFileSync(
   createRequire(createRequire(import.meta.url).resolve("@axe-core/playwright")).resolve(
     "axe-core/axe.min.js",
@@ -15,19 +15,19 @@ const AXE = readFileSync(
 );
 
 /**
- * Everybody can use the page as it is now: axe finds nothing, in light and in dark; on a narrow screen nothing has to be scrolled
- * sideways; and the browser has nothing to complain of. Leaves it wide and light.
+ * Checks that everybody can use the page as it is now: axe finds nothing, in light and dark; a narrow screen needs no sideways
+ * scrolling; and the browser has no complaints. Leaves the page wide and light.
  */
 export async function expectAccessible(page: Page): Promise<void> {
-  // Once into a document: by itself the builder reads it in twice for each analysis, which takes longer than the analysis.
+  // Load axe into a document once: the builder would load it twice for each analysis, which takes longer than the analysis.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   for (const colorScheme of SCHEMES) {
     await show(page, colorScheme);
-    // There are no frames to put together, for which it would open a second page each time.
+    // There are no frames to merge, for which it would open a second page each time.
     const axe = new AxeBuilder({ page, axeSource: ";" })
       .setLegacyMode()
       .options({ resultTypes: ["violations"] });
-    // In dark the same elements have other colours, and nothing else is new to find.
+    // In dark, only the colours of the same elements differ.
     const { violations } = await (colorScheme === "dark" ? axe.withRules("color-contrast") : axe).analyze();
     const found = violations.flatMap(({ id, help, nodes }) =>
       nodes.map(({ target, html, failureSummary }) =>
@@ -37,7 +37,7 @@ export async function expectAccessible(page: Page): Promise<void> {
     expect(found, [`what axe finds in ${colorScheme} at ${page.url()}`, ...found].join("\n")).toEqual([]);
   }
   await page.setViewportSize(NARROW);
-  // What floats above the page takes its new place a moment after the window has its new size.
+  // Floating elements move a moment after the window is resized.
   await expect
     .poll(() => page.evaluate(whatSticksOut), { message: "to be scrolled sideways to at 360" })
     .toEqual([]);
@@ -47,7 +47,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(complaints, ["what the browser complains of", ...complaints].join("\n")).toEqual([]);
 }
 
-/** Where the page is wider than the screen: the elements that end beyond it. */
+/** The elements that extend beyond the screen's right edge. */
 function whatSticksOut(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth <= clientWidth) return [];
@@ -57,7 +57,7 @@ function whatSticksOut(): string[] {
   return [`${scrollWidth - clientWidth} pixels`, ...beyond.map(({ outerHTML }) => outerHTML.slice(0, 300))];
 }
 
-/** Some colours go over into the new ones; what turns for ever is not waited for. */
+/** Waits for colour transitions, but not for endless animations. */
 async function colorsAreThere(): Promise<void> {
   const passing = document
     .getAnimations()
@@ -67,7 +67,7 @@ async function colorsAreThere(): Promise<void> {
   await Promise.all(passing.map(({ finished }) => finished.catch(() => undefined)));
 }
 
-/** Shows the page in a colour scheme, once the page has taken it over. */
+/** Switches the colour scheme, and waits until the page has applied it. */
 export async function show(page: Page, colorScheme: (typeof SCHEMES)[number]): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();

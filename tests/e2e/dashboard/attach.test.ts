@@ -1,4 +1,4 @@
-/** From a signup to a proven backup with the real agent, and machines at the door: in the browser. */
+/** In the browser: from sign-up to a proven backup with the real agent, and reviewing waiting hosts. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +41,7 @@ function host(): Host {
 
 const heading = (page: Page, name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
 
-/** `attestore init` without a key, up to the code that it prints. */
+/** Runs `attestore init` without a key until it prints its code. */
 async function knock(
   at: Host,
   name: string,
@@ -80,7 +80,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   await page.getByText("Waiting for an agent to attach").waitFor();
   await expectAccessible(page);
 
-  // What the installer does at its end; the whole line is run by the packages' own tests.
+  // The installer's last step; the packages' own tests run the whole command.
   const ledger = host();
   const { url, caFile } = dashboard.server;
   const init = await run(
@@ -93,7 +93,7 @@ test("a new user signs up, attaches an agent with one command, makes a backup, t
   await page.getByRole("link", { name: "Open ledger-1" }).waitFor();
   await screenshotsOf(page, "attach");
 
-  // Shown once: it is nowhere after a reload.
+  // Shown once: it is gone after a reload.
   await page.reload();
   await heading(page, "Attach an agent");
   expect(await page.content()).not.toContain(authKey);
@@ -194,7 +194,7 @@ test("an owner approves a waiting host by its fingerprint, and denies another", 
   await page.getByRole("button", { name: "Look it up" }).click();
   await page.getByRole("alert").getByText("No host is waiting with this code").waitFor();
   await expectAccessible(page);
-  // As people type it.
+  // Typed as people type it.
   await page.getByLabel("Code that the host shows").fill(friend.code.toLowerCase().replace("-", ""));
   await page.getByRole("button", { name: "Look it up" }).click();
   await page.getByText(friend.fingerprint).waitFor();
@@ -208,7 +208,7 @@ test("an owner approves a waiting host by its fingerprint, and denies another", 
   expect((await friend.machine.finished).code).toBe(0);
   await expectAccessible(page);
 
-  // The address that the host prints leads straight to it.
+  // The URL that the host prints opens the review directly.
   const stranger = await knock(host(), "who-knows");
   await page.goto(`${dashboard.server.url}/attach?code=${stranger.code}`);
   await page.getByText(stranger.fingerprint).waitFor();

@@ -22,7 +22,7 @@ afterAll(() => dashboard.close());
 const headline = (page: Page) => page.getByRole("heading", { level: 1, name: /of 4 sources/ });
 const rowOf = (page: Page, name: string) => page.getByRole("row").filter({ hasText: name });
 
-/** The same statement about a run of some days ago. */
+/** The same statement about a run some days ago. */
 function daysAgo(days: number, statement: Statement): Statement {
   const at = (seconds: number): string =>
     new Date(Date.now() - days * 86_400_000 - seconds * 1000).toISOString();
@@ -42,8 +42,8 @@ async function prove(agent: WireAgent, sourceId: string, days = 0, result: "pass
 }
 
 /**
- * Holds back what a list is read with until the page listens to the service. Read before, it would be read again at that moment, as there may be
- * something newer that nobody told of.
+ * Holds back a list's first call until the page is connected to the event stream. A list read before would be refetched at that moment,
+ * because changes may have been missed.
  */
 async function readOnlyOnceItListens(page: Page, list: string): Promise<void> {
   await page.addInitScript(() => {
@@ -88,7 +88,7 @@ test("injected markup cannot bring its own styles", async () => {
     return getComputedStyle(document.querySelector("#strange") ?? document.body).color;
   });
   expect(colour).not.toBe("rgb(1, 2, 3)");
-  // What the browser says of it, twice, and of nothing else: the components' own styles are there.
+  // The browser complains of it twice, and of nothing else: the components' own styles apply.
   expect(complaintsOf(page)).toHaveLength(2);
   await page.close();
 });
@@ -146,7 +146,7 @@ describe("an organisation with a history", () => {
   });
 
   test("the home page shows what is proven, worst first, with days in words, agents and the log", async () => {
-    // Before a second has passed, the backup is not over its RPO.
+    // Within the first second, the backup is not yet over its RPO.
     const overview = { method: "GET", path: `/api/orgs/${org.id}/overview`, token: org.owner.token };
     await expect
       .poll(async () => (await api(dashboard.server, overview)).body.toString())
@@ -250,7 +250,7 @@ describe("an organisation with a history", () => {
     const token = await dashboard.signIn(org.owner.email);
     const page = await dashboard.open({ ...org.owner, token });
     await headline(page).waitFor();
-    // The page listens by now; a second tab of the same browser listens through it.
+    // The page is connected by now; a second tab of the same browser gets events through it.
     const tab = await page.context().newPage();
     await tab.goto(dashboard.server.url);
     await headline(tab).waitFor();

@@ -1,5 +1,5 @@
 /**
- * The dashboard as people have it: the real orchestrator process with a fresh build, and Debian's Chromium.
+ * The dashboard as people use it: the real orchestrator process with a fresh build, and Debian's Chromium.
  *
  *   let dashboard: Dashboard;
  *   beforeAll(async () => { dashboard = await openDashboard(); });
@@ -7,13 +7,13 @@
  *
  *   const org = await dashboard.addOrg();                       // signed up over HTTPS; org.owner is signed in
  *   const auditor = await dashboard.addPerson(org, "auditor");
- *   const page = await dashboard.open(org.owner, "/receipts");  // a browser context of their own; null: of nobody
+ *   const page = await dashboard.open(org.owner, "/receipts");  // in its own browser context; null: signed out
  *   await page.getByRole("heading", { name: "Receipts", level: 1 }).waitFor();
  *   await expectAccessible(page);
  *   await screenshotsOf(page, "receipts");
  *
- * `org` goes into the other harness files as it is: `attachedHost(org)` is a host with the real agent, `attach(org)` an agent that
- * is only its calls.
+ * The other harness files take `org` too: `attachedHost(org)` is a host with the real agent, `attach(org)` an agent that only makes the
+ * calls.
  */
 import type { Browser, Page } from "playwright-core";
 import { startBrowser } from "../harness/browser.ts";
@@ -33,12 +33,12 @@ export { screenshotsOf } from "./screenshots.ts";
 
 export type Role = "owner" | "admin" | "auditor" | "operator";
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Person {
   id: string;
   email: string;
   role: Role;
-  /** What the browser has as a cookie. */
+  /** The session token, which the browser has as a cookie. */
   token: string;
 }
 
@@ -51,9 +51,9 @@ export interface Dashboard {
   server: Server;
   browser: Browser;
   addOrg(name?: string): Promise<DashboardOrg>;
-  /** Invites somebody, who then signs in; with `null` an operator of the service, who then has a passkey. */
+  /** Invites a user and signs them in; with `null`, makes an operator of the service with a passkey. */
   addPerson(org: DashboardOrg | null, role: Role): Promise<Person>;
-  /** Signs somebody in once more: a session of its own. */
+  /** Signs a user in again, in a new session. */
   signIn(email: string): Promise<string>;
   /** The newest one-time code that was mailed to an address. */
   codeFor(email: string): Promise<string>;
@@ -120,7 +120,7 @@ export async function openDashboard(settings: Environment = {}): Promise<Dashboa
     },
     open: async (person, path = "/") => {
       const context = await browser.newContext({
-        // The certificate is of an authority that the service has just made.
+        // The certificate comes from a CA that the service has just made.
         ignoreHTTPSErrors: true,
         viewport: WIDE,
         reducedMotion: "reduce",

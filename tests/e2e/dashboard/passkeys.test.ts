@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard.close());
 
-/** A page that loads beside other tests takes its time. */
+/** Pages load slowly beside other tests. */
 const heading = (page: Page, name: string) =>
   page.getByRole("heading", { name, level: 1 }).waitFor({ timeout: 60_000 });
 const link = (page: Page, name: string) => page.getByRole("navigation").getByRole("link", { name });
@@ -50,7 +50,7 @@ async function signOut(page: Page): Promise<void> {
   await heading(page, "Sign in");
 }
 
-/** The code that is mailed for what the page asks for now. */
+/** Requests a code from the page, and types the one that is mailed. */
 async function typeMailedCode(page: Page, email: string): Promise<void> {
   const before = await dashboard.codeFor(email);
   await page.getByLabel("E-mail address").fill(email);
@@ -92,7 +92,7 @@ describe("a member", () => {
     await heading(page, "Nothing is proven yet.");
     await page.getByRole("banner").getByText(person.email).waitFor();
 
-    // The authenticator is lost: the code from the mailbox alone is not enough any more.
+    // The authenticator is lost, and the mailed code alone no longer suffices.
     await signOut(page);
     await cdp.send("WebAuthn.clearCredentials", { authenticatorId });
     await typeMailedCode(page, person.email);
@@ -122,7 +122,7 @@ describe("a member", () => {
     await expectAccessible(page);
     await page.getByRole("dialog").getByRole("button", { name: "Remove Lost laptop" }).click();
     await page.getByRole("row", { name: /Lost laptop/ }).waitFor({ state: "detached" });
-    // The page itself stays: the new codes are still to be read.
+    // The page stays, because the new codes still have to be read.
     await page.getByRole("row", { name: /Key ring/ }).waitFor();
     await shown.waitFor();
     await page.getByRole("button", { name: "Remove Key ring" }).click();
@@ -130,7 +130,7 @@ describe("a member", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Remove Key ring" }).click();
     await page.getByText("You have no passkey.").waitFor();
     await signOut(page);
-    // It is still in the authenticator, and opens nothing.
+    // It is still in the authenticator, but no longer signs in.
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
     await page.getByRole("alert").getByText("This passkey was not accepted").waitFor();
   });

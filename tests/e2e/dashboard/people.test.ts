@@ -1,4 +1,4 @@
-/** Members and their roles, organisation settings, operators who act as somebody, auditor links: in the browser. */
+/** In the browser: members and roles, organisation settings, operators who act as a member, auditor links. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { api } from "../harness/https.ts";
@@ -50,12 +50,12 @@ describe("members", () => {
       items: { email: string; role: string }[];
     }>();
     expect(users.items.find(({ email }) => email === "kim@example.org")?.role).toBe("owner");
-    // Who has not accepted yet is no second one.
+    // A pending invitation does not count as a second owner.
     await page.getByRole("row", { name: /invited, has not accepted/ }).waitFor();
     await expect.poll(() => leave.getAttribute("aria-disabled")).toBe("true");
     await dashboard.signIn("kim@example.org");
     await page.reload();
-    // With two of them either may go.
+    // With two owners, either may leave.
     await expect.poll(() => leave.getAttribute("aria-disabled")).toBeNull();
 
     await page.getByRole("button", { name: "Remove Kim Auditor" }).click();
@@ -111,7 +111,7 @@ describe("members", () => {
     await expect.poll(() => page.getByRole("combobox").count()).toBe(0);
     await expectAccessible(page);
     await page.goto(`${dashboard.server.url}/auditor-links`);
-    // The navigation does not offer it; who types its address is told.
+    // The navigation does not offer it; typing the URL shows why.
     await page.getByRole("alert").getByText("does not allow this").first().waitFor();
     await expectAccessible(page);
   });
@@ -296,7 +296,7 @@ describe("an auditor link", () => {
 
     const reader = await dashboard.open(null, url.slice(dashboard.server.url.length));
     await heading(reader, "An auditor link");
-    // Out of the address at once, and nothing is opened yet.
+    // The secret leaves the URL at once, and nothing is opened yet.
     expect(reader.url()).toBe(`${dashboard.server.url}/shared`);
     await expectAccessible(reader);
     await screenshotsOf(reader, "shared");
@@ -317,7 +317,7 @@ describe("an auditor link", () => {
     await page.getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke SOC 2 audit 2026" }).click();
     await page.getByRole("cell", { name: "revoked", exact: true }).waitFor();
-    // Whoever still stands on a page is led away at the next step, and keeps nothing of it.
+    // A reader who is still on a page is sent away at the next step, and keeps no data.
     await reader.getByRole("navigation").getByRole("link", { name: "Agents" }).click();
     await heading(reader, "Sign in");
     expect(await reader.content()).not.toContain("archive-1");

@@ -32,7 +32,7 @@ let dashboard: Dashboard;
 let org: DashboardOrg;
 /** A host with the real agent: its receipts say that invoices was backed up and restored. */
 let host: Host;
-/** An agent that is only its calls: its restore test failed. */
+/** An agent that only makes the calls; its restore test failed. */
 let wire: WireAgent;
 let failedReceipt: string;
 
@@ -68,7 +68,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** Runs commands as somebody types them; gives what they print. */
+/** Runs shell commands as typed; returns their output. */
 function shell(directory: string, script: string): string {
   const { status, stdout, stderr } = spawnSync("bash", ["-euo", "pipefail", "-c", script], {
     cwd: directory,
@@ -88,7 +88,7 @@ async function verdictIs(page: Page, expected: "true" | "false" | "cannot_tell")
   await page.locator(`[data-verdict="${expected}"]`).waitFor();
 }
 
-/** The checks whose line says so. */
+/** The checks with this result. */
 const checksThat = (page: Page, result: string): Promise<(string | null)[]> =>
   page
     .locator(`[data-result="${result}"]`)
@@ -155,7 +155,7 @@ describe("receipts", () => {
     await page.getByText("check has-orders failed").waitFor();
     await page.getByRole("row", { name: /did NOT hold has-orders/ }).waitFor();
     await page.getByRole("button", { name: "Verify here" }).click();
-    // By keys that the service itself serves nothing is true.
+    // With keys that the service itself serves, no verdict is true.
     await verdictIs(page, "cannot_tell");
     await page.getByText("It says that the restore test FAILED.").waitFor();
     await screenshotsOf(page, "receipt-failed");
@@ -270,7 +270,7 @@ describe("verified in the browser", () => {
   });
 });
 
-/** The same statement about another number of rows. */
+/** The same statement with another number of rows. */
 function changed(payload: string): string {
   const statement = Buffer.from(payload, "base64").toString().replace('"n":500', '"n":900');
   return Buffer.from(statement).toString("base64");
@@ -389,7 +389,7 @@ describe("/verify", () => {
     await screenshotsOf(page, "verify-garbage");
   });
 
-  /** Fetched by the very steps that the backup's page shows, see below. */
+  /** Fetched with the steps that the backup's page shows, see below. */
   async function ciphertextOf(id: string): Promise<string> {
     const { backup_id } = JSON.parse(
       (await wire.call("GET", `/api/receipts/${id}`, undefined, { token: org.owner.token })).body.toString(),
@@ -558,7 +558,7 @@ describe("the log", () => {
       detail: {},
     });
 
-  /** As an agent does: keeps the head that it is shown, and cosigns it with its next heartbeat. */
+  /** Like an agent: keeps the head it is shown, and cosigns it with its next heartbeat. */
   async function witness(): Promise<void> {
     const beat = (more: object) => wire.call("POST", "/v1/heartbeat", heartbeatBody({ ...more }));
     const { log_head } = (await beat({})).json<{ log_head: string }>();
@@ -624,7 +624,7 @@ describe("the log", () => {
     expect(await heldCheckpoint(page)).toBe(held);
     await expectAccessible(page);
     await screenshotsOf(page, "log-contradiction");
-    // The service mends its answer: what was seen was seen.
+    // The service corrects its answer, but the alarm stays.
     await page.unrouteAll();
     await page.reload();
     await alarm.waitFor();

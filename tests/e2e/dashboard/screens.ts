@@ -1,4 +1,4 @@
-/** The two screens that pages are looked at on. */
+/** The two screen sizes that pages are tested on. */
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 360, height: 780 };
 

@@ -1,4 +1,4 @@
-/** Sources, what was asked for of them, and who called: in the browser, against the real service and agents. */
+/** In the browser, with the real service and agents: sources, commands and API calls. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const call = async <T>(person: Person, method: string, path: string, json?: unkn
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.toString()}`);
   return answer.json<T>();
 };
-/** As long as a busy machine may take for a page. */
+/** How long a busy machine may take to load a page. */
 const eventually = <T>(ask: () => T | Promise<T>) => expect.poll(ask);
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole("heading", { name, level: 1 }).waitFor();
@@ -42,13 +42,13 @@ const descriptionOf = (page: Page, name: string) =>
   page.getByRole("button", { name }).getAttribute("aria-description");
 
 interface HistoryOptions {
-  /** Days ago that each backup was made. */
+  /** How many days ago each backup was made. */
   days: readonly number[];
   result?: "passed" | "failed";
   summary?: (backup: number) => object;
 }
 
-/** Backups of the past with their receipts, and a restore test of the newest. */
+/** Past backups with their receipts, and a restore test of the newest. */
 async function history(agent: WireAgent, sourceId: string, options: HistoryOptions): Promise<BackupRecord[]> {
   const made: BackupRecord[] = [];
   for (const [index, days] of options.days.entries()) {
@@ -233,7 +233,7 @@ describe("editors", () => {
     await backups.fill("30 25 * * *");
     await form.getByText("The hour, “25”, goes from 0 to 23.").waitFor();
     await expect.poll(() => save.getAttribute("aria-description")).toBe("Correct the fields first.");
-    // Well-formed, and names no time: that the service knows.
+    // Well-formed, but matches no time: only the service knows that.
     await backups.fill("0 2 31 feb *");
     await form.getByText(/five cron fields that match some time/).waitFor();
     await expectAccessible(page);
@@ -259,7 +259,7 @@ describe("editors", () => {
     await eventually(configured).toMatchObject({
       schedule: { backup_cron: "30 2 * * *", restore_test_cron: "0 4 * * sun", timezone: "Europe/Berlin" },
     });
-    // The keyboard is where the editor was opened.
+    // The focus is back on the button that opened the editor.
     await eventually(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
       "Change the schedule",
     );
@@ -283,7 +283,7 @@ describe("editors", () => {
     await eventually(() => rows.count()).toBe(4);
     await expectAccessible(page);
     await screenshotsOf(page, "source-retention");
-    // Nothing has gone, and cancelling changes nothing.
+    // Nothing was removed, and cancelling changes nothing.
     await page.keyboard.press("Escape");
     expect((await configured())["retention"]).toBeNull();
 
@@ -523,7 +523,7 @@ describe("lists", () => {
     await screenshotsOf(own, "sources-empty");
     await own.goto(`${dashboard.server.url}/commands`);
     await own.getByText(/^No commands yet\./).waitFor();
-    // Another organisation's source is not there.
+    // Another organisation's source is not found.
     for (const path of [`/sources/${orders}`, "/commands/cmd_nothing", "/api-logs/log_nothing"]) {
       await own.goto(dashboard.server.url + path);
       await heading(own, "Page not found");

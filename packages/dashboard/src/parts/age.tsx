@@ -9,7 +9,7 @@ export function Age({ at, fallback = "never" }: { at: string | null | undefined;
   const ahead_ms = moment.getTime() - now.getTime();
   return (
     <time dateTime={at} title={formatMoment(moment)}>
-      {/* The clock stands still in between: what has just come is not ahead of it. */}
+      {/* The clock stands still between ticks, so a record newer than the last tick counts as now. */}
       {formatAge(moment, ahead_ms > 0 && ahead_ms < EVERY_MS ? moment : now)}
     </time>
   );

@@ -4,7 +4,7 @@ export type Command = Schemas["CommandRecord"];
 
 const DAY_MS = 86_400_000;
 
-/** What became of a command: `failed` where an event tells that it could not be done, `withdrawn` where nobody is asked any more. */
+/** How a command ended: `failed` if an event says that it could not run, `withdrawn` if it was ended without a result. */
 export type CommandEnd = "receipt" | "failed" | "withdrawn" | null;
 
 export function endOf({ outcome, ended_at }: Command): CommandEnd {
