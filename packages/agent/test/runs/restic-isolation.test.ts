@@ -20,6 +20,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { initRestic } from "./restic-repository.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const SECRET = "hush-hush";
@@ -66,7 +67,7 @@ beforeAll(async () => {
   const tree = join(place.dir, "tree");
   mkdirSync(tree);
   writeFileSync(join(tree, "random"), randomBytes(1 << 20));
-  restic("init");
+  initRestic(repo, SECRET);
   restic("backup", tree);
 });
 

@@ -11,6 +11,7 @@ import { requireRepository } from "../../src/engines/restic/open-repository.ts";
 import type { SourceConfigOf } from "../../src/config/source-config.ts";
 import { type MadeBackup, writeEncryptedDump } from "../../src/runs/write-encrypted-dump.ts";
 import { type RestoreTestResult, restoreAndCheck } from "../../src/runs/restore-and-check.ts";
+import { initRestic } from "./restic-repository.ts";
 import { makeTestPlace, type TestPlace } from "./scratch.ts";
 
 const { signal } = new AbortController();
@@ -37,11 +38,11 @@ beforeAll(async () => {
   const tree = join(place.dir, "tree");
   mkdirSync(tree);
   writeFileSync(join(tree, "random"), randomBytes(9 << 20));
-  for (const args of [["init"], ["backup", tree]])
-    execFileSync("restic", ["--quiet", "--no-cache", ...args], {
-      env: { ...process.env, RESTIC_REPOSITORY: whole, RESTIC_PASSWORD: SECRET },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+  initRestic(whole, SECRET);
+  execFileSync("restic", ["--quiet", "--no-cache", "backup", tree], {
+    env: { ...process.env, RESTIC_REPOSITORY: whole, RESTIC_PASSWORD: SECRET },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   s3 = await startS3Server({ tls: true });
   rest = await serveRest();
   const [certificate, ofS3] = [join(place.dir, "cert.pem"), join(place.dir, "both.pem")];
