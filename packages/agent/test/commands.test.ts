@@ -133,7 +133,7 @@ it("backs up, proves that it restores, and restores to a file; every receipt ver
   }
 });
 
-it("backs up no source of another agent, or one that was removed: it leaves nothing that nobody would take", async () => {
+it("refuses to back up a removed source or another agent's source, and leaves no orphaned ciphertext", async () => {
   await json(["backup", "--source", "invoices"]);
   using _ = tryLock(root.layout, "run", "test");
   const other = newId("agent");
@@ -153,7 +153,7 @@ it("backs up no source of another agent, or one that was removed: it leaves noth
   expect([service.backups.size, service.uploads.size, service.events.length]).toEqual([1, 1, 0]);
 });
 
-it("sends no heartbeat for an agent that does not run, and yet leaves no second ciphertext that nobody would take", async () => {
+it("sends no heartbeat for a stopped agent, and still leaves no orphaned second ciphertext", async () => {
   await json(["backup", "--source", "invoices"]);
   const beats = service.heartbeats.length;
   await json(["backup", "--source", "invoices"]);
@@ -263,7 +263,7 @@ it("an answer that switches protocols, of the service or of the store, is treate
   );
 });
 
-it("the exit code is that of the work even if nobody reads the output, and 2 if it cannot be written", async () => {
+it("the exit code is the work's even if nobody reads the output, and 2 if the output cannot be written", async () => {
   await json(["backup", "--source", "papers"]);
   const { process: unread, finished } = startCli(["restore-test", "--source", "papers"], {
     env: { ATTESTORE_HOME: root.layout.root },
@@ -345,7 +345,7 @@ it("backs up a source that is another database now, and tests it once a person c
   expect((await cli(["status"])).stdout).not.toContain("source confirm");
 });
 
-it("restores a ciphertext at hand with nothing but an identity", async () => {
+it("restores a local ciphertext with only an identity", async () => {
   const { backup_id: id } = await json<{ backup_id: string }>(["backup", "--source", "invoices"]);
   const file = at("backup.age");
   writeFileSync(file, service.objects.get(service.objectKey(id)) ?? "");

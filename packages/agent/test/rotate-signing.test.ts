@@ -126,7 +126,7 @@ it("changes nothing where the service is away, or will not have the new key", as
   expect(inUse()).toBe(before);
 });
 
-it("both keys are kept until the service has answered, and it is told again before any receipt", async () => {
+it("both keys are kept until the service answers, and the rotation is sent again before any receipt", async () => {
   const before = inUse();
   service.interfere = ({ route }) =>
     route === "POST /v1/agent/key" ? failure(503, "unavailable", "x") : undefined;

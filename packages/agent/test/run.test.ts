@@ -68,7 +68,7 @@ const outcome = (id: string): unknown =>
 const reasons = () =>
   service.events.map(({ event }) => [event.kind, event.command_id, event.detail["reason"]]);
 
-it("runs what the service asks for, once each, and submits what came of it", async () => {
+it("runs each command of the service once and submits its result", async () => {
   const agent = await startAgent();
   const backup = service.command("backup", "invoices", "sqlite");
   await until(() => done(backup.id) && service.receipts.length === 1);

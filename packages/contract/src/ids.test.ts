@@ -11,7 +11,7 @@ function decode(suffix: string): bigint {
   );
 }
 
-it("makes UUIDv7 in Crockford base32 under the kind's prefix", () => {
+it("an identifier is a UUIDv7 in Crockford base32 after its kind's prefix", () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (now) => {
       const id = newId("receipt", now);
@@ -24,7 +24,7 @@ it("makes UUIDv7 in Crockford base32 under the kind's prefix", () => {
   );
 });
 
-it("has a first identifier of every moment, in the order of the moments, those before 1970 too", () => {
+it("every moment has a first identifier, in order of the moments, including those before 1970", () => {
   const moment = fc.integer({ min: Date.UTC(-1, 0), max: Date.UTC(9999, 11, 31) });
   fc.assert(
     fc.property(moment, moment, (one, other) => {
@@ -37,7 +37,7 @@ it("has a first identifier of every moment, in the order of the moments, those b
   );
 });
 
-it("takes the published example and nothing near it", () => {
+it("the published TypeID example is accepted and near misses are refused", () => {
   // TypeID specification, README example: prefix_2x4y6z8a0b1c2d3e4f5g6h7j8k
   const id = "rcpt_2x4y6z8a0b1c2d3e4f5g6h7j8k";
   expect(isId("receipt", id)).toBe(true);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { formatAge, formatBytes, formatDuration } from "./amounts.ts";
 
-it("writes amounts as people read them", () => {
+it("amounts are written for people to read", () => {
   expect([0, 999, 1_000, 12_345, 999_999, 123_456_789, 5e12].map(formatBytes)).toEqual([
     "0 B",
     "999 B",

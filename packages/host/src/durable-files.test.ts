@@ -25,14 +25,14 @@ test("replaceFile writes the content with the mode asked for and leaves nothing 
   expect(await readdir(directory)).toEqual(["key"]);
 });
 
-test("replaceFile that cannot rename removes its temporary file and keeps what was there", async () => {
+test("a replaceFile that cannot rename removes its temporary file and keeps the old content", async () => {
   const path = join(directory, "taken");
   await makeDirectory(join(path, "child"));
   await expect(replaceFile(path, "x")).rejects.toMatchObject({ code: "EISDIR" });
   expect(await readdir(directory)).toEqual(["taken"]);
 });
 
-test("createFile lets exactly one of many win, and the others see its content", async () => {
+test("of many concurrent createFile calls exactly one wins, and the others see its content", async () => {
   const path = join(directory, "once");
   const results = await Promise.all(
     Array.from({ length: 16 }, (_, index) => createFile(path, `writer ${index}`)),
@@ -50,7 +50,7 @@ test("makeDirectory makes every level with the mode and leaves existing ones alo
   expect((await stat(join(directory, "a", "b"))).mode & 0o777).toBe(0o711);
 });
 
-test("makeDirectory: many at once, a file in the way, a place that takes no directories", async () => {
+test("makeDirectory copes with concurrent calls, a file in the way and a parent that refuses directories", async () => {
   await Promise.all(Array.from({ length: 8 }, () => makeDirectory(join(directory, "a", "b", "c"))));
   await writeFile(join(directory, "file"), "");
   await expect(makeDirectory(join(directory, "file"))).rejects.toMatchObject({ code: "ENOTDIR" });

@@ -43,7 +43,7 @@ async function rival(options: { uid?: number } = {}) {
   return { said: said.toString(), pid: child.pid, kill9 };
 }
 
-test("one holder at a time, also in one process, who is named to the others; free again after release", () => {
+test("a lock has one holder at a time, even within a process; others learn its name; release frees it", () => {
   const first = tryLock(path, "serve");
   expect(first).not.toBeNull();
   expect(tryLock(path, "command")).toBeNull();
@@ -58,7 +58,7 @@ test("one holder at a time, also in one process, who is named to the others; fre
   second?.release();
 });
 
-test("another process is refused, however often this one looked; kill -9 of a holder frees the lock", async () => {
+test("another process is refused however often this one looks, and kill -9 of the holder frees the lock", async () => {
   const mine = tryLock(path, "command");
   // If a process closes a second open file of the same path, it frees the fcntl lock of the first.
   for (let look = 0; look < 3; look++) expect(isLocked(path)).toBe(true);
@@ -76,13 +76,13 @@ test("another process is refused, however often this one looked; kill -9 of a ho
   expect(isLocked(path)).toBe(false);
 });
 
-test("of many processes that try at once exactly one gets it", async () => {
+test("exactly one of many competing processes gets the lock", async () => {
   const rivals = await Promise.all(Array.from({ length: 6 }, () => rival()));
   expect(rivals.map(({ said }) => said).toSorted()).toEqual(["held", ...Array(5).fill("refused")]);
   for (const each of rivals) await each.kill9();
 });
 
-test("a user who cannot read the file cannot lock it, and is told so as a matter of rights", async () => {
+test("a user who cannot read the file cannot lock it and gets a permission error", async () => {
   chmodSync(directory, 0o777);
   tryLock(path, "serve")?.release();
   expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
@@ -91,7 +91,7 @@ test("a user who cannot read the file cannot lock it, and is told so as a matter
   await stranger.kill9();
 });
 
-test("is taken where nobody can be told who holds it, such as on a full disk", () => {
+test("a lock can be taken even if the holder's name cannot be written, such as on a full disk", () => {
   mkdirSync(`${path}.json`);
   const held = tryLock(path, "serve");
   expect(held).not.toBeNull();
@@ -99,7 +99,7 @@ test("is taken where nobody can be told who holds it, such as on a full disk", (
   held?.release();
 });
 
-test("a holder's note that is half written names nobody", () => {
+test("a half-written holder's note is ignored", () => {
   writeFileSync(`${path}.json`, '{"pid": 1');
   expect(lockHolder(path)).toBeNull();
 });

@@ -47,7 +47,7 @@ describe("base64", () => {
     },
   );
 
-  it("takes either alphabet where asked to, padded, and never both in one", () => {
+  it("accepts either alphabet if asked to, padded, but never both in one text", () => {
     const value = Uint8Array.of(0xfb, 0xff, 0xfe, 0xff);
     for (const text of ["+//+/w==", "-__-_w=="]) expect(fromEitherBase64(text)).toEqual(value);
     for (const text of ["+/_+/w==", "-__-_x==", "+//+/w", "-__-_w", "-__-_", "-__-_w=", "-__-_w\n"])
@@ -56,7 +56,7 @@ describe("base64", () => {
 });
 
 describe("UTF-8", () => {
-  it("refuses what has no UTF-8, and keeps a byte order mark", () => {
+  it("refuses a lone surrogate and keeps a byte order mark", () => {
     expect(() => utf8("\ud800")).toThrow(ProofError);
     expect(() => fromUtf8(Uint8Array.of(0xc0, 0x80))).toThrow(ProofError);
     expect(fromUtf8(Uint8Array.of(0xef, 0xbb, 0xbf, 0x41))).toBe("\ufeffA");

@@ -161,7 +161,7 @@ async function throwsOnlyProofError(run: () => unknown): Promise<boolean> {
   }
 }
 
-describe("nothing but a ProofError comes of foreign", () => {
+describe("the only error thrown for foreign input is ProofError, for", () => {
   it.each(Object.entries(ofBytes))("bytes: %s", async (_name, parse) => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -192,7 +192,7 @@ describe("nothing but a ProofError comes of foreign", () => {
   });
 });
 
-it("any key that is taken at all verifies to a plain no", async () => {
+it("every key that is accepted verifies a random signature as false without an error", async () => {
   const signature = fc.uint8Array({ minLength: 64, maxLength: 64 });
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 32, maxLength: 32 }), signature, async (bytes, noise) => {

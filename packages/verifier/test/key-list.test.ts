@@ -35,7 +35,7 @@ describe("a list of keys", () => {
     });
   });
 
-  it("of another agent's key, of another agent or of another organisation makes nothing true", async () => {
+  it("with another agent's key, another agent or another organisation makes nothing true", async () => {
     expect((await ask(files.write("other.keys", other))).verdict).toBe("false");
     const swapped = await ask(files.write("swapped.keys", `${own} ${ids.agent.slice(0, -1)}d`));
     expect([swapped.verdict, checksOf(swapped, "failed")]).toEqual(["false", ["agent"]]);

@@ -62,7 +62,7 @@ describe("a bundle, proven again", () => {
     expect(checksOf(answer, "failed")).toEqual(["current_checkpoint"]);
   });
 
-  it.each(["inclusion", "consistency"] as const)("is false when the %s proof is not one", async (part) => {
+  it.each(["inclusion", "consistency"] as const)("is false if its %s proof is invalid", async (part) => {
     lie({
       proof: async (...asked) => {
         const proof = (await honest.proof(...asked)) as {
@@ -105,7 +105,7 @@ describe("a bundle, proven again", () => {
 });
 
 describe("a receipt's id", () => {
-  it("is looked up, and what comes back is verified here", async () => {
+  it("is looked up, and the returned bundle is verified locally", async () => {
     const answer = await ask(ids.receipt);
     expect(answer).toMatchObject({ verdict: "true", receipts: [{ receipt: ids.receipt, result: "passed" }] });
     expect(service.requests).toEqual([`/api/receipts/${ids.receipt}/bundle`]);
@@ -120,13 +120,13 @@ describe("a receipt's id", () => {
     expect(checksOf(answer, "failed")).toEqual(["inclusion"]);
   });
 
-  it("cannot be told when another receipt comes back, though that one is true", async () => {
+  it('is "cannot tell" if another receipt comes back, even a true one', async () => {
     const answer = await ask("rcpt_01jd3gqq8zb14p1s0a5r2h0y8g");
     expect(answer.exit_code).toBe(2);
     expect(answer.receipts[0]?.error?.code).toBe("service_refused");
   });
 
-  it("cannot be told when it is not there, and without --prove it is a file's name", async () => {
+  it('is "cannot tell" if the service does not have it, and without --prove it is a file name', async () => {
     lie({ bundle: () => undefined });
     expect((await ask(ids.receipt)).exit_code).toBe(2);
     const { code, stdout } = await attestoreVerify([ids.receipt, "--key", key]);
@@ -150,7 +150,7 @@ describe("a service that cannot be trusted or reached", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("that refuses the token leaves the question open, and the token unprinted", async () => {
+  it('that refuses the token gives "cannot tell", and the token is not printed', async () => {
     const { code, stdout, stderr } = await attestoreVerify([ids.receipt, ...prove], {
       env: { ATTESTORE_TOKEN: "ats_wrong" },
     });
@@ -175,7 +175,7 @@ describe("a service that cannot be trusted or reached", () => {
     }
   });
 
-  it("that is not there leaves the question open", async () => {
+  it('that cannot be reached gives "cannot tell"', async () => {
     const gone = ["--prove", "https://localhost:1", "--key", key, "--log-key", vkey];
     expect((await report([passed, ...gone], { env })).exit_code).toBe(2);
   });

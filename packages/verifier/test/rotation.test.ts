@@ -24,7 +24,7 @@ const tooEarly = files.writeJson("early.json", await keyRotation(first, second, 
 const ask = (receipt: string, key: string, ...rotations: string[]) =>
   report([receipt, "--key", key, "--log-key", vkey, ...rotations.flatMap((file) => ["--rotation", file])]);
 
-describe("a rotation leads from the key that is trusted to the other", () => {
+describe("a rotation leads from the trusted key to the other key", () => {
   it.each([
     ["forwards", bySecond, firstKey],
     ["back", byFirst, secondKey],
@@ -36,7 +36,7 @@ describe("a rotation leads from the key that is trusted to the other", () => {
   });
 });
 
-it("the key that was replaced counts for no run that ended later", async () => {
+it("a replaced key does not count for a run that ended later", async () => {
   const answer = await ask(byFirst, firstKey, tooEarly);
   expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
   expect((await ask(bySecond, firstKey, tooEarly)).verdict).toBe("true");
@@ -50,7 +50,7 @@ it("another agent's rotation leads to no key", async () => {
   expect([answer.verdict, checksOf(answer, "failed")]).toEqual(["false", ["rotation"]]);
 });
 
-it("a rotation that begins at another key says nothing of this key's receipts", async () => {
+it("a rotation that begins at another key does not affect this key's receipts", async () => {
   const [third, fourth] = [await ed25519Key(7), await ed25519Key(8)];
   const statement = rotationStatement(third, fourth, END);
   const predicate = { ...(statement["predicate"] as object), agent_id: `${ids.agent.slice(0, -1)}d` };

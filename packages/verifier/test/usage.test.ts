@@ -126,7 +126,7 @@ describe("colour", () => {
   });
 });
 
-it("goes on quietly when nobody reads its report", () => {
+it("exits quietly if its report's reader goes away", () => {
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const many = Array.from({ length: 200 }, () => passed);
   const shell = `"$0" "$@" | head -n 1; echo "\${PIPESTATUS[0]}"`;

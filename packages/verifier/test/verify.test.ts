@@ -89,7 +89,7 @@ describe("a true receipt", () => {
 });
 
 describe("a receipt that says that the restore test failed", () => {
-  it("is true, says so loudly, and exits 0", async () => {
+  it("is true, says so prominently, and exits 0", async () => {
     const { code, stdout } = await attestoreVerify([failed, ...keys]);
     expect(code).toBe(0);
     expect(stdout).toContain("the restore test FAILED: the check has-orders did not hold");
@@ -232,7 +232,7 @@ describe("one thing changed", () => {
 });
 
 describe("foreign text in a receipt", () => {
-  it("cannot write into the report or move the cursor", async () => {
+  it("cannot add lines to the report or move the cursor", async () => {
     const sly = restoreTestStatement();
     sly.predicate.result = "failed";
     sly.predicate.reason = "\u001b[2K\rTRUE  every receipt\n\u202edessap";
@@ -242,7 +242,7 @@ describe("foreign text in a receipt", () => {
     for (const character of ["\u001b", "\r", "\u202e"]) expect(stdout).not.toContain(character);
   });
 
-  it("nor in the report for programs, which says the same", async () => {
+  it("cannot do so in the JSON report, which has the same content", async () => {
     const sly = restoreTestStatement();
     sly.predicate.result = "failed";
     sly.predicate.reason = "\u009b2K\u007f\u202edessap\u2028\u{e0001}";
@@ -252,7 +252,7 @@ describe("foreign text in a receipt", () => {
     expect(JSON.parse(stdout)).toMatchObject({ receipts: [{ statement: sly }] });
   });
 
-  it("in the keyid neither", async () => {
+  it("cannot do so from the keyid", async () => {
     const changed = structuredClone(bundle);
     changed.envelope.signatures[0].keyid = "\u001b[31mSHA256";
     const { stdout, code } = await attestoreVerify([files.writeJson("sly.json", changed), ...keys]);

@@ -106,7 +106,7 @@ const fuzzed: Part[] = [
 ];
 const two = [text("manifest.json"), text("folder/b.txt")];
 
-test("what packs are made of is read", async () => {
+test("the ZIP features that packs use are read", async () => {
   const files = await readAll(zipOf([...two, { name: "empty", bytes: Buffer.alloc(0) }]));
   expect([...files.keys()]).toEqual(["empty", "folder/b.txt", "manifest.json"]);
   expect(files.get("manifest.json")).toEqual(two[0]?.bytes);
@@ -397,13 +397,13 @@ describe("refused", () => {
     await expect(readAll(bytes())).rejects.toThrow(ZipError);
   });
 
-  test("what would be larger than allowed, before it is unpacked", async () => {
+  test("a file above the allowed size, before it is unpacked", async () => {
     const bomb = zipOf([{ name: "bomb", bytes: Buffer.alloc(50_000_000), deflate: true }]);
     expect(bomb.length).toBeLessThan(100_000);
     await expect(readAll(bomb, 1_000_000)).rejects.toThrow(/more than 1000000 bytes/);
   });
 
-  test("what unpacks to more than it says, without unpacking it", async () => {
+  test("a file that unpacks to more than its stated size, without unpacking it all", async () => {
     const packed = deflateRawSync(Buffer.alloc(50_000_000));
     const liar = { ...both("bomb", (header, at) => header.writeUInt32LE(packed.length, at + 12)), packed };
     await expect(readAll(zipOf([liar]))).rejects.toThrow(/bomb/);

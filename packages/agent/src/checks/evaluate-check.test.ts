@@ -88,7 +88,7 @@ describe("a check", () => {
     expect(Object.keys(evaluateCheck(definition, outcome, 1).observed)).toEqual(Object.keys(observed));
   });
 
-  it("fails for an expectation that is none, and says so beside the row", () => {
+  it("fails for an invalid expectation, and says so next to the row", () => {
     expect(evaluateCheck({ ...definition, expect: "n >=" }, rows(`{"n":1}`), 1)).toMatchObject({
       result: "failed",
       observed: {

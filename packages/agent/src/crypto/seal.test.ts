@@ -233,7 +233,7 @@ describe("damage", () => {
     expect(await damageOf(collect(unseal(endless(), [identity])))).toBe("header_damaged");
   });
 
-  test("what decrypts but is no zstd", async () => {
+  test("a file that decrypts but is not zstd is refused", async () => {
     expect(await damageOf(sealAsIs(Buffer.from("plain text")).then(open))).toBe("zstd_damaged");
     expect(await damageOf(sealAsIs(Buffer.alloc(0)).then(open))).toBe("zstd_damaged");
   });
@@ -291,7 +291,7 @@ describe("keys", () => {
     });
   });
 
-  test("nobody to encrypt to", async () => {
+  test("a backup without recipients is refused", async () => {
     await expect(collect(seal(inPieces(noise(1)), []))).rejects.toMatchObject({ code: "recipient_invalid" });
   });
 });

@@ -48,7 +48,7 @@ test("a child that ignores SIGTERM is killed", async () => {
   expect(endedWith(await child.stop())).toBe("signal SIGKILL");
 });
 
-test("stopping one that has ended, with output that nobody read, comes back at once", async () => {
+test("stopping a child that has ended with unread output returns at once", async () => {
   const child = await shell("head -c 30000 /dev/zero; exit 0");
   // It has ended when its process is a zombie or gone; its output still waits.
   await expect.poll(() => isRunning(child.pid)).toBe(false);

@@ -58,7 +58,7 @@ test("loses nothing of a child that has exited before anybody reads", async () =
   expect((await bytesOf(releasing(output))).toString().split("\n")).toHaveLength(20_001);
 });
 
-test("gathering reads at most two pieces ahead, and a child ends when nobody reads it any longer", async () => {
+test("gathering reads at most two pieces ahead, and a child ends once its reader stops", async () => {
   const child = spawn("cat", ["/dev/zero"]);
   const output = gather(child.stdout);
   await once(output, "readable");

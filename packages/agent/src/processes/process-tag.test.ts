@@ -24,7 +24,7 @@ test("a process that is gone is not, nor is another one that got its id", async 
   expect(isAlive(tag)).toBe(false);
 });
 
-test("after a restart of the machine nobody is, and of other namespaces nothing is known", () => {
+test("after a reboot no tag counts as alive, and a tag of another namespace always does", () => {
   const [pid, start, boot, namespace] = ownProcessTag().split("-");
   expect(isAlive([pid, start, boot === "00000000" ? "00000001" : "00000000", namespace].join("-"))).toBe(
     false,

@@ -64,7 +64,7 @@ it("a lock that another process holds is refused with that process's name, and f
   (await lockOrRefuse(layout, "work", "run")).release();
 });
 
-it("waiting for a lock says who holds it, and can be aborted", async () => {
+it("a process that waits for a lock reports the holder and can be aborted", async () => {
   const holder = await holderProcess();
   const told: unknown[] = [];
   const waiting = waitForLock(layout, "work", "backup", {

@@ -20,7 +20,7 @@ afterEach(() => {
 
 const mode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-it("the root's directories can be entered by nobody else", () => {
+it("other users cannot enter the root's directories", () => {
   for (const path of [layout.root, layout.keys, layout.blobs, layout.receiptsWaiting, layout.scratch])
     expect(mode(path)).toBe("700");
 });

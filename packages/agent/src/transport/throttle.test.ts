@@ -52,7 +52,7 @@ it("a throttled upload catches up on at most one second of silence", async () =>
   expect(seen.at(-1)?.at_ms).toBeGreaterThan(3000);
 });
 
-it("passes everything on as it comes without a rate, and stops when it is told", async () => {
+it("passes data on immediately without a rate, and stops when it is aborted", async () => {
   expect((await passed(chunks(10, 20), null)).map(({ bytes }) => bytes)).toEqual([10, 30]);
   const stop = new AbortController();
   const slow = throttled(chunks(100_000, 100_000), 1000, stop.signal);

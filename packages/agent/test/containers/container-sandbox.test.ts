@@ -210,7 +210,7 @@ describe("the container", () => {
     });
   };
 
-  test("has no network, no capability, nothing of the host, and nothing to write to but what is thrown away", async () => {
+  test("has no network, no capability and no host files, and can write only to disposable places", async () => {
     const container = await open({ memory_mb: 300, pids: 40 });
     try {
       const script =

@@ -91,7 +91,7 @@ describe("a config.yaml that a second user put above the current directory", () 
   });
 });
 
-it("TMPDIR is handed to programs only where nobody else can replace what they put there", () => {
+it("TMPDIR is passed to programs only if nobody else can replace their files there", () => {
   const open = directoryOf({ uid: 0, gid: 0 }, "open", 0o777);
   const sticky = directoryOf({ uid: 0, gid: 0 }, "sticky", 0o1777);
   const theirs = directoryOf(MALLORY, "theirs", 0o1777);

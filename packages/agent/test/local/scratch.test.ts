@@ -79,7 +79,7 @@ describe("a second user who makes names in /tmp", () => {
     }
   });
 
-  it("keeps nobody from working by taking the names of our own directories first", async () => {
+  it("cannot block the agent by taking the names of its directories first", async () => {
     as(MALLORY, `mkdir attestore-0-0 attestore-0-${MALLORY.gid}; ln -s / attestore-0-1`, tmp);
     const sockets = await makeSocketDirectory(null);
     const parent = join(sockets.path, "..");

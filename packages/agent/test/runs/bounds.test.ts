@@ -74,7 +74,7 @@ describe("where another user is all that there is", () => {
     expect(await asUser(null, (place) => says(place, forks(`61.1${process.pid}`)))).toBe("all\non");
   });
 
-  test("it gets no more than its limit, and none of them outlives the test", async () => {
+  test("it gets no more than its limit, and no process outlives the test", async () => {
     const mark = `62.1${process.pid}`;
     await asUser({}, async (place) => {
       expect(await says(place, forks(mark))).not.toContain("all");

@@ -75,7 +75,7 @@ function testIt(made: MadeBackup, of = source()): Promise<RestoreTestResult> {
 
 const newest = (made: MadeBackup): unknown => (made.sourceMetadata["original"] as { name: string }).name;
 
-test("the newest dump that matches is pinned and proven; nothing of it stays here", async () => {
+test("the newest matching dump is pinned and proven, and no copy stays on the host", async () => {
   await put("orders-1.db.gz", dump(10));
   await put("other.db.gz", dump(1));
   await put("deeper/orders-9.db.gz", dump(1));

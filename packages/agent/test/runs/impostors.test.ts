@@ -46,7 +46,7 @@ const dumping = (dump: Promise<unknown>): Promise<Error> =>
   );
 const context = () => ({ scratchDir: place.scratch, signal: AbortSignal.timeout(20_000) });
 
-test("a PostgreSQL elsewhere that has no certificate gets neither user nor password", async () => {
+test("a remote PostgreSQL without a certificate receives neither user name nor password", async () => {
   const server = await impostor((socket, bytes) => {
     // An SSLRequest; then, of whoever goes on in plain, the password.
     if (bytes.length === 8) socket.write("N");
@@ -101,7 +101,7 @@ const GREETING = packet(
 );
 const OK = Buffer.from([0, 0, 0, 2, 0, 0, 0]);
 
-test("a MariaDB elsewhere that has no certificate gets neither user nor password", async () => {
+test("a remote MariaDB without a certificate receives neither user name nor password", async () => {
   const server = await impostor(
     (socket) => socket.destroy(),
     (socket) => socket.write(GREETING),

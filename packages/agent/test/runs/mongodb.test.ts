@@ -89,7 +89,7 @@ const nothingLeft = (): void => {
 const query = (collection: string, pipeline: unknown[], database?: string): string =>
   JSON.stringify({ ...(database === undefined ? {} : { database }), collection, pipeline });
 
-test("the metadata say what is in the dump, and no document of it", () => {
+test("the metadata describe the dump and contain no document", () => {
   expect(backup.sourceMetadata).toMatchObject({
     engine: "mongodb",
     engine_version: "1.24.2-FerretDB",

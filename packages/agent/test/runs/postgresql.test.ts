@@ -221,7 +221,7 @@ test("a restore test passes, with the schema and every count the same", async ()
   await nothingLeft();
 });
 
-test("what is written while the dump runs is neither counted nor dumped", async () => {
+test("rows written while the dump runs are neither counted nor dumped", async () => {
   const stop = new AbortController();
   const writer = (async () => {
     while (!stop.signal.aborted) {

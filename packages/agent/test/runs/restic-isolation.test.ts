@@ -216,7 +216,7 @@ function largestPack(): string {
   return found.split("\n")[0] ?? "";
 }
 
-test("what only restic itself reads is refused with the ways out, and nothing of it is tried", async () => {
+test("a repository that only restic itself can read is refused with the alternatives, and is not contacted", async () => {
   for (const repository of [
     "sftp:user@host:/srv/repo",
     "azure:box:/",

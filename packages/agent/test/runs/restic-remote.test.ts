@@ -191,7 +191,7 @@ describe.each(KINDS)("a repository %s", (kind, repository, spoil) => {
   });
 });
 
-test("a server whose certificate nobody trusts is sent no password", async () => {
+test("a server with an untrusted certificate receives no password", async () => {
   const trusted = process.env["RESTIC_CACERT"];
   delete process.env["RESTIC_CACERT"];
   try {

@@ -293,7 +293,7 @@ test("a database that a person marked is emptied first, and keeps its mark", asy
   sql("scratch", "comment on database scratch is null");
 });
 
-test("two tests at once: one has it, the other is told", async () => {
+test("of two simultaneous tests one gets the database, and the other reports that it is in use", async () => {
   const both = await Promise.allSettled([testIt(), testIt()]);
   const refused = both.filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(1);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { escapeXml, xmlElements, xmlText, xmlTexts } from "./xml.ts";
 
-test("elements are found in their order, one inside the entries of a list too", () => {
+test("elements are found in order, including those inside the entries of a list", () => {
   const xml =
     "<L><Key>a</Key><Contents><Key>b &amp; c</Key></Contents><Contents><Key/></Contents><Key></Key></L>";
   expect(xmlElements(xml, "Contents")).toEqual(["<Key>b &amp; c</Key>", "<Key/>"]);
@@ -10,13 +10,13 @@ test("elements are found in their order, one inside the entries of a list too", 
   expect(xmlText(xml, "UploadId")).toBeNull();
 });
 
-test("what is escaped is read back, and a reference to no character stays as it is", () => {
+test("escaped text is read back, and a reference to no character stays unchanged", () => {
   const text = `<&">' é 𝄞`;
   expect(xmlText(`<E>${escapeXml(text)}</E>`, "E")).toBe(text);
   expect(xmlText("<E>&#x41;&#65;&apos;&#x110000;&copy;</E>", "E")).toBe("AA'&#x110000;&copy;");
 });
 
-test("a million elements that never end do not hold the process up", () => {
+test("a million unclosed elements do not block the process", () => {
   const started = process.cpuUsage();
   expect(xmlTexts("<Key>".repeat(1_000_000), "Key")).toEqual([]);
   // Searching again from each of these would take hours.

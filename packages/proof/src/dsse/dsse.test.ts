@@ -24,7 +24,7 @@ const VECTOR = {
 const hex64 = (decimal: string): Uint8Array => fromHex(BigInt(decimal).toString(16).padStart(64, "0"));
 
 describe("DSSE's own vector", () => {
-  it("has this pre-authentication encoding", () => {
+  it("has the published pre-authentication encoding", () => {
     const encoded = "DSSEv1 29 http://example.com/HelloWorld 11 hello world";
     expect(fromUtf8(pae(VECTOR.payloadType, utf8("hello world")))).toBe(encoded);
   });
@@ -63,7 +63,7 @@ describe("envelopes", async () => {
     }
   });
 
-  it("do not verify changed, or under another key, or with another keyid", async () => {
+  it("are refused if they were changed, or under another key or keyid", async () => {
     const [{ publicKey, sign }, other] = keys as [(typeof keys)[0], (typeof keys)[0]];
     const envelope = await signEnvelope({ ...input, keyid: sshFingerprint(publicKey), sign });
     const invalid = { code: "envelope_signature_invalid" };
@@ -78,7 +78,7 @@ describe("envelopes", async () => {
       });
   });
 
-  it("take either base64 alphabet, and a keyid that is not there", () => {
+  it("may use either base64 alphabet and may leave out the keyid", () => {
     const json = { payload: "-_8=", payloadType: "t", signatures: [{ sig: "+/8=" }] };
     const bytes = fromBase64("+/8=");
     expect(envelopeFromJson(json)).toEqual({ payload: bytes, payloadType: "t", keyid: "", signature: bytes });
@@ -108,7 +108,7 @@ describe("envelopes", async () => {
     expect(() => parseEnvelope(JSON.stringify(value))).toThrow(ProofError);
   });
 
-  it("refuses what is too large, and members that stand twice", () => {
+  it("refuses envelopes that are too large and duplicate members", () => {
     expect(() => parseEnvelope(" ".repeat(MAX_ENVELOPE_SIZE + 1))).toThrow(ProofError);
     expect(() => parseEnvelope(`{"payload":"YQ==",${JSON.stringify(good).slice(1)}`)).toThrow(ProofError);
   });

@@ -59,7 +59,7 @@ async function signed(
 
 const good = await signed(predicate);
 
-test("a signed event is what its leaf covers", () => {
+test("a signed event matches the leaf that covers it", () => {
   expect(requireEventLeaf(good.leaf, event, good.envelope)).toEqual(predicate);
 });
 

@@ -87,7 +87,7 @@ const summaryOf = (
 const sourceOf = ({ sources }: EvidenceSummary) => sources[0] ?? expect.unreachable();
 
 describe("the recovery point", () => {
-  it("is the longest time from a backup's beginning to the next one's end, up to the period's end", () => {
+  it("is the longest time from one backup's beginning to the next one's end, up to the period's end", () => {
     const summary = summaryOf(
       [
         [30, backup(29, 30)],
@@ -99,7 +99,7 @@ describe("the recovery point", () => {
     expect(sourceOf(summary).rpo).toEqual({ objective_s: 20 * 3600, achieved_s: 24 * 3600, met: false });
   });
 
-  it("counts from the period's beginning, or the source's, where there was no backup before", () => {
+  it("counts from the period's or the source's beginning if there was no earlier backup", () => {
     const receipts: [number, Statement][] = [[60, backup(60)]];
     expect(sourceOf(summaryOf(receipts)).rpo.achieved_s).toBe(36 * 3600);
     expect(sourceOf(summaryOf(receipts, { more: { created_at: at(58) } })).rpo).toMatchObject({
@@ -113,7 +113,7 @@ describe("the recovery point", () => {
     expect(sourceOf(summaryOf([[30, backup(30)]], { more })).rpo.achieved_s).toBe(10 * 3600);
   });
 
-  it("of a backup whose host's clock is ahead counts from when its receipt was recorded", () => {
+  it("counts from the recording of the receipt if the host's clock is ahead", () => {
     const ahead = backup(5000, 5001);
     expect(sourceOf(summaryOf([[30, ahead]], { before: backup(24) })).rpo).toMatchObject({
       achieved_s: 42 * 3600,
@@ -123,7 +123,7 @@ describe("the recovery point", () => {
     expect(sourceOf(summaryOf([[50, backup(48, 50)]], { before: ahead })).rpo.achieved_s).toBe(26 * 3600);
   });
 
-  it("is not met without any backup, where there is an objective", () => {
+  it("misses its objective if there is no backup", () => {
     expect(sourceOf(summaryOf([])).rpo).toMatchObject({ achieved_s: null, met: false });
     expect(sourceOf(summaryOf([], { more: { objectives: null } })).rpo.met).toBeNull();
   });
@@ -145,7 +145,7 @@ describe("proven at the end", () => {
     [40, of(backup(40), NEWEST)],
   ];
 
-  it("is a source whose newest backup has passed, and not one that an old backup's pass came after a failure of", () => {
+  it("is a source whose newest backup passed, and not one with a failure that only an older backup's pass followed", () => {
     const passed = sourceOf(summaryOf([...both, [41, tested("passed", 41, NEWEST)]]));
     expect(passed.proof).toEqual({ proven: true, because: null });
     const failed = summaryOf([...both, [41, tested("failed", 41, NEWEST)], [42, tested("passed", 42, OLD)]]);
@@ -157,7 +157,7 @@ describe("proven at the end", () => {
     expect(indexPage(failed, "a test")).toContain("a failed restore test stood");
   });
 
-  it("goes by the RPO, and knows nothing of backups that are not in the pack", () => {
+  it("depends on the RPO, and ignores backups that are not in the pack", () => {
     const old = [...both, [41, tested("passed", 41, OLD)]] as [number, Statement][];
     expect(sourceOf(summaryOf(old)).proof.because).toBe("newest_not_proven");
     expect(sourceOf(summaryOf(old, { more: { objectives: { rpo_s: 48 * 3600 } } })).proof.proven).toBe(true);
@@ -180,7 +180,7 @@ describe("the recovery time", () => {
     expect(summary.exceptions.items).toMatchObject([{ what: "restore_test_failed", id: "rcpt_31" }]);
   });
 
-  it("is not known without one that passed", () => {
+  it("is unknown if no restore test passed", () => {
     expect(sourceOf(summaryOf([[30, restoreTest("failed", phases)]])).rto).toMatchObject({
       achieved_s: null,
       met: null,
@@ -207,7 +207,7 @@ describe("a summary", () => {
     expect(not_proven.join()).toContain("200 missed runs have no entry of their own");
   });
 
-  it("does not have a source that came after the period", () => {
+  it("leaves out a source that was added after the period", () => {
     expect(summaryOf([], { more: { created_at: at(75) } }).sources).toEqual([]);
   });
 
@@ -221,7 +221,7 @@ describe("a summary", () => {
 });
 
 describe("the page", () => {
-  it("shows text as text, whatever it is", () => {
+  it("escapes every text", () => {
     const name = '<img src=x onerror="alert(1)">\u202egnp.exe&\u0000';
     const page = indexPage(summaryOf([], { more: { name, slug: "<script>" } }), "<b>");
     expect(page).not.toMatch(/<img|<script|<b>|\u202e/);
@@ -264,7 +264,7 @@ describe("formats", () => {
     },
   );
 
-  it("a manifest of this format may say more, one of another format cannot be told", () => {
+  it('a manifest of this format may have unknown members; the verdict on another format is "cannot tell"', () => {
     expect(parseManifest(manifest([{ ...one, more: 1 }])).files).toHaveLength(1);
     const later = fromUtf8(manifest([one])).replace("evidence/v1", "evidence/v2");
     expect(() => parseManifest(utf8(later))).toThrow(UnknownFormat);
@@ -281,7 +281,7 @@ describe("formats", () => {
     },
   );
 
-  it("runs read back, and nothing else does", () => {
+  it("a file of runs reads back, and other text is refused", () => {
     const runs = [run(1, "missed"), run(2, "waiting")];
     expect(parseRuns(utf8(formatRuns(runs)))).toEqual(runs);
     for (const text of ["{}\n", formatRuns(runs).trimEnd(), formatRuns(runs).replace("missed", "fine"), "\n"])
@@ -291,7 +291,7 @@ describe("formats", () => {
     ).toThrow(ProofError);
   });
 
-  it("a range of the log has all of its members", () => {
+  it("a log range with a missing member is refused", () => {
     const range = {
       v: 1,
       from_index: 0,
@@ -309,7 +309,7 @@ describe("formats", () => {
       );
   });
 
-  it("what the log signs of a pack is no checkpoint", () => {
+  it("the log's signed note about a pack cannot be read as a checkpoint", () => {
     expect(() => parseCheckpoint(manifestNoteText("log.test/org", "ab".repeat(32)))).toThrow(ProofError);
   });
 });

@@ -65,7 +65,7 @@ describe("canonical JSON", () => {
     expect(() => canonicalJson(value)).toThrow(ProofError);
   });
 
-  it("says the same value, and is its own canonical form", () => {
+  it("keeps the value and does not change when it is formatted again", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
         const text = canonicalJson(value);

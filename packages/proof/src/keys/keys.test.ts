@@ -56,7 +56,7 @@ describe("Ed25519", () => {
       expect(await verifySignature(key, fromHex(message), new Uint8Array(length))).toBe(false);
   });
 
-  it("takes a signature in one spelling only: S below the group's order (RFC 8032 section 5.1.7)", async () => {
+  it("accepts only one spelling of a signature: S below the group's order (RFC 8032 section 5.1.7)", async () => {
     const { publicKey, sign } = await ed25519Key(1);
     const message = utf8("a message");
     const signature = await sign(message);
@@ -85,7 +85,7 @@ describe("Ed25519", () => {
 });
 
 describe("ECDSA P-256", () => {
-  it("verifies DER signatures and nothing near them", async () => {
+  it("verifies DER signatures and refuses near misses", async () => {
     const { publicKey, sign } = await p256Key();
     const message = utf8("message");
     const der = await sign(message);
@@ -100,7 +100,7 @@ describe("ECDSA P-256", () => {
     }
   });
 
-  it("reads DER in one way only", () => {
+  it("accepts only one DER encoding of a signature", () => {
     expect(p256SignatureFromDer(fromHex("3006020101020102"))).toHaveLength(64);
     for (const bad of [
       "",
@@ -152,7 +152,7 @@ describe("ECDSA P-256", () => {
 });
 
 describe("key files", () => {
-  it("hold one key in three forms", async () => {
+  it("may hold a key in any of three forms", async () => {
     for (const { publicKey } of [await ed25519Key(7), await p256Key()]) {
       for (const text of [
         formatPublicKeyPem(publicKey),
@@ -166,7 +166,7 @@ describe("key files", () => {
     }
   });
 
-  it("are refused when they hold anything else", async () => {
+  it("are refused if they hold anything else", async () => {
     const { publicKey } = await ed25519Key(7);
     const pem = formatPublicKeyPem(publicKey);
     const ssh = formatSshLine(publicKey);

@@ -16,7 +16,7 @@ const leaf: Leaf = {
 };
 
 describe("a leaf", () => {
-  it("has these bytes, whatever the order of its fields", () => {
+  it("has the same bytes for any order of its fields", () => {
     const bytes =
       `{"actor_id":"agent_01jd3gqm3wey1s8p6x2n9d7v4c","body_sha256":"${"ab".repeat(32)}",` +
       `"id":"rcpt_01jd3gqq8zb14p1s0a5r2h0y8f","kind":"restore_test","org_id":"org_01jd3gqk7vfx0t6r4t9m2c8w5a",` +
@@ -29,12 +29,12 @@ describe("a leaf", () => {
     expect(parseLeaf(utf8(bytes))).toEqual(leaf);
   });
 
-  it("of an event has no signature, and may be the service's own", () => {
+  it("has no signature if it is an unsigned event, which may be the service's own", () => {
     const { signature: _signature, ...event } = { ...leaf, kind: "backup_missed", actor_id: "service" };
     expect(parseLeaf(formatLeaf(event))).toEqual(event);
   });
 
-  it("is refused with anything missing, of another type, or unknown", () => {
+  it("is refused if a member is missing, unknown or of another type", () => {
     for (const { path, value } of everyMemberRemoved(leaf)) {
       if (path !== "/signature") expect(() => leafFromJson(value), path).toThrow(ProofError);
     }
@@ -53,7 +53,7 @@ describe("a leaf", () => {
       );
   });
 
-  it("has one spelling", () => {
+  it("has only one spelling", () => {
     const text = fromUtf8(formatLeaf(leaf));
     for (const other of [
       ` ${text}`,
@@ -65,7 +65,7 @@ describe("a leaf", () => {
       expect(() => parseLeaf(utf8(other)), other).toThrow(ProofError);
   });
 
-  it("is not made larger than an entry bundle can hold", () => {
+  it("is refused if it is larger than an entry bundle can hold", () => {
     const largest = (65_535 - formatLeaf({ ...leaf, signature: "" }).length) & ~3;
     expect(formatLeaf({ ...leaf, signature: "A".repeat(largest) }).length).toBeLessThanOrEqual(65_535);
     expect(() => formatLeaf({ ...leaf, signature: "A".repeat(largest + 4) })).toThrow(ProofError);

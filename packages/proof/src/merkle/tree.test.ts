@@ -112,7 +112,7 @@ describe("the tree", () => {
     expect(nodes.size).toBe(perfect.reduce((sum, n) => sum + n));
   });
 
-  it("goes on appending from a clone without touching the original", () => {
+  it("appends to a clone without changing the original", () => {
     const original = edges[5] as CompactRange;
     const clone = original.clone();
     clone.append(leaf(5));
@@ -121,7 +121,7 @@ describe("the tree", () => {
     expect(clone.root()).toEqual(root(6));
   });
 
-  it("refuses a right edge of another number of hashes", () => {
+  it("refuses a right edge with the wrong number of hashes", () => {
     expect(() => CompactRange.from(3, [leaf(0)])).toThrow(ProofError);
     expect(() => CompactRange.from(1, [leaf(0).subarray(1)])).toThrow(ProofError);
   });

@@ -57,7 +57,7 @@ describe("published notes", () => {
     expect(await rejection(openNote(note, []))).toBe("note_signature_missing");
   });
 
-  it("are not opened by each other's keys, though the names were the same", async () => {
+  it("are not opened by another note's key of the same name", async () => {
     const other = noteVerifier("example.com/foo", "ed25519", parseVerifierKey(NEUMANN_KEY).publicKey);
     expect(await rejection(openNote(FOO_NOTE, [other]))).toBe("note_signature_missing");
   });
@@ -106,7 +106,7 @@ describe("malformed notes", () => {
     expect(() => parseNote(note)).toThrow(ProofError);
   });
 
-  it("have room for 16 signatures of post-quantum size, and a limit in bytes whatever they come as", () => {
+  it("have room for 16 post-quantum signatures, and the same limit in bytes for text and for bytes", () => {
     const lines = Array.from({ length: 16 }, (_, n) =>
       noteSignatureLine({ name: `log.example/${n}`, keyId: n }, new Uint8Array(5000)),
     );
@@ -120,7 +120,7 @@ describe("malformed notes", () => {
     for (const source of [tooWide, utf8(tooWide)]) expect(() => parseNote(source)).toThrow(/larger than/);
   });
 
-  it("but 64 signatures are read", () => {
+  it("do not include a note with 64 signatures", () => {
     expect(parseNote(`text\n\n${`${line}\n`.repeat(64)}`).signatures).toHaveLength(64);
   });
 });
@@ -143,7 +143,7 @@ describe("verifier keys", () => {
     expect(() => parseVerifierKey(text)).toThrow(ProofError);
   });
 
-  it("of one key differ by what it signs", async () => {
+  it("differ between the two kinds of signature of one key", async () => {
     const key = await ed25519Key(1);
     const plain = verifierOf(key, "log.example/a");
     const cosigner = verifierOf(key, "log.example/a", "cosignature/v1");
@@ -151,7 +151,7 @@ describe("verifier keys", () => {
     expect(parseVerifierKey(formatVerifierKey(cosigner))).toEqual(cosigner);
   });
 
-  it("refuse names that a note cannot carry", async () => {
+  it("refuse names that a note cannot contain", async () => {
     const { publicKey } = await ed25519Key(1);
     for (const name of ["", "a b", "a+b", "a\nb", "a\u2003b", "a\u0085b"])
       expect(() => noteVerifier(name, "ed25519", publicKey.bytes)).toThrow(ProofError);
@@ -190,7 +190,7 @@ describe("checkpoints", () => {
     expect(() => parseCheckpoint(text)).toThrow(ProofError);
   });
 
-  it("refuses to format what has more than one line, or no size", () => {
+  it("refuses to format an origin with several lines, or a malformed size", () => {
     for (const bad of [
       { origin: "a\nb" },
       { origin: "" },
@@ -216,13 +216,13 @@ describe("opening a checkpoint", async () => {
     cosignatureLine(witness, time, await witnessKey.sign(cosignatureMessage(time, over)));
   const witnessLine = await cosign(1679315147);
 
-  it("signs the lines of the specification's example", () => {
+  it("makes the signature lines of the specification's example", () => {
     expect(cosignatureMessage(1679315147, CHECKPOINT)).toEqual(
       utf8(`cosignature/v1\ntime 1679315147\n${CHECKPOINT}`),
     );
   });
 
-  it("gives what the log signed and when witnesses saw it", async () => {
+  it("returns the checkpoint and the times of its cosignatures", async () => {
     const note = formatNote(text, [logLine]) + witnessLine;
     const opened = await openCheckpoint(note, log, [witness]);
     expect(opened).toMatchObject({ origin: name, size: 1n, text });
@@ -236,7 +236,7 @@ describe("opening a checkpoint", async () => {
     );
   });
 
-  it("refuses a known signature that does not hold, whatever else holds", async () => {
+  it("refuses an invalid signature by a known key, even next to valid ones", async () => {
     for (const lines of [
       [logLine, await cosign(1679315147, text.replace("1", "2"))],
       [
@@ -265,7 +265,7 @@ describe("opening a checkpoint", async () => {
     expect(await rejection(openCheckpoint(note, log))).toBe("malformed_checkpoint");
   });
 
-  it("refuses times that are none", () => {
+  it("refuses malformed times", () => {
     for (const time of [-1, 0.5, 2 ** 53, NaN])
       expect(() => cosignatureMessage(time, text)).toThrow(ProofError);
   });

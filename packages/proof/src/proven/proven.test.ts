@@ -64,19 +64,19 @@ describe("a source is proven", () => {
     expect(judged(steps, now)).toBe(because);
   });
 
-  test("by one within the RPO that is set", () => {
+  test("by a test of a backup within its own RPO", () => {
     const steps: Step[] = [B1, [1, "passed", "b1"], B2];
     expect(judged(steps, 37, 48 * 3600)).toBeNull();
     expect(judged(steps, 25, 24 * 3600)).toBe("newest_not_proven");
   });
 
-  test("by a newer test of an older one within the RPO, where the newest one's test is too old", () => {
+  test("by a recent test of an older backup within the RPO if the newest backup's test is too old", () => {
     const steps: Step[] = [B1, B2, [25, "passed", "b2"], [170, "passed", "b1"]];
     expect(judged(steps, 200, 10 * 86_400)).toBeNull();
     expect(judged(steps, 200, 86_400)).toBe("newest_not_proven");
   });
 
-  test("by 36 hours and 7 days, where nothing is set", () => {
+  test("by the defaults of 36 hours and 7 days if nothing is set", () => {
     expect([DEFAULT_RPO_S * 1000, PROOF_AGE_S * 1000]).toEqual([1.5 * DAY, 7 * DAY]);
   });
 });

@@ -42,13 +42,13 @@ const cosignatures = ({ checks }: ReceiptVerdict): ReceiptCheck | undefined =>
   checks.find(({ id }) => id === "cosignatures");
 
 describe("cosignatures", () => {
-  it("are no question without a witness's key", async () => {
+  it("are not checked without a witness's key", async () => {
     const verdict = await verify(withLines(byFirst), {});
     expect(verdict.verdict).toBe("true");
     expect(cosignatures(verdict)).toBeUndefined();
   });
 
-  it("hold, and say who and when", async () => {
+  it("are valid, and show the witness and the time", async () => {
     const verdict = await verify(withLines(byFirst, bySecond), { witnessKeys: [FIRST, SECOND] });
     expect(verdict.verdict).toBe("true");
     expect(cosignatures(verdict)).toMatchObject({
@@ -84,7 +84,7 @@ describe("cosignatures", () => {
     );
   });
 
-  it("of another checkpoint, another time, by another key under that name, or cut short make it false", async () => {
+  it("make the receipt false if they are of another checkpoint, time or key, or are truncated", async () => {
     const plain = noteSignatureLine(FIRST, await first.sign(new TextEncoder().encode(text)));
     const [signed] = parseNote(`${text}\n${byFirst}`).signatures;
     if (signed === undefined) throw new Error("the line has a signature");
@@ -106,7 +106,7 @@ describe("cosignatures", () => {
     }
   });
 
-  it("every bit of one", async () => {
+  it("make the receipt false if any one bit is flipped", async () => {
     const [signed] = parseNote(`${text}\n${byFirst}`).signatures;
     if (signed === undefined) throw new Error("the line has a signature");
     for (let at = 0; at < signed.signature.length; at++) {
@@ -116,13 +116,13 @@ describe("cosignatures", () => {
     }
   });
 
-  it("are not in an envelope alone", async () => {
+  it("cannot be checked for an envelope without a bundle", async () => {
     const verdict = await verifyReceipt({ envelope, ...trusted, witnessKeys: [FIRST] });
     expect(verdict.verdict).toBe("cannot_tell");
     expect(cosignatures(verdict)?.detail).toContain("bundle");
   });
 
-  it("of a log's key are the asker's mistake", async () => {
+  it("cannot be checked with a log's key, which is a usage error", async () => {
     const asked = verify(withLines(byFirst), { witnessKeys: [trusted.logKey] });
     await expect(asked).rejects.toBeInstanceOf(ProofError);
     await expect(asked).rejects.toMatchObject({ code: "malformed_key" });

@@ -39,7 +39,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     free.some((open) => path.startsWith(open)) ||
     /^\/predicate\/cipher\/recipients\/\d$/.test(path);
 
-  it("needs every field that is not optional", () => {
+  it("is refused if a required field is missing", () => {
     for (const { path, value } of everyMemberRemoved(make())) {
       const paths = issuePaths(value);
       if (mayGo(path)) expect(paths, path).toEqual([]);
@@ -49,7 +49,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     }
   });
 
-  it("has no field of another type", () => {
+  it("is refused if a field has another type", () => {
     const isOpen = ({ path, how }: Change): boolean =>
       free.some((open) => path.startsWith(open)) ||
       (path === "/predicate/previous_receipt_sha256" && how === "made null");
@@ -60,14 +60,14 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     }
   });
 
-  it("has no unknown field, except where it is open", () => {
+  it("is refused with an unknown field, except where its shape is open", () => {
     const isOpen = (path: string): boolean =>
       path.startsWith("/predicate/source_metadata") || path === "/predicate/checks/0/observed";
     for (const { path, value } of everyObjectExtended(make()))
       expect(issuePaths(value), path).toEqual(isOpen(path) ? [] : [`${path}/extra`]);
   });
 
-  it("of a later version is read without the fields that are not known, and they are named", () => {
+  it("from a later version is read, and its unknown fields are named", () => {
     for (const { path, value } of everyObjectExtended(make())) {
       const read = readStatement(utf8(JSON.stringify(value)));
       expect(read.statement, path).toBeDefined();
@@ -82,7 +82,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     ]);
   });
 
-  it("of a later version with a type, digest or name that is not known is not false", () => {
+  it("from a later version is not false because of an unknown type, digest or name", () => {
     const { subject, predicate } = make();
     const [{ name, digest }] = subject;
     const read = (more: object): ReturnType<typeof readStatement> =>
@@ -106,7 +106,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     expect(read({ predicate: { ...predicate, org_id: "none", later: 1 } }).issues).toHaveLength(1);
   });
 
-  it("does not end before it begins, but where an older service recorded it", () => {
+  it("may end before it begins only if an older service recorded it", () => {
     const { predicate } = make();
     const reversed = {
       ...make(),
@@ -120,7 +120,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     expect(issuePaths(instant)).toEqual([]);
   });
 
-  it("is about the backup that its predicate names, and one only", () => {
+  it("must have its predicate's backup as its only subject", () => {
     const other = make();
     other.subject[0].name = "bkp_01jd3gqp7yc03q0r9z4q1g9x7f";
     expect(issuePaths(other)).toEqual(["/predicate/backup_id"]);
@@ -129,7 +129,7 @@ describe.each(statements)("a %s statement", (_kind, make) => {
     expect(issuePaths({ ...make(), subject: [] })).toEqual(["/subject"]);
   });
 
-  it("is of a known type", () => {
+  it("must be of a known type", () => {
     expect(issuePaths({ ...make(), predicateType: "https://attestore.dev/backup/v2" })).toEqual([
       "/predicateType",
     ]);
@@ -162,19 +162,19 @@ describe("a passed restore test", () => {
     return { ...statement, predicate: { ...statement.predicate, ...more } };
   };
 
-  it("has at least one check, and none that failed", () => {
+  it("needs at least one check, and none that failed", () => {
     const [check] = restoreTestStatement().predicate.checks;
     expect(issuePaths(withPredicate({ checks: [] }))).toEqual(["/predicate/result"]);
     expect(issuePaths(withPredicate({ checks: [failedCheck] }))).toEqual(["/predicate/result"]);
     expect(issuePaths(withPredicate({ checks: [check, failedCheck] }))).toEqual(["/predicate/result"]);
   });
 
-  it("may have failed with any checks or none", () => {
+  it("may be reported as failed with any checks or none", () => {
     for (const checks of [[], [failedCheck], restoreTestStatement().predicate.checks])
       expect(issuePaths(withPredicate({ result: "failed", checks }))).toEqual([]);
   });
 
-  it("cannot be said twice in one payload", () => {
+  it("cannot have its result twice in one payload", () => {
     const text = canonicalJson(withPredicate({ result: "failed" }));
     const twice = text.replace(`"result":"failed"`, `"result":"failed","result":"passed"`);
     expect(parseStatement(utf8(twice)).ok).toBe(false);

@@ -59,7 +59,7 @@ async function verdictOf(value: unknown): Promise<ReceiptVerdict> {
 }
 
 describe("a receipt of a later version", () => {
-  it("is true where it only says more, and the rest of its fields is named", async () => {
+  it("is true if it only adds fields, and the unknown fields are named", async () => {
     const { predicate, subject } = statement;
     const digest = { ...subject[0].digest, sha512: "ab".repeat(64) };
     const more = { ...statement, subject: [{ ...subject[0], digest }], predicate: { ...predicate, more: 1 } };
@@ -70,7 +70,7 @@ describe("a receipt of a later version", () => {
     );
   });
 
-  it("cannot be told where it says something else", async () => {
+  it('has the verdict "cannot tell" if it uses unknown types or names', async () => {
     const { subject } = statement;
     for (const other of [
       { predicateType: "https://attestore.dev/restore-test/v2" },
@@ -83,7 +83,7 @@ describe("a receipt of a later version", () => {
     }
   });
 
-  it("has members around it that are passed over", async () => {
+  it("may have unknown members around it, which are ignored", async () => {
     for (const { path, value } of everyObjectExtended(bundle))
       if (!path.startsWith("/leaf")) expect((await verifyBundle(value)).verdict, path).toBe("true");
   });
@@ -100,7 +100,7 @@ it("a receipt that ended before it began is false", async () => {
 });
 
 describe("a receipt's bundle", () => {
-  it("is true when everything holds", async () => {
+  it("is true if every check passes", async () => {
     const verdict = await verifyReceipt({ bundle: parseBundle(JSON.stringify(bundle)), ...trusted });
     expect(of(verdict, "held")).toEqual([
       "signature",
@@ -117,7 +117,7 @@ describe("a receipt's bundle", () => {
     for (const { title, detail } of verdict.checks) expect(title && detail).not.toBe("");
   });
 
-  it("is true of a backup, with an ECDSA key, alone in the log, at its start and at its end", async () => {
+  it("is true for a backup, for an ECDSA key, and for a leaf that is alone, first or last in the log", async () => {
     const hardware = await p256Key();
     const backup = backupStatement();
     const signed = await signStatement(backup, hardware);
@@ -133,7 +133,7 @@ describe("a receipt's bundle", () => {
     }
   });
 
-  it("is true about a restore test that failed: it is the receipt that is asked about", async () => {
+  it("is true for a failed restore test, because the verdict is about the receipt", async () => {
     const failing = restoreTestStatement();
     failing.predicate.result = "failed";
     const signed = await signStatement(failing, agent);
@@ -141,7 +141,7 @@ describe("a receipt's bundle", () => {
     expect(verdict).toMatchObject({ verdict: "true", statement: { predicate: { result: "failed" } } });
   });
 
-  it("cannot be told true without the agent's key, whatever the bundle says of itself", async () => {
+  it('is "cannot tell" without the agent\'s key, whatever key the bundle claims', async () => {
     const verdict = await verifyReceipt({ bundle, logKey });
     expect(verdict.verdict).toBe("cannot_tell");
     expect(verdict.statement).toBeUndefined();
@@ -156,7 +156,7 @@ describe("a receipt's bundle", () => {
     expect(claimed?.detail).toContain(sshFingerprint(agent.publicKey));
   });
 
-  it("cannot be told true without the log's key, unless the log is left out of the question", async () => {
+  it('is "cannot tell" without the log\'s key, unless the log is not asked about', async () => {
     const verdict = await verifyReceipt({ bundle, publicKey: agent.publicKey });
     expect(verdict.verdict).toBe("cannot_tell");
     expect(of(verdict, "not_checked")).toEqual(["ciphertext", "log_key", "checkpoint", "inclusion"]);
@@ -165,7 +165,7 @@ describe("a receipt's bundle", () => {
     );
   });
 
-  it("is false without the log's key too, when its proof does not even fit itself", async () => {
+  it("is false even without the log's key if its proof contradicts itself", async () => {
     const unproven = structuredClone(bundle);
     unproven.inclusion_proof.log_index = 4;
     const verdict = await verifyReceipt({ bundle: unproven, publicKey: agent.publicKey, requireLog: false });
@@ -175,7 +175,7 @@ describe("a receipt's bundle", () => {
 });
 
 describe("an envelope alone", () => {
-  it("is true by signature and statement, and says that the log was not checked", async () => {
+  it("is true by its signature and statement, and reports that the log was not checked", async () => {
     const verdict = await verifyReceipt({ envelope, publicKey: agent.publicKey });
     expect(verdict).toMatchObject({ verdict: "true", statement });
     expect(of(verdict, "not_checked")).toEqual(["ciphertext", "inclusion"]);
@@ -183,7 +183,7 @@ describe("an envelope alone", () => {
     expect(strict.verdict).toBe("cannot_tell");
   });
 
-  it("is told apart from a bundle by what is in it", () => {
+  it("is told apart from a bundle by its members", () => {
     expect(parseReceipt(formatEnvelope(envelope))).toEqual({ envelope });
     expect(parseReceipt(JSON.stringify(bundle))).toEqual({ bundle });
     for (const text of ["{}", "[]", "1", "null", `{"payload":""}`])
@@ -207,7 +207,7 @@ describe("an envelope alone", () => {
     expect(verdict.statement).toBeUndefined();
   });
 
-  it("cannot be told when the signed type is not in-toto's", async () => {
+  it('is "cannot tell" if the signed type is not in-toto\'s', async () => {
     const { signEnvelope } = await import("../dsse/sign.ts");
     const keyid = sshFingerprint(agent.publicKey);
     const other = await signEnvelope({
@@ -224,7 +224,7 @@ describe("an envelope alone", () => {
 });
 
 describe("one thing changed at a time", () => {
-  it("in the statement: the signature no longer holds, nor is it what the log holds", async () => {
+  it("in the statement breaks the signature and the match with the leaf", async () => {
     const statements = [statement, backupStatement()];
     let changes = 0;
     for (const original of statements) {
@@ -245,7 +245,7 @@ describe("one thing changed at a time", () => {
     expect(changes).toBeGreaterThan(300);
   });
 
-  it("in the statement, and signed again by the same agent: it is not what the log holds", async () => {
+  it("in the statement, signed again by the same agent, does not match the leaf", async () => {
     for (const { path, value } of everyValueChanged(statement)) {
       const again = await signPayload(utf8(canonicalJson(value)), agent);
       const json = JSON.parse(formatEnvelope(again)) as unknown;
@@ -331,7 +331,7 @@ describe("one thing changed at a time", () => {
     expect(of(verdict, "failed")).toEqual(failed);
   });
 
-  it("every bit of the signature", async () => {
+  it("in any bit of the signature makes the receipt false", async () => {
     for (let bit = 0; bit < 512; bit++) {
       const signature = envelope.signature.slice();
       signature[bit >> 3] = (signature[bit >> 3] ?? 0) ^ (1 << (bit & 7));
@@ -344,7 +344,7 @@ describe("one thing changed at a time", () => {
     }
   });
 
-  it("every hash of the proof, and the checkpoint's root and signature", async () => {
+  it("in any hash of the proof, or in the checkpoint's root or signature, makes the receipt false", async () => {
     for (let i = 0; i < bundle.inclusion_proof.hashes.length; i++) {
       const changed = structuredClone(bundle);
       const hash = hashFromHex(changed.inclusion_proof.hashes[i] ?? "");
@@ -385,7 +385,7 @@ describe("one thing changed at a time", () => {
     expect(of(wrongLog, "failed")).toEqual(["log_key", "checkpoint"]);
   });
 
-  it("anything at all in the bundle's JSON", async () => {
+  it("anywhere in the bundle's JSON never gives a true receipt", async () => {
     let refused = 0;
     for (const change of [
       ...everyValueChanged(bundle),
@@ -407,7 +407,7 @@ describe("one thing changed at a time", () => {
 });
 
 describe("what a dishonest service could try", () => {
-  it("a checkpoint of another org's log, properly signed", async () => {
+  it("a properly signed checkpoint of another organisation's log is refused", async () => {
     const name = `log.example.com/${ids.otherOrg}`;
     const foreign = await bundleOf({ statement, envelope, agent, log });
     const size = foreign.inclusion_proof.tree_size;
@@ -431,7 +431,7 @@ describe("what a dishonest service could try", () => {
     expect(of(await verifyBundle({ ...bundle, checkpoint: extended }), "failed")).toEqual(["checkpoint"]);
   });
 
-  it("keys and a log all of its own", async () => {
+  it("keys and a log of its own making are refused", async () => {
     const forged = await signStatement(statement, otherAgent);
     const made = await bundleOf({ statement, envelope: forged, agent: otherAgent, log: otherLog });
     const verdict = await verifyBundle(made);

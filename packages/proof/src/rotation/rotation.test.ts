@@ -24,7 +24,7 @@ const rotation = (before: TestKey, after: TestKey, at = AT): Promise<KeyRotation
   keyRotation(before, after, at);
 
 describe("a rotation", () => {
-  it("says what both keys signed, of either kind", async () => {
+  it("returns the statement that both keys signed, for both kinds of key", async () => {
     const next = await p256Key();
     const file = JSON.stringify({ v: 1, ...(await rotation(first, next)) });
     const said = await verifyKeyRotation(parseKeyRotation(file));
@@ -71,7 +71,7 @@ describe("a rotation", () => {
     await expect(made().then(verifyKeyRotation)).rejects.toMatchObject({ code });
   });
 
-  it("is refused with any member of its statement missing or of another type", async () => {
+  it("is refused if any member of its statement is missing or of another type", async () => {
     const statement = statementOf(first, second);
     for (const { value: changed, path, how } of [
       ...everyMemberRemoved(statement),
@@ -83,7 +83,7 @@ describe("a rotation", () => {
       ).rejects.toBeInstanceOf(ProofError);
   });
 
-  it("is read with members that a later version added, and of another version it cannot be told", async () => {
+  it('is read with unknown members, and is "cannot tell" in another version', async () => {
     const statement = statementOf(first, second);
     for (const { value: changed, path } of everyObjectExtended(statement)) {
       const made = await signedByBoth(changed, first, second);
@@ -101,7 +101,7 @@ describe("a rotation", () => {
     });
   });
 
-  it("is refused with any member of its file missing or of another type", async () => {
+  it("is refused if any member of its file is missing or of another type", async () => {
     const file = await rotation(first, second);
     for (const { value: changed, path, how } of [...everyMemberRemoved(file), ...everyTypeChanged(file)]) {
       // Without a keyid an envelope is one still, that names no key.
@@ -117,7 +117,7 @@ describe("the keys that a trusted one leads to", () => {
     keys.map(({ fingerprint, replacedAt }) => `${fingerprint} ${replacedAt}`);
   const LATER = "2026-12-21T12:00:00.000Z";
 
-  it("are those of its chain, from any of them, each until it was replaced", async () => {
+  it("are all keys of its chain, starting from any of them, each until it was replaced", async () => {
     const rotations = await Promise.all(
       [
         await rotation(second, third, LATER),
@@ -135,7 +135,7 @@ describe("the keys that a trusted one leads to", () => {
     expect(keysLedTo(first.publicKey, [])).toMatchObject([{ replacedAt: null }]);
   });
 
-  it("count for what ended before they were replaced", () => {
+  it("count for runs that ended before the key was replaced", () => {
     expect(countsAt({ replacedAt: null }, LATER)).toBe(true);
     expect(countsAt({ replacedAt: AT }, AT)).toBe(true);
     expect(countsAt({ replacedAt: AT }, "2026-11-21T12:00:00.001Z")).toBe(false);

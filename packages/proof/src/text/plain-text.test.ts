@@ -16,7 +16,7 @@ test.each([
   expect(plainLine(text)).toBe(plain);
 });
 
-test("whatever the text, a line holds nothing that a terminal obeys", () => {
+test("a line never contains a terminal control sequence", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(plainLine(text)).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);

@@ -59,7 +59,7 @@ describe("tile paths", () => {
     expect(() => parseTilePath(path)).toThrow(ProofError);
   });
 
-  it("refuses to name tiles that cannot be", () => {
+  it("refuses to name tiles that cannot exist", () => {
     for (const tile of [
       { level: 64, index: 0, width: 1 },
       { level: 0, index: -1, width: 1 },
@@ -71,7 +71,7 @@ describe("tile paths", () => {
 });
 
 describe("hashes in tiles", () => {
-  it("are as many as in the specification's examples", () => {
+  it("have the counts of the specification's examples", () => {
     const widths = (level: number, size: number): number[] => {
       const found: number[] = [];
       for (let index = 0; hashesInTile(level, index, size) > 0; index++)
@@ -87,7 +87,7 @@ describe("hashes in tiles", () => {
     expect(hashesInTile(7, 0, Number.MAX_SAFE_INTEGER)).toBe(0);
   });
 
-  it("give every node of a tree of 70,000 leaves that a proof asks for", () => {
+  it("give every node that a proof in a tree of 70,000 leaves needs", () => {
     const size = 70_000;
     const tiles = new Map<string, Hash[]>();
     const range = CompactRange.empty();
@@ -118,7 +118,7 @@ describe("hashes in tiles", () => {
     }
   });
 
-  it("are not read past the end of a tile", () => {
+  it("are never read past the end of a tile", () => {
     expect(() => nodeFromTile(new Uint8Array(32 * 3), { offset: 2, count: 2 })).toThrow(ProofError);
     expect(() => nodeFromTile(new Uint8Array(33), { offset: 0, count: 1 })).toThrow(ProofError);
   });
@@ -143,7 +143,7 @@ describe("entry bundles", () => {
     expect(() => encodeEntryBundle([new Uint8Array(65_536)])).toThrow(ProofError);
   });
 
-  it("refuse another number of entries, a cut and anything left over", () => {
+  it("refuse a wrong number of entries, truncation and trailing bytes", () => {
     const bundle = encodeEntryBundle([utf8("ab"), utf8("c")]);
     for (const count of [0, 1, 3]) expect(() => decodeEntryBundle(bundle, count)).toThrow(ProofError);
     for (let length = 0; length < bundle.length; length++)

@@ -20,7 +20,7 @@ function run(program: string, ...args: string[]): string {
 }
 
 describe("ssh-keygen", () => {
-  it("prints our fingerprints of our keys", async () => {
+  it("prints the same fingerprints as this package", async () => {
     for (const { publicKey } of [await ed25519Key(3), await p256Key()]) {
       const file = join(home, "ours.pub");
       writeFileSync(file, `${formatSshLine(publicKey)}\n`);
@@ -37,7 +37,7 @@ describe("ssh-keygen", () => {
 });
 
 describe("OpenSSL", () => {
-  it("writes the PEM that we write", async () => {
+  it("writes the same PEM as this package", async () => {
     for (const { publicKey } of [await ed25519Key(3), await p256Key()]) {
       const file = join(home, "key.pem");
       writeFileSync(file, formatPublicKeyPem(publicKey));

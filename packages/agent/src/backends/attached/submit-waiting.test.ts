@@ -128,7 +128,7 @@ it("sets aside what the service will never take, goes on, and reports it once", 
   expect((await waiting())[0]?.sequence).toBe(4);
 });
 
-it("sets aside after 30 days what the service does not take, and not before, nor while nobody looks at it", async () => {
+it("sets refused items aside after 30 days, not earlier, and not while the service is unavailable", async () => {
   const file = await sign();
   const age = (days: number): void => {
     const entry = JSON.parse(readFileSync(file.path, "utf8")) as WaitingReceipt;

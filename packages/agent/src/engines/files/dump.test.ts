@@ -169,7 +169,7 @@ it("sockets, which have no content, are left out of a backup", async () => {
   }
 });
 
-it("stops when it is told to", async () => {
+it("stops when it is aborted", async () => {
   writeFileSync(join(source, "large"), LARGE);
   const stop = new AbortController();
   const error = await failureOf(source, { signal: stop.signal, ...once(() => stop.abort()) });

@@ -224,7 +224,7 @@ it("a restore makes no devices: its sandbox is said to lack them, and the backup
   }
 });
 
-it("restores links that lead out as links, and nobody but us gets at what has special modes", async () => {
+it("restores links that lead outside as links, and gives nobody else access to files with special modes", async () => {
   const archive = archiveOf([
     ROOT,
     { name: "./out", type: "2", linkName: victim },

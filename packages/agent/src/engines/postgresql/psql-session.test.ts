@@ -26,7 +26,7 @@ async function sentBy(use: (session: PsqlSession) => Promise<unknown>): Promise<
   return sent;
 }
 
-test.each(HOSTILE)("psql is given no part of %j but its digits", async (text) => {
+test.each(HOSTILE)("psql receives only the digits of %j", async (text) => {
   expect(literal(text)).toMatch(/^[a-zA-Z0-9_.(),' -]+$/);
   const sent = await sentBy((session) => session.runForeign(`select count(*) from ${text}`));
   const backslashes = sent.split("\n").filter((line) => line.includes("\\"));
