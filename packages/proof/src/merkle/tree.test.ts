@@ -18,9 +18,9 @@ import { verifyInclusion } from "./verify-inclusion.ts";
 const LARGEST = typeof window === "undefined" ? 130 : 40;
 /**
  * Up to this size every bit of every proof is flipped; above it, one bit of every hash, a different
- * one each time.
+ * one each time. In a browser, up to where a proof has two hashes, on either side.
  */
-const EVERY_BIT_UP_TO = 9;
+const EVERY_BIT_UP_TO = typeof window === "undefined" ? 9 : 4;
 
 /** Every bit that an index here can have, one more, and the far ones of 64. */
 const INDEX_BITS = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n, 31n, 32n, 53n, 63n];
