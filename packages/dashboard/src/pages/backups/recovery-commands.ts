@@ -80,8 +80,8 @@ function postgresqlCommands(metadata: Record<string, unknown>): string {
 }
 
 /**
- * globals.sql is whatever the host put there: psql runs a `\\!` in it as a shell's command, unless `\\restrict` says that no such command is meant (in
- * psql since August 2025; an older one ends here).
+ * The host controls globals.sql, and psql runs a `\\!` in it as a shell command unless `\\restrict` forbids that (in psql since August 2025; an
+ * older psql stops here).
  */
 const WITHOUT_COMMANDS = [
   String.raw`psql --no-psqlrc --dbname=postgres --command='\restrict try' &&`,
@@ -118,8 +118,8 @@ function createDatabase(metadata: Record<string, unknown>, name: string): string
 }
 
 /**
- * libpq takes a name with `=`, or one that begins as a URI does, for a whole connection string: what is restored, and the person's password,
- * would go to a host that the backup's metadata name.
+ * libpq reads a name with `=`, or one that begins like a URI, as a whole connection string. The restored data and the person's password would
+ * then go to a host that the backup's metadata names.
  */
 function intoDatabase(name: string): string {
   if (!/=|:\/\//.test(name)) return quoted(name);
