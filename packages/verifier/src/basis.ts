@@ -1,16 +1,16 @@
 import type { KeySource } from "./pinned-key.ts";
 import { visible } from "./visible.ts";
 
-/** What a verdict rests on: whose keys, whose clock, who else saw the log. */
+/** What a verdict depends on: whose keys, whose clock, and who else saw the log. */
 export interface Basis {
   agent_keys: BasisKey[];
-  /** `null`: nobody gave it, and the one in the file is a claim. */
+  /** `null`: nobody gave the key, and the one in the file is only a claim. */
   log_key: { verifier_key: string | null; from: "given" | "claimed" };
   clock: BasisClock;
   witnesses: { name: string; at: string }[];
   /** How many witnesses `true` needs. */
   witnesses_required: number;
-  /** Of packs: whose word its events are. */
+  /** For packs: whose word its events are. */
   events?: BasisEvents;
 }
 
@@ -25,18 +25,20 @@ export interface BasisEvents {
 export interface BasisKey {
   fingerprint: string;
   agent_id: string | null;
-  /** `rotation`: a key that was given leads to it. `operator`: nobody gave it, so it is the operator's word. */
+  /**
+   * `rotation`: a given key leads to it. `operator`: nobody gave it, so it is the operator's word.
+   */
   from: KeySource["kind"] | "rotation" | "operator";
-  /** As it was named; of a rotation the key that leads to it. */
+  /** The name under which it was given; for a rotation, the key that leads to it. */
   where: string | null;
   /** How many of the receipts here it signed. */
   receipts: number;
 }
 
-/** Times of entries are always the service's word; witnesses say that the log was so by their own clocks. */
+/** Times of entries are always the service's word. Witnesses date the log by their own clocks. */
 export interface BasisClock {
   entries: "service";
-  /** RFC 3339: the earliest time by which a witness that was asked for saw the checkpoint. */
+  /** RFC 3339: the earliest time by which a requested witness saw the checkpoint. */
   witnessed_by: string | null;
 }
 
@@ -52,7 +54,7 @@ export function clockOf(witnesses: Basis["witnesses"]): BasisClock {
   return { entries: "service", witnessed_by: witnesses.map(({ at }) => at).toSorted()[0] ?? null };
 }
 
-/** The basis for people. */
+/** Formats the basis for people. */
 export function basisText({
   agent_keys,
   log_key,
@@ -80,7 +82,7 @@ export function basisText({
   ];
 }
 
-/** So many unsigned events of an agent are named to people. */
+/** How many of an agent's unsigned events the text report names. */
 const MAX_NAMED = 5;
 
 function eventsText({ signed, service, unsigned }: BasisEvents): string[] {

@@ -7,7 +7,10 @@ export type CannotTellCode =
   | "network"
   | "service_refused";
 
-/** What keeps the question from being answered: something missing on the asker's side, never a claim about a receipt. */
+/**
+ * Why the question cannot be answered: something is missing on the caller's side. It never accuses
+ * a receipt.
+ */
 export class CannotTell extends Error {
   readonly code: CannotTellCode;
 

@@ -1,7 +1,7 @@
 import { comparedContentText, type RestoreTestStatement, type Statement } from "@attestore/proof";
 import { brief, visible } from "./visible.ts";
 
-/** What a statement says, for people: one line, then one for each check. */
+/** Describes a statement for people: one line, then one line for each check. */
 export function describe(statement: Statement): string[] {
   const { source_id, agent_id, backup_id, finished_at } = statement.predicate;
   const where = `backup ${backup_id} of ${source_id}, by ${agent_id}, finished ${finished_at}`;

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { CannotTell } from "./cannot-tell.ts";
 
-/** A small file, or standard input for `-`. Throws CannotTell, also for more than `limit` bytes. */
+/**
+ * Reads a small file, or standard input for `-`. Throws CannotTell, also for more than `limit`
+ * bytes.
+ */
 export async function readSmallFile(path: string, limit: number): Promise<Uint8Array> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -18,7 +21,7 @@ export async function readSmallFile(path: string, limit: number): Promise<Uint8A
   return Buffer.concat(parts);
 }
 
-/** Hex SHA-256 of a file of any size, in constant memory. Throws CannotTell. */
+/** Returns the hex SHA-256 of a file of any size, in constant memory. Throws CannotTell. */
 export async function fileSha256(path: string): Promise<string> {
   const hash = createHash("sha256");
   for await (const part of open(path)) hash.update(part);

@@ -2,16 +2,25 @@ import { fromUtf8, isTypeId, parsePublicKeyFile, ProofError, sshFingerprint } fr
 import { CannotTell } from "./cannot-tell.ts";
 import type { KeySource, PinnedKey } from "./pinned-key.ts";
 
-/** Agents' keys from elsewhere than the operator; docs/formats.md has the format. */
+/**
+ * A list of agents' keys from a source other than the operator; docs/formats.md describes the
+ * format.
+ */
 export interface KeyList {
-  /** Null where the list does not say; one that an owner signed has to. */
+  /**
+   * The list's organisation; null if the list does not name one. A list signed by an owner must
+   * name it.
+   */
   orgId: string | null;
   keys: PinnedKey[];
 }
 
 const MAX_KEYS = 100_000;
 
-/** Throws CannotTell for a line that is none: a list that was half understood would be believed whole. */
+/**
+ * Parses a list of keys. Throws CannotTell for an invalid line: nobody should trust a list that was
+ * only half understood.
+ */
 export function parseKeyList(path: string, bytes: Uint8Array, source: KeySource): KeyList {
   const list: KeyList = { orgId: null, keys: [] };
   for (const [n, line] of textOf(path, bytes).split("\n").entries()) {
@@ -39,7 +48,10 @@ export function parseKeyList(path: string, bytes: Uint8Array, source: KeySource)
   return list;
 }
 
-/** `ssh-ed25519 AAAA…` or the wire form's base64, then words: an agent's id, `since=` a date, or anything for people. */
+/**
+ * Parses `ssh-ed25519 AAAA…` or the wire form's base64, then words: an agent's id, `since=` a date,
+ * or any comment.
+ */
 function parseLine(first: string, words: string[], source: KeySource): PinnedKey {
   const isSsh = /^(ssh-|ecdsa-)/.test(first);
   const publicKey = parsePublicKeyFile(isSsh ? `${first} ${words[0] ?? ""}` : first);

@@ -1,10 +1,14 @@
 import { plainLine } from "@attestore/proof/plain-text";
 import { run } from "./run.ts";
 
-// Until there is an answer: a program that waits for what never comes ends by itself, and Node calls that 0.
+// The exit code until there is an answer. A program that waits forever on nothing ends by itself,
+// and Node would exit with 0.
 process.exitCode = 2;
 
-/** 1 means that a receipt is false, which is what Node ends with too when a program breaks. */
+/**
+ * 1 means that a receipt is false, but it is also Node's exit code for a crash. So a crash exits
+ * with another code.
+ */
 function cannotTell(error: unknown): void {
   process.stderr.write(
     `attestore-verify: ${plainLine(error instanceof Error ? error.message : String(error))}\n`,
@@ -13,10 +17,10 @@ function cannotTell(error: unknown): void {
 }
 
 process.on("uncaughtException", cannotTell);
-// Whoever reads the report may stop reading (`| head`): that changes nothing about the answer.
+// The report's reader may stop early (`| head`). That does not change the answer.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") cannotTell(error);
 });
 
-// No `await`: a single executable's program is a CommonJS module.
+// No `await`: a single executable runs a CommonJS module.
 void run(process.argv.slice(2)).then((code) => (process.exitCode = code), cannotTell);

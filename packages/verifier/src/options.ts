@@ -2,15 +2,15 @@ import { parseArgs } from "node:util";
 import { CannotTell } from "./cannot-tell.ts";
 
 export interface Options {
-  /** Files, `-`, or with `prove` receipt ids. */
+  /** Files or `-`; with `prove` also receipt ids. */
   receipts: string[];
-  /** Agents' keys, a file each. */
+  /** Files of agents' keys, one key each. */
   keys: string[];
-  /** A file of agents' keys, a line each. */
+  /** A file of agents' keys, one per line. */
   keyList: string | undefined;
-  /** Signs the list of keys. */
+  /** The key that signs the list of keys. */
   ownerKey: string | undefined;
-  /** Files, each of a change of the agent's signing key. */
+  /** Files that each hold a rotation of the agent's signing key. */
   rotations: string[];
   logKey: string | undefined;
   witnessKeys: string[];
@@ -21,7 +21,7 @@ export interface Options {
   ca: string | undefined;
   json: boolean;
   expectPassed: boolean;
-  /** Undefined: as each file's kind has it. */
+  /** Undefined: the default for each kind of file. */
   requireLog: boolean | undefined;
   help: boolean;
   version: boolean;
@@ -45,7 +45,7 @@ const OPTIONS = {
   version: { type: "boolean" },
 } as const;
 
-/** Throws CannotTell with code `usage`. */
+/** Parses the command line. Throws CannotTell with code `usage`. */
 export function parseOptions(args: string[]): Options {
   const { values, positionals } = parse(args);
   const options: Options = {
@@ -110,7 +110,10 @@ function parse(args: string[]): Parsed {
   }
 }
 
-/** Two keys of which one silently wins would answer a question that nobody asked. */
+/**
+ * Refuses an option given twice: if one of two keys silently won, the answer would be to another
+ * question.
+ */
 function once(name: string, values: string[] | undefined): string | undefined {
   if (values && values.length > 1) throw usage(`--${name} was given ${values.length} times`);
   if (values?.[0] === "") throw usage(`--${name} is empty`);
@@ -129,7 +132,10 @@ const NOT_OF_PACKS = {
   requireLog: "--[no-]require-log",
 } as const;
 
-/** Throws for options that say nothing about packs: one that silently did nothing would be believed. */
+/**
+ * Throws for options that do not apply to packs: a user would believe that an ignored option had
+ * worked.
+ */
 export function requireOptionsOfPacks(options: Options): void {
   if (options.rotations.length > 0)
     throw usage("--rotation applies to receipts only: an evidence pack has its agents' rotations in its log");

@@ -3,7 +3,7 @@ import type { Statement } from "@attestore/proof";
 
 export type Verdict = "true" | "false" | "cannot_tell";
 
-/** One line of the answer about a receipt; `hint` is the option that would have it checked. */
+/** One line of the answer about a receipt. `hint` is the option that enables the check. */
 export interface CheckedLine {
   id: string;
   title: string;
@@ -14,35 +14,35 @@ export interface CheckedLine {
 
 /** The answer about one receipt. */
 export interface Outcome {
-  /** As it was named. */
+  /** The name under which it was given. */
   receipt: string;
   verdict: Verdict;
-  /** Only when the agent's signature over it holds. */
+  /** Set only if the agent's signature over it is valid. */
   statement: Statement | null;
   checks: CheckedLine[];
-  /** What the verdict rests on; null where nothing could be checked. */
+  /** What the verdict depends on; null if nothing could be checked. */
   basis: Basis | null;
-  /** Why nothing could be checked, or what the file is not. */
+  /** Why nothing could be checked, or why the file is not a receipt. */
   error: { code: string; message: string } | null;
 }
 
 export type Expectation = "met" | "not_met" | "cannot_tell";
 
-/** The answer about all of them. */
+/** The answer about all receipts. */
 export interface Answer {
   verdict: Verdict;
-  /** Null unless asked for. */
+  /** Null unless requested. */
   expectPassed: Expectation | null;
   outcomes: Outcome[];
 }
 
-/** False over cannot tell over true. */
+/** `false` takes precedence over `cannot_tell`, and that over `true`. */
 export function worst(verdicts: readonly Verdict[]): Verdict {
   if (verdicts.includes("false")) return "false";
   return verdicts.length === 0 || verdicts.includes("cannot_tell") ? "cannot_tell" : "true";
 }
 
-/** Of the receipts that are true: every restore test passed, and there is one. */
+/** For the true receipts: whether there is a restore test and every one passed. */
 export function expectation(outcomes: readonly Outcome[]): Expectation {
   const results = outcomes.flatMap(({ verdict, statement }) =>
     verdict === "true" && statement && "result" in statement.predicate ? [statement.predicate.result] : [],

@@ -1,20 +1,22 @@
 import type { PublicKey } from "@attestore/proof";
 
-/** Where whoever asks has a key from. None of them is the operator, as far as they are right. */
+/** Where the caller has a key from. None of these is the operator, if the caller is right. */
 export interface KeySource {
-  /** `file`: by --key. `list`: by --keys. `signed_list`: by --keys, which an owner signed (--owner-key). */
+  /**
+   * `file`: --key. `list`: --keys. `signed_list`: --keys with an owner's signature (--owner-key).
+   */
   kind: "file" | "list" | "signed_list";
-  /** As it was named. */
+  /** The name under which it was given. */
   where: string;
 }
 
-/** An agent's key that whoever asks gave. */
+/** An agent's key that the caller gave. */
 export interface PinnedKey {
   publicKey: PublicKey;
   fingerprint: string;
-  /** The one agent that it is of; null for any. */
+  /** The one agent that the key belongs to; null for any agent. */
   agentId: string | null;
-  /** RFC 3339: no pack that ends before has it. Null: it should be in every one. */
+  /** RFC 3339: packs that end before this do not contain the key. Null: every pack should. */
   since: string | null;
   source: KeySource;
 }

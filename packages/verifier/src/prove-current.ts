@@ -27,7 +27,7 @@ const TITLES = {
 } as const;
 type Id = keyof typeof TITLES;
 
-/** For a bundle whose own proof holds: whether the log as the service shows it today still says the same. */
+/** Checks whether the service's log still contains a bundle whose own proof is valid. */
 export async function proveCurrent(
   service: Service,
   bundle: ReceiptBundle,
@@ -77,7 +77,7 @@ export async function proveCurrent(
   ];
 }
 
-/** Only which tree to ask about; the checkpoint that comes with the proof says what is true of it. */
+/** Chooses only which tree to ask about. The checkpoint in the proof decides what is true. */
 async function headSize(service: Service): Promise<number> {
   const head = await get(service, "/v1/log/head");
   try {
@@ -90,7 +90,7 @@ async function headSize(service: Service): Promise<number> {
     )
       return Number(value["tree_size"]);
   } catch {
-    // Answered below, as any other answer without a size.
+    // Treated below like any other answer without a size.
   }
   throw new CannotTell("service_refused", `${service.url.host} did not answer with a log's head`);
 }

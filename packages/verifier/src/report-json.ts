@@ -2,7 +2,7 @@ import { receiptKind } from "@attestore/proof";
 import { type Answer, exitCode } from "./outcome.ts";
 import { visibleJson } from "./visible.ts";
 
-/** The answer for programs; docs/verify.md describes it. */
+/** Formats the answer for programs; docs/verify.md describes it. */
 export function reportJson(answer: Answer): string {
   const receipts = answer.outcomes.map(({ receipt, verdict, statement, checks, basis, error }) => ({
     receipt,

@@ -5,7 +5,7 @@ import type { Answer, CheckedLine, Outcome, Verdict } from "./outcome.ts";
 import { visible } from "./visible.ts";
 
 type Style = Parameters<typeof styleText>[0];
-/** Colours a word, or does not. */
+/** Colours a word, or returns it unchanged. */
 export type Paint = (style: Style, text: string) => string;
 
 export const VERDICTS: Record<Verdict, [string, Style]> = {
@@ -20,7 +20,10 @@ const RESULTS: Record<CheckedLine["result"], [string, Style]> = {
   not_checked: ["not checked", "yellow"],
 };
 
-/** The answer for people: a paragraph a receipt. Everything in it that came out of a file is made visible. */
+/**
+ * Formats the answer for people, one paragraph for each receipt. Control characters from files are
+ * escaped.
+ */
 export function reportText(answer: Answer, paint: Paint): string {
   const paragraphs = answer.outcomes.map((outcome) => paragraph(outcome, paint));
   return `${[...paragraphs, ...closing(answer, paint)].join("\n\n")}\n`;

@@ -10,14 +10,15 @@ import {
 import type { CheckedLine } from "./outcome.ts";
 import type { PinnedKey } from "./pinned-key.ts";
 
-/** The key that a receipt is held against, and the one that whoever asks gave and that leads to it. */
+/** The key that verifies a receipt, and the given key that leads to it. */
 export interface ChosenKey extends TrustedKey {
   pinned: PinnedKey;
 }
 
 /**
- * The key to hold a receipt against: of those that were given and that rotations lead to from one of them, the one that its envelope names;
- * else the first one. What it names is not signed, and only ever chooses among keys that are trusted. Null where none was given.
+ * Chooses the key that verifies a receipt: the one that its envelope names, among the given keys
+ * and those that rotations lead to; otherwise the first one. The name is not signed, but it only
+ * chooses among trusted keys. Null if no key was given.
  */
 export function keyFor(
   receipt: Receipt,
@@ -28,7 +29,7 @@ export function keyFor(
   for (const isNamed of [true, false])
     for (const each of pinned) {
       const wanted = isNamed ? keyid : each.fingerprint;
-      // Of thousands of keys only those that rotations are of lead anywhere.
+      // Of thousands of keys, only those in a rotation lead to another.
       if (rotations.length === 0 && each.fingerprint !== wanted) continue;
       const key = keysLedTo(each.publicKey, rotations).find(({ fingerprint }) => fingerprint === wanted);
       if (key !== undefined) return { ...key, pinned: each };
@@ -36,7 +37,10 @@ export function keyFor(
   return null;
 }
 
-/** That a key which was given as one agent's signed for that agent. Null where it was given for any. */
+/**
+ * Checks that a key given for one agent signed for that agent. Null if the key was given for any
+ * agent.
+ */
 export function agentLine({ pinned }: ChosenKey, { predicate }: Statement): CheckedLine | null {
   const { agentId, source } = pinned;
   if (agentId === null) return null;
@@ -52,7 +56,7 @@ export function agentLine({ pinned }: ChosenKey, { predicate }: Statement): Chec
   };
 }
 
-/** Whether a receipt that is true under the key may have been signed with it: in its time, by the agent whose rotations they are. */
+/** Whether a valid receipt was signed by the right agent while the key was in use. */
 export function rotationLine(
   { publicKey, fingerprint, replacedAt }: TrustedKey,
   rotations: readonly KeyRotation[],

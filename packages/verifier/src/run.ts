@@ -15,7 +15,10 @@ import { readLogKey, readPinnedKeys, readRotation, readWitnessKey } from "./trus
 import { type Evidence, verifyOne } from "./verify-one.ts";
 import { visible } from "./visible.ts";
 
-/** The whole program; returns its exit code. 1 means that a receipt is false, so nothing else may end in it. */
+/**
+ * Runs the program and returns its exit code. 1 means that a receipt is false, so no other outcome
+ * may return 1.
+ */
 export async function run(args: string[]): Promise<0 | 1 | 2> {
   try {
     const options = parseOptions(args);

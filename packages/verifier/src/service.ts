@@ -1,20 +1,21 @@
 import { request } from "node:https";
 import { CannotTell } from "./cannot-tell.ts";
 
-/** A service to ask for proofs. Its answers are foreign bytes. */
+/** A service that is asked for proofs. Its answers are not trusted. */
 export interface Service {
   url: URL;
   token: string;
-  /** PEM to trust instead of Node's authorities. */
+  /** PEM of the authority to trust in place of Node's. */
   ca?: string | undefined;
 }
 
 const MAX_ANSWER = 1024 * 1024;
 const TIMEOUT_MS = 30_000;
 
-/** GET of a path below the service's address. Throws CannotTell for anything but 200. */
+/** Requests a path below the service's address. Throws CannotTell for anything but 200. */
 export async function get({ url, token, ca }: Service, path: string): Promise<Uint8Array> {
-  // Not resolved against the address: after another slash a path would name a host.
+  // Appended rather than resolved against the address: a path with a second slash would name a
+  // host.
   const target = new URL(`${url.origin}${url.pathname.replace(/\/+$/, "")}${path}`);
   const { status, body } = await fetchBytes(target, token, ca);
   if (status === 200) return body;
@@ -58,7 +59,7 @@ function fetchBytes(
       },
     );
     outgoing.on("error", fail);
-    // For Node this is no response: nothing else would be heard of it.
+    // Node emits only `upgrade` for a protocol switch; without this the request would hang.
     outgoing.on("upgrade", (_answer, socket) => {
       socket.destroy();
       fail(new Error("it answered in another protocol"));
@@ -67,7 +68,7 @@ function fetchBytes(
   });
 }
 
-/** The service's error code, if it sent one of its form. */
+/** Returns the service's error code if the answer has its error format. */
 function explanation(body: Uint8Array): string {
   const code = /"error"\s*:\s*"([a-z_]{1,40})"/.exec(Buffer.from(body).toString("latin1"))?.[1];
   return code === undefined ? "" : ` (${code})`;

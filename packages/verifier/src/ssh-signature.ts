@@ -12,7 +12,10 @@ import {
 } from "@attestore/proof";
 import { CannotTell } from "./cannot-tell.ts";
 
-/** What an owner's `ssh-keygen -Y sign -n` takes: a signature for one purpose counts for no other. */
+/**
+ * The namespace for `ssh-keygen -Y sign -n`: a signature for one purpose does not count for
+ * another.
+ */
 export const KEY_LIST_NAMESPACE = "attestore-keys";
 
 const MAGIC = utf8("SSHSIG");
@@ -20,8 +23,8 @@ const ARMOR = /^-----BEGIN SSH SIGNATURE-----\r?\n([A-Za-z0-9+/=\r\n]+)\r?\n----
 const HASHES = ["sha256", "sha512"];
 
 /**
- * Requires an OpenSSH signature (PROTOCOL.sshsig) by this Ed25519 key over the bytes, for lists of keys. Throws CannotTell: a list that
- * nobody signed says nothing, and no receipt is false by it.
+ * Requires an OpenSSH signature (PROTOCOL.sshsig) by this Ed25519 key over a list of keys. Throws
+ * CannotTell: an unsigned list says nothing, so it makes no receipt false.
  */
 export async function requireSshSignature(
   path: string,

@@ -22,7 +22,7 @@ const MAX_KEY_FILE = 16 * 1024;
 
 const MAX_KEY_LIST = 16 * 1024 * 1024;
 
-/** All agents' keys that were given, and the organisation that their list is of. Throws CannotTell. */
+/** Reads all given agents' keys, and the organisation of their list. Throws CannotTell. */
 export async function readPinnedKeys({
   keys,
   keyList,
@@ -54,13 +54,13 @@ export async function readPinnedKeys({
   return { orgId: list.orgId, keys: [...single, ...list.keys] };
 }
 
-/** The agent's key from a file. Throws CannotTell. */
+/** Reads an agent's key from a file. Throws CannotTell. */
 async function readPublicKey(path: string): Promise<PublicKey> {
   const bytes = await readSmallFile(path, MAX_KEY_FILE);
   return asKey(path, () => parsePublicKeyFile(fromUtf8(bytes)));
 }
 
-/** A change of a signing key, both keys' signatures over it verified. Throws CannotTell. */
+/** Reads a key rotation and verifies both keys' signatures over it. Throws CannotTell. */
 export async function readRotation(path: string): Promise<KeyRotation> {
   const bytes = await readSmallFile(path, MAX_KEY_ROTATION_SIZE);
   try {
@@ -71,15 +71,15 @@ export async function readRotation(path: string): Promise<KeyRotation> {
   }
 }
 
-/** The log's key: the text itself, or a file that holds it. Throws CannotTell. */
+/** Reads the log's key: the text itself, or a file that holds it. Throws CannotTell. */
 export async function readLogKey(textOrPath: string): Promise<NoteVerifier> {
   const key = await readVerifierKey("--log-key", textOrPath);
-  // A log signs the text of its checkpoints; a witness's key (cosignature/v1) is another thing.
+  // A log's key signs checkpoint texts. A witness's key (cosignature/v1) cannot be used as one.
   if (key.algorithm === "ed25519") return key;
   throw new CannotTell("key_unreadable", `${textOrPath}: this is a cosigner's key, not a log's`);
 }
 
-/** A witness's key, likewise. Throws CannotTell. */
+/** Reads a witness's key: the text itself, or a file that holds it. Throws CannotTell. */
 export async function readWitnessKey(textOrPath: string): Promise<NoteVerifier> {
   const key = await readVerifierKey("--witness-key", textOrPath);
   if (key.algorithm === "cosignature/v1") return key;

@@ -22,11 +22,11 @@ import { notProven, proveCurrent } from "./prove-current.ts";
 import { agentLine, type ChosenKey, keyFor, rotationLine } from "./rotated-key.ts";
 import { get, type Service } from "./service.ts";
 
-/** What the asker trusts and has. */
+/** What the caller trusts and has. */
 export interface Evidence {
-  /** Agents' keys, and the organisation that a list of them is of. */
+  /** Agents' keys, and the organisation of their list. */
   pinned: KeyList;
-  /** Each verified, none trusted by itself. */
+  /** Verified rotations. None is trusted by itself. */
   rotations: readonly KeyRotation[];
   logKey: NoteVerifier | undefined;
   witnessKeys: readonly NoteVerifier[];
@@ -36,7 +36,7 @@ export interface Evidence {
   service: Service | undefined;
 }
 
-/** Never throws over a receipt, a file or a service. */
+/** Verifies one receipt. Never throws over a receipt, a file or a service. */
 export async function verifyOne(name: string, evidence: Evidence): Promise<Outcome> {
   try {
     return await verify(name, evidence);
@@ -61,7 +61,10 @@ const UNREADABLE: readonly string[] = [
   "unknown_version",
 ];
 
-/** A file that is no receipt at all says nothing about one; a receipt that is malformed is not a true one. Of a later version nobody can tell. */
+/**
+ * A file that is not a receipt gives `cannot_tell`, and so does a receipt of a later version. A
+ * malformed receipt is false.
+ */
 function isUnreadable(error: CannotTell | ProofError): boolean {
   return error instanceof CannotTell || UNREADABLE.includes(error.code);
 }
@@ -118,7 +121,7 @@ async function verify(name: string, evidence: Evidence): Promise<Outcome> {
   }
 }
 
-/** A list of one organisation's keys says nothing of another's receipts. */
+/** A list of one organisation's keys does not apply to another's receipts. */
 function orgLine({ orgId }: KeyList, { predicate }: Statement): CheckedLine | null {
   if (orgId === null || orgId === predicate.org_id) return null;
   const detail = `the list of keys belongs to ${orgId}, but the receipt to ${predicate.org_id}`;
@@ -163,13 +166,13 @@ async function basisOf(
   };
 }
 
-/** The checklist says what is wrong with the note. */
+/** The checklist reports what is wrong with the note. */
 function ignoreMalformed(error: unknown): { seen: [] } {
   if (error instanceof ProofError && error.code !== "malformed_key") return { seen: [] };
   throw error;
 }
 
-/** A true receipt is not an answer to a question about another. */
+/** Another receipt, even a true one, does not answer the question. */
 function requireAskedFor(name: string, receipt: Receipt, byId: boolean): void {
   if (byId && (!("bundle" in receipt) || receipt.bundle.leaf.id !== name))
     throw new CannotTell("service_refused", `the service's answer is not the bundle of ${name}`);

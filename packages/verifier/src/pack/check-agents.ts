@@ -11,17 +11,18 @@ import type { GivenKeys } from "./given-keys.ts";
 import type { PackFiles } from "./pack-files.ts";
 import type { KnownAgent } from "./read-agents.ts";
 
-/** Where in the log each agent came and went, and each key after its first came into use. */
+/** Where in the log each agent was attached and revoked, and where each later key came into use. */
 export interface AgentTimes {
   attachedAt: Map<string, number>;
   revokedAt: Map<string, number>;
-  /** By its fingerprint. */
+  /** By fingerprint. */
   inUseFrom: Map<string, number>;
 }
 
 /**
- * That keys and times are those which the log tells of: `agent_attached` has the first key's fingerprint, in each `agent_key_rotated`
- * the key before vouches for the next, `agent_revoked` ends the last.
+ * Checks keys and times against the log: `agent_attached` has the first key's fingerprint, each
+ * `agent_key_rotated` shows the previous key vouching for the next, and `agent_revoked` ends the
+ * last one.
  */
 export async function checkAgents(
   files: PackFiles,
@@ -35,7 +36,7 @@ export async function checkAgents(
     const id = event.detail["agent_id"];
     if (typeof id !== "string") continue;
     if (leaf.kind === "agent_attached") times.attachedAt.set(id, inclusion_proof.log_index);
-    // Once: a second one would put another key in the place of the first.
+    // Only the first: a second one would replace the first key.
     if (leaf.kind === "agent_attached" && agents.get(id)?.attached_event_id !== leaf.id)
       findings.fail("agents", `${id} was attached by ${leaf.id}, but agents.json does not say so`);
     if (leaf.kind === "agent_revoked") times.revokedAt.set(id, inclusion_proof.log_index);
@@ -91,7 +92,7 @@ function namesRotation(agent: KnownAgent | undefined, eventId: string): boolean 
   return agent?.earlier_keys.some(({ rotated_event_id }) => rotated_event_id === eventId) ?? false;
 }
 
-/** Each key but the first has its place from the one before, and both signed that. */
+/** Checks that each later key was introduced by the one before, with both keys' signatures. */
 async function requireRotations(
   files: PackFiles,
   findings: Findings,

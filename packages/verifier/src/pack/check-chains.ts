@@ -17,7 +17,10 @@ import type { PackFiles } from "./pack-files.ts";
 const MAX_PREDECESSOR = 128 * 1024;
 const FILE = /^predecessors\/((?:rcpt|evt)_[0-9a-z]+)\.json$/;
 
-/** What the leaves in predecessors/ cover: receipts and signed events from before the pack, of which it shows only that the log has them. */
+/**
+ * What the leaves in predecessors/ cover: receipts and signed events from before the pack, which
+ * only proves that the log has them.
+ */
 export async function readPredecessors(files: PackFiles, log: PackLog): Promise<Set<string>> {
   const bodies = new Set<string>();
   for (const path of files.paths()) {
@@ -49,16 +52,17 @@ function refuse(why: string): never {
   throw new ProofError("malformed_evidence", why);
 }
 
-/** A receipt or an event that follows on one which neither the pack nor another one beside it has. */
+/** A receipt or event whose predecessor is missing from this pack and from the others given. */
 export interface ChainGap {
   id: string;
   agentId: string;
 }
 
 /**
- * Each receipt and signed event names the one that its agent signed before, by its SHA-256; `known` are those that the log is shown to have. One that was
- * signed and never reached the log shows as a predecessor that nobody has: the service may have refused it, or the agent lost it. Also
- * that nobody signed before they came or after they were revoked.
+ * Checks the chains: each receipt and signed event names its agent's previous one by SHA-256.
+ * `known` are those that are proven to be in the log. If something was signed and never logged, its
+ * successor has a missing predecessor: the service may have refused it, or the agent lost it. Also
+ * checks that nobody signed before being attached or after being revoked.
  */
 export function checkChains(
   findings: Findings,

@@ -8,19 +8,22 @@ import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 import { checkUnsigned } from "./unsigned-events.ts";
 
-/** Signatures are checked in the thread pool. */
+/** How many signatures are checked at once in the thread pool. */
 const AT_ONCE = 32;
 
 export interface CheckedEntries extends CheckedEvents {
-  /** In the order of the log. */
+  /** In log order. */
   receipts: CheckedReceipt[];
-  /** Of the events, the ids that are from outside the range of bodies. */
+  /** Ids of the events from outside the range of bodies. */
   otherEvents: Set<string>;
-  /** Receipts of a version that is not known here: nothing could be counted with them. */
+  /** Receipts of an unknown version, which cannot be counted. */
   unread: string[];
 }
 
-/** All receipts and events: each by itself, and that each leaf of the period has its own. What does not hold is not in the result. */
+/**
+ * Checks every receipt and event by itself, and that each leaf of the period has its body. The
+ * result contains only what is valid.
+ */
 export async function checkEntries(
   files: PackFiles,
   findings: Findings,
@@ -86,7 +89,10 @@ function requireComplete(
       findings.fail("complete", `leaf ${index} (${leaf.kind}, ${leaf.id}) of ${leaf.recorded_at} is missing`);
 }
 
-/** What is not of the period says so, and nothing of the period lies outside the range. */
+/**
+ * Checks that entries from outside the period are marked so, and that no entry of the period lies
+ * outside the range.
+ */
 function requireOthersOutside(
   { manifest }: PackFiles,
   findings: Findings,
@@ -103,7 +109,8 @@ function requireOthersOutside(
   for (const { id, recordedAt } of others)
     if (!leaves.has(id) && recordedAt >= manifest.period.from && recordedAt < range.bodies_until)
       findings.fail("complete", `${id} was recorded in the period but is outside the range of leaves`);
-  // Of these only each source's last backup counts, for the data that could be had when the period began.
+  // Only each source's last backup counts among these, for the data recoverable when the period
+  // began.
   for (const { id, recordedAt, statement } of receipts.filter(({ isEarlier }) => isEarlier))
     if (recordedAt >= manifest.period.from || statement.predicateType !== PREDICATE_BACKUP)
       findings.fail("complete", `${id} is neither from the period nor a backup from before it`);

@@ -17,29 +17,32 @@ import type { PackLog } from "./pack-log.ts";
 import { type Named, refuse, requirePlace, signingKey } from "./entry-place.ts";
 import type { PackFiles } from "./pack-files.ts";
 
-/** A request's body is at most 1 MiB. */
+/** The largest event in bytes: a request's body has at most 1 MiB. */
 const MAX_EVENT = 4 * 1024 * 1024;
 
-/** An event that its agent signed, as a link of the agent's chain. */
+/** A signed event, as a link of its agent's chain. */
 export interface SignedEvent {
   id: string;
   logIndex: number;
   agentId: string;
   bodySha256: string;
   previousSha256: string | null;
-  /** Of the key that signed it. */
+  /** Fingerprint of the key that signed it. */
   keyFingerprint: string;
   isEarlier: boolean;
 }
 
-/** The events of a pack that hold. */
+/** The valid events of a pack. */
 export interface CheckedEvents {
   events: Map<string, EventBundle>;
-  /** In the order of the log. */
+  /** In log order. */
   signedEvents: SignedEvent[];
 }
 
-/** One event by itself, and its signature where it has one; null, and why among the findings, where it does not hold. */
+/**
+ * Checks one event, and its signature if it has one. Returns null and adds a finding if it is
+ * invalid.
+ */
 export async function checkEvent(
   files: PackFiles,
   log: PackLog,
@@ -63,7 +66,10 @@ export async function checkEvent(
   });
 }
 
-/** That a key of the agent's signed the envelope, which its bundle's form shows to be about this event. Throws ProofError. */
+/**
+ * Checks that one of the agent's keys signed the envelope. The bundle's form has shown that it is
+ * about this event. Throws ProofError.
+ */
 async function signedBy(
   agents: ReadonlyMap<string, KnownAgent>,
   { envelope: json, leaf, inclusion_proof }: EventBundle,

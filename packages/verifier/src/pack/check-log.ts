@@ -23,13 +23,16 @@ import type { PackLog } from "./pack-log.ts";
 
 const MAX_SMALL = MAX_NOTE_SIZE;
 
-/** Witnesses that whoever asks knows, and how many of them have to have seen the checkpoint. */
+/** The caller's witnesses, and how many of them must have cosigned the checkpoint. */
 export interface AskedWitnesses {
   keys: readonly NoteVerifier[];
   required: number;
 }
 
-/** Whose log it is, what its key signed of the pack, and its checkpoint. Null where there is no checkpoint to lead to. */
+/**
+ * Checks the log's name, the log's signed note about the pack, and the checkpoint. Returns null
+ * without a checkpoint for proofs to lead to.
+ */
 export async function checkLog(
   files: PackFiles,
   findings: Findings,
@@ -58,7 +61,7 @@ export async function checkLog(
     const ofAgents = witnesses(agents);
     const opened = await openCheckpoint(bytes, key, ofAgents);
     requireOfManifest(files.manifest, opened.origin, Number(opened.size), opened.rootHash);
-    // One witness is one, however often its line stands there.
+    // A witness counts once, however often its line is there.
     const seen = new Set(opened.cosignatures.map(({ verifier }) => verifier.name)).size;
     const known = ofAgents.filter(({ name }) => {
       const agent = agents.get(name);
@@ -95,7 +98,7 @@ async function checkWitnesses(
   return (await readCosignatures(checkpoint, keys)).seen;
 }
 
-/** Agents cosign what they were shown, under their ids. */
+/** Agents cosign the checkpoints that they were shown, under their ids. */
 function witnesses(agents: ReadonlyMap<string, KnownAgent>): NoteVerifier[] {
   return [...agents.values()].flatMap(
     ({

@@ -14,8 +14,9 @@ import type { Findings } from "./findings.ts";
 import { type PackFiles, reasonOf } from "./pack-files.ts";
 
 /**
- * That nothing of the period lies outside the range: it begins no later than a checkpoint that was cosigned before the period, or with
- * the log; and ends no earlier than one cosigned after it, or with the log.
+ * Checks that nothing of the period lies outside the range. The range must begin no later than a
+ * checkpoint cosigned before the period, or with the log. It must end no earlier than a checkpoint
+ * cosigned after the period, or with the log.
  */
 export async function checkPeriod(
   files: PackFiles,
@@ -40,7 +41,7 @@ export async function checkPeriod(
     if (end !== null && end.tree_size > to_index) refuse("the range ends before the checkpoint after it");
     if (before !== null && before * 1000 > Date.parse(period.from))
       refuse("the checkpoint before the period has a later time");
-    // Cosignatures are to the second.
+    // Cosignatures have a resolution of one second.
     if (after !== null && (after + 1) * 1000 <= Date.parse(bodies_until))
       refuse("the checkpoint after the period has an earlier time");
     if (oddTimes > 0)
@@ -54,7 +55,7 @@ export async function checkPeriod(
   }
 }
 
-/** When the time's key saw it, in POSIX seconds. Throws ProofError. */
+/** When the key that dates checkpoints saw it, in POSIX seconds. Throws ProofError. */
 async function openTimed({ key, timeKey, size, rootHash }: PackLog, timed: TimedCheckpoint): Promise<number> {
   const timeKeys: NoteVerifier[] = timeKey === null ? [] : [timeKey];
   const opened = await openCheckpoint(timed.checkpoint, key, timeKeys);

@@ -32,17 +32,21 @@ export interface RangeLeaf {
 
 export interface CheckedRange {
   range: LogRange;
-  /** What was recorded from the period's beginning up to bodies_until, by id, in the order of the log. */
+  /** Everything recorded from the period's beginning to bodies_until, by id, in log order. */
   leaves: Map<string, RangeLeaf>;
-  /** Of the other leaves of the range, what they cover. */
+  /** What the range's other leaves cover. */
   otherBodies: Set<string>;
-  /** Hex root of the log at the sizes asked for, as far as the range reaches, and at the checkpoint's. */
+  /**
+   * Hex root of the log at the requested sizes that the range reaches, and at the checkpoint's
+   * size.
+   */
   roots: Map<number, string>;
 }
 
 /**
- * That the pack has every leaf of its range: they and the left edge give a root, which is the checkpoint's or the beginning of its
- * tree. One that were left out, added or changed would give another.
+ * Checks that the pack has every leaf of its range. The leaves and the left edge give a root, which
+ * must be the checkpoint's or the beginning of its tree. A leaf that was removed, added or changed
+ * would give another root.
  */
 export async function checkRange(
   files: PackFiles,
@@ -92,7 +96,10 @@ export async function checkRange(
   }
 }
 
-/** Null for one of a later version: it counts for the root, and what it tells of is not known. Throws ProofError. */
+/**
+ * Null for a leaf of a later version: it counts for the root, but its meaning is unknown. Throws
+ * ProofError.
+ */
 function knownLeaf(bytes: Uint8Array, index: number, files: PackFiles, findings: Findings): Leaf | null {
   try {
     return parseLeaf(bytes);
@@ -122,7 +129,7 @@ function add(leaves: Map<string, RangeLeaf>, placed: RangeLeaf): void {
   leaves.set(placed.leaf.id, placed);
 }
 
-/** No other tile lies in the pack, which somebody might take for a part of the log. */
+/** Checks that the pack has no other tile, which somebody might take for part of the log. */
 function requireExpectedTiles(files: PackFiles, { from_index, to_index }: LogRange): void {
   const expected = Math.ceil((to_index - from_index) / TILE_WIDTH);
   const found = files.paths().filter((path) => path.startsWith("log/tile/")).length;
@@ -135,7 +142,7 @@ function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size
       refuse(`the leaves give root ${toHex(tree.root())}, but the checkpoint has ${toHex(rootHash)}`);
     return;
   }
-  // A tree of no leaves is the beginning of every other.
+  // Every tree extends the tree without leaves.
   if (to_index === 0) return;
   verifyConsistency({
     from: BigInt(to_index),
@@ -146,13 +153,13 @@ function requireRoot(tree: CompactRange, { to_index, to_head }: LogRange, { size
   });
 }
 
-/** Checkpoints are an hour apart, and clocks not the same everywhere. */
+/** Checkpoints are an hour apart, and clocks differ. */
 const TOLERANCE_MS = 3_600_000 + 600_000;
 
 /**
- * Counts leaves that cannot be of the time that they say: long before one that lies in front of them, long before the checkpoint in front
- * of the period, or long after the one behind it. The log's beginning and the export stand for checkpoints that are not there.
- * A wrong time is how something could be moved out of the period.
+ * Counts leaves with impossible times: long before an earlier leaf, long before the checkpoint that
+ * precedes the period, or long after the one that follows it. Without these checkpoints, the log's
+ * beginning and the export take their place. A false time could move something out of the period.
  */
 class OddTimes {
   count = 0;

@@ -15,12 +15,15 @@ import type { Findings } from "./findings.ts";
 import type { PackFiles } from "./pack-files.ts";
 
 const MAX_RUNS_FILE = RUNS_IN_FILE * 1024;
-/** Within this the service decides about a run whose deadline has passed. */
+/** How long the service may take to decide about a run after its deadline. */
 const DECIDED_MS = 3_600_000;
-/** Nobody can set that a run may take longer (ATTESTORE_SCHEDULE_GRACE_S). */
+/** No setting allows a run to take longer than this (ATTESTORE_SCHEDULE_GRACE_S). */
 const MAX_GIVEN_MS = 30 * 86_400_000;
 
-/** runs/: every line as the receipts and events decide it, and no missed run left out that the log tells of. */
+/**
+ * Checks runs/: every line must agree with the receipts and events, and no missed run in the log
+ * may be left out.
+ */
 export async function checkRuns(
   files: PackFiles,
   findings: Findings,
@@ -55,7 +58,10 @@ export async function checkRuns(
   return runs;
 }
 
-/** A run that nobody did in its time was missed before the export, and before its source was removed. */
+/**
+ * A run that nobody did in time must have been missed before the export and before its source was
+ * removed.
+ */
 function isOverdue(
   { status, deadline_at }: ScheduledRun,
   openUntil: Record<"waiting" | "withdrawn", string | null>,
@@ -64,7 +70,7 @@ function isOverdue(
   return until !== null && Date.parse(until) - Date.parse(deadline_at) > DECIDED_MS;
 }
 
-/** How long they had is the service's word, and decides what counts as missed. */
+/** The length of the grace period is the service's word, and it decides what counts as missed. */
 function timeGiven(runs: readonly ScheduledRun[]): string {
   if (runs.length === 0) return "";
   let [shortest, longest] = [Infinity, -Infinity];
@@ -108,7 +114,8 @@ function decider(receipts: readonly CheckedReceipt[]): Decide {
     receipts.filter(({ isEarlier }) => !isEarlier),
     ({ statement }) => `${statement.predicate.source_id} ${kindOf(statement)}`,
   );
-  // An honest service's ids sort by when they were recorded. What decides is when that was, whatever ids are given.
+  // An honest service's ids sort by recording time. The recording time decides, whatever the ids
+  // are.
   for (const list of bySource.values())
     list.sort((a, b) => compare(a.recordedAt, b.recordedAt) || compare(a.id, b.id));
   return (run) => {
@@ -131,7 +138,7 @@ function kindOf(statement: CheckedReceipt["statement"]): ScheduledRun["kind"] {
   return "result" in statement.predicate ? "restore_test" : "backup";
 }
 
-/** Index of the first that was recorded at that moment or later. */
+/** Index of the first one recorded at that moment or later. */
 function firstFrom(list: readonly CheckedReceipt[], moment: string): number {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -145,7 +152,7 @@ function firstFrom(list: readonly CheckedReceipt[], moment: string): number {
 interface Known {
   manifest: Manifest;
   bodiesUntil: string;
-  /** Sources of which the log tells that they were removed. */
+  /** Sources with a removal in the log. */
   removed: ReadonlySet<string>;
   events: ReadonlyMap<string, EventBundle>;
 }
@@ -187,7 +194,10 @@ function statusOf({ statement }: CheckedReceipt): ScheduledRun["status"] {
 
 const MISSED = /^(backup|restore_test)_missed$/;
 
-/** What the log tells of missed runs is among the runs: the first of an incident, and as many as it says by then. */
+/**
+ * Checks that the runs include the missed runs in the log: the first of each incident, and as many
+ * as the log counts by then.
+ */
 function requireTold(
   findings: Findings,
   runs: readonly ScheduledRun[],

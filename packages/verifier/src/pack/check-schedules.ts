@@ -10,13 +10,16 @@ import type { CheckedEntries } from "./check-entries.ts";
 import { cronTimes, NotUnderstood } from "./cron-times.ts";
 import type { Findings } from "./findings.ts";
 
-/** The service asks for what is due each minute. Around a change of the schedule, and shortly before the export, nothing is expected. */
+/**
+ * The service looks for due runs every minute. So nothing is expected close to a change of the
+ * schedule or shortly before the export.
+ */
 const LATE_MS = 600_000;
 const MAX_TIMES = 2_000_000;
 
 type Schedule = SourcePolicy["schedule"];
 
-/** A schedule that was in force from a moment on, until the next one. */
+/** A schedule, in force from one moment to the next schedule. */
 interface InForce {
   since: number;
   schedule: Schedule;
@@ -24,7 +27,7 @@ interface InForce {
 
 interface Packed {
   manifest: Manifest;
-  /** Whether nothing can have changed after the entries in the pack. */
+  /** Whether nothing can have changed after the pack's entries. */
   endsWithExport: boolean;
   policy: PackPolicy;
   entries: CheckedEntries;
@@ -32,8 +35,8 @@ interface Packed {
 }
 
 /**
- * Makes the scheduled times again from the schedules that the log tells of, and looks each of them up among the runs: a run that was
- * missed cannot be left out, though it has no entry of its own.
+ * Computes the scheduled times again from the schedules in the log, and looks for each among the
+ * runs. So a missed run cannot be left out, even without an entry of its own.
  */
 export function checkSchedules(findings: Findings, packed: Packed): void {
   const { manifest, policy, runs } = packed;
@@ -70,7 +73,10 @@ export function checkSchedules(findings: Findings, packed: Packed): void {
   findings.hold("schedules", `${expected} times recomputed from the schedules, and each is among the runs`);
 }
 
-/** From when the log tells of it; `isWhole` if no schedule was in force before that, as far as the log tells. */
+/**
+ * From when the log has the schedule. `isWhole` if no earlier schedule was in force, as far as the
+ * log shows.
+ */
 function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InForce[]; isWhole: boolean } {
   const changes = [...entries.events.values()]
     .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
@@ -90,7 +96,7 @@ function schedulesOf(source: SourcePolicy, { entries }: Packed): { inForce: InFo
 
 const LOGGED = ["agent_id", "test_agent_id", "name", "schedule", "retention", "objectives"] as const;
 
-/** The policy is what the log's last change of it says. */
+/** Checks that the policy is the one in the log's last change of it. */
 function requireLastChange(findings: Findings, source: SourcePolicy, { entries }: Packed): void {
   const last = [...entries.events.values()]
     .filter(({ leaf, event }) => leaf.kind === "source_configured" && event.source_id === source.id)
@@ -136,7 +142,7 @@ interface Part {
   zone: string;
 }
 
-/** Changes that leave this kind's times as they were are none. */
+/** A change that keeps this kind's times is ignored. */
 function merged(schedules: readonly InForce[], kind: ScheduledRun["kind"]): Part[] {
   const parts: Part[] = [];
   for (const { since, schedule } of schedules) {

@@ -19,7 +19,10 @@ import type { PackFiles } from "./pack-files.ts";
 const MAX_SUMMARY = 64 * 1024 * 1024;
 const GENERATOR = `attestore-server ${manifest.version}`;
 
-/** Counts everything again, and compares the summary and the page with it. What it returns is what was counted. */
+/**
+ * Recomputes every number and compares the summary and the page with it. Returns the recomputed
+ * summary.
+ */
 export async function checkSummary(
   files: PackFiles,
   findings: Findings,
@@ -37,7 +40,7 @@ export async function checkSummary(
   return counted;
 }
 
-/** What is of the period, in the order of the log. */
+/** What lies in the period, in log order. */
 function inOrder(
   tally: EvidenceTally,
   receipts: CheckedEntries["receipts"],
@@ -61,7 +64,8 @@ async function compareSummary(files: PackFiles, findings: Findings, counted: Evi
     const said = parseJson(bytes);
     const expected = parseJson(JSON.stringify(counted));
     const all = differencesOf(said, expected, "");
-    // The words of what is not proven are each version's own, and older ones do not say what was proven at the end.
+    // Each version words "not proven" in its own way, and older ones do not say what was proven at
+    // the end.
     const isOfAnother = ({ text }: Difference): boolean =>
       text.startsWith("not_proven") || /^sources\.\d+\.proof is nothing,/.test(text);
     const differences = all.filter((each) => !each.isAdded && (isOfThisVersion(files) || !isOfAnother(each)));
@@ -96,10 +100,10 @@ function isOfThisVersion({ manifest: { generator } }: PackFiles): boolean {
   return generator === GENERATOR;
 }
 
-/** Where two values differ, with what is there. */
+/** Where two values differ, with both values. */
 interface Difference {
   text: string;
-  /** A member that the counted object does not have: what another version counts besides. */
+  /** A member that the recomputed object lacks: another version counts it too. */
   isAdded: boolean;
 }
 

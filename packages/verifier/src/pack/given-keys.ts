@@ -6,9 +6,9 @@ import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * Which of a pack's keys do not rest on the operator's word: those that were given, and those that an agent's rotations lead to from one
- * of them (each link is checked with the agents). Whoever runs the service can make an agent, with a key of their own, and sign
- * anything with it.
+ * Returns the pack's keys that do not depend on the operator's word: the given ones, and those that
+ * an agent's rotations lead to from a given one (each link is checked with the agents). The
+ * operator could make an agent with a key of their own and sign anything with it.
  */
 export class GivenKeys {
   readonly #accepted = new Map<string, Omit<BasisKey, "receipts">>();
@@ -44,7 +44,7 @@ export class GivenKeys {
     return this.#accepted.has(`${agentId} ${fingerprint}`);
   }
 
-  /** The keys that signed something here, those that were given first. */
+  /** The keys that signed something in the pack, the given ones first. */
   basis(receipts: readonly CheckedReceipt[]): BasisKey[] {
     const counted = new Map<string, BasisKey>();
     for (const { statement, keyFingerprint: fingerprint } of receipts) {
@@ -61,7 +61,10 @@ export class GivenKeys {
     );
   }
 
-  /** That every key which signed something here was given; and that none which was given is missing here. */
+  /**
+   * Checks that every key that signed something was given, and that no given key is missing from
+   * the pack.
+   */
   check(
     findings: Findings,
     basis: readonly BasisKey[],
@@ -94,7 +97,7 @@ export class GivenKeys {
     );
   }
 
-  /** That no event is signed with a key of which only the operator says whose it is. */
+  /** Checks that no event was signed with a key that only the operator attributes to an agent. */
   checkEvents(findings: Findings, events: readonly SignedEvent[]): void {
     const [first, ...others] = events.filter(
       ({ agentId, keyFingerprint }) => !this.has(agentId, keyFingerprint),

@@ -5,10 +5,10 @@ import { ZipReader } from "../zip/zip-reader.ts";
 import { compareOverlaps, type NamedPack } from "./compare-overlaps.ts";
 import type { PackOutcome } from "./verify-pack.ts";
 
-/** What several packs of one organisation say together. */
+/** The joint result for several packs of one organisation. */
 export interface JoinedPacks {
   org_id: string;
-  /** As they were named, in the order of their periods. */
+  /** Their given names, in the order of their periods. */
   packs: string[];
   verdict: Verdict;
   checks: CheckedLine[];
@@ -18,8 +18,8 @@ const MAX_MANIFEST = 256 * 1024 * 1024;
 const MAX_RANGE = 1024 * 1024;
 
 /**
- * Sizes of the log at which packs can be compared: those of their checkpoints and ranges. They are read before anything is verified, and
- * only ever choose what is compared.
+ * Sizes of the log at which packs can be compared: those of their checkpoints and ranges. They are
+ * read before verification, and only choose what is compared.
  */
 export async function sizesToCompare(paths: readonly string[]): Promise<Set<number>> {
   const sizes = new Set<number>();
@@ -34,7 +34,7 @@ export async function sizesToCompare(paths: readonly string[]): Promise<Set<numb
         await zip.close();
       }
     } catch (error) {
-      // The pack's own verdict says what is wrong with it.
+      // The pack's own verdict reports what is wrong with it.
       if (!(error instanceof ZipError || error instanceof ProofError || isSystemError(error))) throw error;
     }
   return sizes;
@@ -48,7 +48,10 @@ interface Joined extends NamedPack {
   roots: ReadonlyMap<number, string>;
 }
 
-/** Packs of one organisation as one chain: one log, without a fork, over periods without a gap. */
+/**
+ * Checks that packs of one organisation form a chain: one log without a fork, and periods without a
+ * gap.
+ */
 export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
   const known = outcomes.flatMap(({ pack, manifest, roots, compared }): Joined[] =>
     manifest === null || roots === null ? [] : [{ pack, manifest, roots, compared }],
@@ -69,7 +72,10 @@ export function joinPacks(outcomes: readonly PackOutcome[]): JoinedPacks[] {
     });
 }
 
-/** Each checkpoint is the beginning of the next larger one's tree, as the leaves of the other pack show. */
+/**
+ * Checks, with the leaves of the other pack, that each checkpoint's tree is the beginning of the
+ * next larger one's.
+ */
 function oneLog(packs: readonly Joined[]): CheckedLine {
   const line = lineOf("one_log", "checkpoints are of one log that only grew");
   for (const a of packs)

@@ -32,17 +32,17 @@ import { Findings } from "./findings.ts";
 import { GivenKeys } from "./given-keys.ts";
 import { PackFiles } from "./pack-files.ts";
 
-/** What whoever asks has from elsewhere. */
+/** What the caller has from other sources. */
 export interface PackEvidence {
   logKey: NoteVerifier | undefined;
   /** Of agents, from their hosts or the organisation's owner. Without that of each that signed in it no pack is true. */
   keys: readonly PinnedKey[];
-  /** Null, or the one organisation that a list of keys is of. */
+  /** The one organisation of a list of keys, or null. */
   keysOfOrg?: string | null;
   witnessKeys?: readonly NoteVerifier[];
-  /** How many of them have to have cosigned the checkpoint; all unless told. */
+  /** How many witnesses must have cosigned the checkpoint; all by default. */
   requireWitnesses?: number | undefined;
-  /** Sizes of the log at which its root is wanted, to compare packs with each other. */
+  /** Sizes of the log at which its root is returned, to compare packs with each other. */
   sizes?: ReadonlySet<number>;
 }
 
@@ -52,14 +52,16 @@ export interface PackOutcome {
   pack: string;
   verdict: Verdict;
   manifest: Manifest | null;
-  /** As it was counted, not as the pack says; null where it could not be counted. */
+  /** The recomputed summary, not the pack's; null if it could not be computed. */
   summary: EvidenceSummary | null;
   checks: CheckedLine[];
-  /** What the verdict rests on; null where nothing could be checked. */
+  /** What the verdict depends on; null if nothing could be checked. */
   basis: Basis | null;
-  /** Roots of the log by its size, as the pack's leaves and checkpoint give them; null where they do not. */
+  /** Roots of the log by size, from the pack's leaves and checkpoint; null if they give none. */
   roots: ReadonlyMap<number, string> | null;
-  /** What is compared with other packs, where some were named; null where not all of it could be read. */
+  /**
+   * What is compared with other packs, if several were given; null if not all of it could be read.
+   */
   compared: Comparable | null;
   /** Why nothing could be checked. */
   error: { code: string; message: string } | null;
@@ -68,7 +70,10 @@ export interface PackOutcome {
 const MAGIC = Buffer.from("PK\u0003\u0004");
 const MAX_POLICY = 64 * 1024 * 1024;
 
-/** Whether a file begins as a ZIP with a file in it does. False for what cannot be read: whoever opens it says why. */
+/**
+ * Whether a file begins like a ZIP with a file in it. False for an unreadable file: opening it
+ * later gives the reason.
+ */
 export async function isPack(path: string): Promise<boolean> {
   if (path === "-") return false;
   try {
@@ -84,7 +89,7 @@ export async function isPack(path: string): Promise<boolean> {
   }
 }
 
-/** Checks all of a pack, offline. Never throws over what is in it. */
+/** Verifies a whole pack offline. Never throws over its contents. */
 export async function verifyPack(path: string, evidence: PackEvidence): Promise<PackOutcome> {
   const findings = new Findings();
   const outcome: PackOutcome = {
@@ -167,7 +172,7 @@ async function checkAll(
   let compared: Comparable | null = null;
   if (log !== null && range !== null) {
     const entries = await checkEntries(files, findings, log, agents, range);
-    // An event that is not known may be one that agents.json names.
+    // agents.json may refer to an unknown event.
     if (files.isOfLaterVersion) return leaveRest(files, findings, { basis: null, roots: range.roots });
     const times = await checkAgents(files, findings, agents, entries, givenKeys);
     const agentKeys = givenKeys.basis(entries.receipts);

@@ -1,4 +1,4 @@
-/** Why a file is not a ZIP that an evidence pack may come in. */
+/** Why a file is not a ZIP that may hold an evidence pack. */
 export class ZipError extends Error {
   constructor(message: string) {
     super(message);
@@ -10,7 +10,7 @@ export function fail(why: string): never {
   throw new ZipError(why);
 }
 
-/** Throws ZipError for what no file is large enough for. */
+/** Throws ZipError if the number is larger than any file. */
 export function number64(bytes: Buffer, at: number): number {
   const value = bytes.readBigUInt64LE(at);
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : fail("a number in it is too large");

@@ -5,18 +5,19 @@ import { MAX_END, parseEnd } from "./end-record.ts";
 import { MAX_AROUND, packedBytes } from "./local-header.ts";
 import { ZipError } from "./zip-error.ts";
 
-/** All that a pack may unpack to. */
+/** The most bytes that a pack may unpack to. */
 const MAX_TOTAL = 64 * 1024 ** 3;
-/** Of what macOS puts beside files: of one, and of all together. */
+/** The most bytes of macOS's extra files: of one, and of all together. */
 const MAX_PASSED_OVER = 1024 * 1024;
 const MAX_PASSED_OVER_TOTAL = 256 * 1024 * 1024;
 
 /**
- * A ZIP that may be anybody's, made by the service or by whatever zipped a pack again. Everything in its directory is checked before a file
- * is read, and of each file what stands around it, its size and its CRC; of the sizes that it claims no more than allowed is ever unpacked.
+ * Reads a ZIP from an untrusted source. It checks the whole directory before reading a file, and
+ * each file's headers, size and CRC. It never unpacks more than the allowed size, whatever sizes
+ * the ZIP claims.
  */
 export class ZipReader {
-  /** How many entries are of macOS alone. */
+  /** How many entries belong to macOS alone. */
   readonly passedOver: number;
   readonly #file: FileHandle;
   readonly #files: ReadonlyMap<string, ZipEntry>;
@@ -27,7 +28,7 @@ export class ZipReader {
     this.passedOver = passedOver.length;
   }
 
-  /** Throws ZipError; what the file system says as it is. */
+  /** Opens a ZIP. Throws ZipError, and passes on errors of the file system. */
   static async open(path: string): Promise<ZipReader> {
     const file = await open(path);
     try {
@@ -39,7 +40,7 @@ export class ZipReader {
       if (sizeOf(tree.passedOver) > MAX_PASSED_OVER_TOTAL)
         throw new ZipError("it has more files of macOS than of a pack");
       const reader = new ZipReader(file, tree);
-      // Nobody asks for these: that nothing hides around them is seen here.
+      // Nobody reads these, so check here that nothing is hidden around them.
       for (const entry of [...tree.folders, ...tree.passedOver])
         await reader.#bytesOf(entry, MAX_PASSED_OVER);
       return reader;
@@ -49,7 +50,7 @@ export class ZipReader {
     }
   }
 
-  /** Of all files, sorted. */
+  /** Paths of all files, sorted. */
   paths(): string[] {
     return [...this.#files.keys()];
   }
@@ -58,7 +59,9 @@ export class ZipReader {
     return this.#files.has(path);
   }
 
-  /** A file's bytes. Throws ZipError, also for one that is not there or larger than `limit`. */
+  /**
+   * Returns a file's bytes. Throws ZipError, also if the file is missing or larger than `limit`.
+   */
   async read(path: string, limit: number): Promise<Buffer> {
     const entry = this.#files.get(path);
     if (entry === undefined) throw new ZipError(`it does not contain ${path}`);
@@ -68,7 +71,7 @@ export class ZipReader {
   async #bytesOf(entry: ZipEntry, limit: number): Promise<Buffer> {
     const { name, size, compressed, offset, end, nameLength } = entry;
     if (size > limit) throw new ZipError(`${name} has more than ${limit} bytes`);
-    // What is deflated takes hardly more room than what it unpacks to.
+    // Deflated data is hardly larger than what it unpacks to.
     if (compressed > size + 1024 + size / 1000)
       throw new ZipError(`${name} is larger compressed than uncompressed`);
     if (end - offset > MAX_AROUND + nameLength + compressed)
@@ -91,7 +94,7 @@ function sizeOf(entries: Iterable<ZipEntry>): number {
   return total;
 }
 
-/** Unpacks, and tells how many of the packed bytes that took. */
+/** Unpacks data, and returns how many packed bytes it used. */
 function inflate(packed: Buffer, maxOutputLength: number): Promise<{ buffer: Buffer; used: number }> {
   return new Promise((resolve, reject) => {
     inflateRaw(packed, { maxOutputLength, info: true }, (error, result: unknown) => {
