@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 import { plainMessage } from "@attestore/proof/plain-text";
 
-// Until a command has come to its end: a program that waits for what never comes ends by itself, and Node calls that 0.
+// Until a command has come to its end: a program that waits for what never comes ends by itself,
+// and Node calls that 0.
 process.exitCode = 2;
 
-/** Node ends with 1 when a program breaks, which here means that it ran and that the outcome is bad. */
+/**
+ * Node ends with 1 when a program breaks, which here means that it ran and that the outcome is bad.
+ */
 function giveUp(error: unknown): void {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${plainMessage(`attestore: ${what}`)}\n`);
@@ -12,7 +15,8 @@ function giveUp(error: unknown): void {
 }
 
 process.on("uncaughtException", giveUp);
-// Whoever reads may stop reading (`| head`): that changes nothing about what is done. Nobody is left to be told of a broken stderr.
+// Whoever reads may stop reading (`| head`): that changes nothing about what is done. Nobody is
+// left to be told of a broken stderr.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") giveUp(`the answer cannot be written: ${error.message}`);
 });

@@ -1,6 +1,6 @@
 /**
- * Where the single executable begins. It has no script files that a child process could run, so it is its own child:
- * called by an internal name it does that work and nothing else.
+ * Where the single executable begins. It has no script files that a child process could run, so it
+ * is its own child: called by an internal name it does that work and nothing else.
  */
 import { SQLITE_COMMAND } from "./engines/sqlite/sqlite-command.ts";
 import { SERVE_COMMAND, TREE_COMMAND } from "./sandboxes/isolation/commands.ts";

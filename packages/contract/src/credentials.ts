@@ -17,8 +17,8 @@ export const AUTH_KEY = /^atk_([0-9a-z]{10})_([A-Za-z0-9_-]{32})$/;
 export const CODE_ALPHABET = "ABCDEFGHJKMNPQRSTVWXYZ23456789";
 
 /**
- * A one-time code as `XXXX-XXXX`, or null if it can't be one. Case and the hyphen are ignored, because
- * people type these.
+ * A one-time code as `XXXX-XXXX`, or null if it can't be one. Case and the hyphen are ignored,
+ * because people type these.
  */
 export function normalizeCode(typed: string): string | null {
   const bare = typed.replace("-", "").toUpperCase();
@@ -27,7 +27,10 @@ export function normalizeCode(typed: string): string | null {
   return `${bare.slice(0, 4)}-${bare.slice(4)}`;
 }
 
-/** A recovery code as `XXXX-XXXX-XXXX-XXXX`, or null if it can't be one. Case, hyphens and white space are ignored. */
+/**
+ * A recovery code as `XXXX-XXXX-XXXX-XXXX`, or null if it can't be one. Case, hyphens and white
+ * space are ignored.
+ */
 export function normalizeRecoveryCode(typed: string): string | null {
   const bare = typed.replaceAll(/[-\s]/g, "").toUpperCase();
   if (bare.length !== 16) return null;

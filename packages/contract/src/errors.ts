@@ -1,4 +1,6 @@
-/** Every `error` code of the service and the HTTP status it is answered with (contract, section 2). */
+/**
+ * Every `error` code of the service and the HTTP status it is answered with (contract, section 2).
+ */
 export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_request: 400,

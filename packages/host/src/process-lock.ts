@@ -75,7 +75,10 @@ const CODES: Readonly<Record<number, string>> = { 8: "EACCES", 10: "ENOLCK", 13:
 // roll back.
 const TAKE = "PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
-/** @throws with the `code` of the system where the file cannot be used: EACCES, or ENOLCK for a file system without locks */
+/**
+ * @throws with the `code` of the system where the file cannot be used: EACCES, or ENOLCK for a file
+ * system without locks
+ */
 function take(path: string): DatabaseSync | null {
   const file = `${path}.lock`;
   makePrivate(file);

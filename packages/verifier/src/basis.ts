@@ -14,7 +14,10 @@ export interface Basis {
   events?: BasisEvents;
 }
 
-/** How many events their agents signed, how many the service tells of itself; and those in agents' names that nobody signed. */
+/**
+ * How many events their agents signed, how many the service tells of itself; and those in agents'
+ * names that nobody signed.
+ */
 export interface BasisEvents {
   signed: number;
   service: number;

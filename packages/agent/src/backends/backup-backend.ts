@@ -50,21 +50,33 @@ export interface ReceiptStatus {
   readonly logIndex: number | null;
   /** Why it is not accepted. */
   readonly why: string | null;
-  /** It was refused, or what the service said of it can't be believed: more than waiting is needed. */
+  /**
+   * It was refused, or what the service said of it can't be believed: more than waiting is needed.
+   */
   readonly isWrong: boolean;
 }
 
-/** Where the backups and the receipts of a root go: to a service, or to the person's own disk or bucket. */
+/**
+ * Where the backups and the receipts of a root go: to a service, or to the person's own disk or
+ * bucket.
+ */
 export interface BackupBackend extends Signatory {
   readonly layout: Layout;
-  /** Before a backup that nobody but the person here asked for: that it could be delivered. @throws UserError source_unknown */
+  /**
+   * Before a backup that nobody but the person here asked for: that it could be delivered. @throws
+   * UserError source_unknown
+   */
   requireOwn(config: Config, source: SourceConfig, signal: AbortSignal): Promise<void>;
   /**
-   * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call again after a crash
-   * anywhere. The caller holds the `work` lock. @throws ServiceError: the backup goes on waiting in blobs/
+   * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call
+   * again after a crash anywhere. The caller holds the `work` lock. @throws ServiceError: the
+   * backup goes on waiting in blobs/
    */
   deliver(config: Config, pending: PendingBackup, options: TransferOptions): Promise<DeliveredBackup>;
-  /** The backup that is named, or the newest of the source. @throws UserError backup_unknown; ServiceError */
+  /**
+   * The backup that is named, or the newest of the source. @throws UserError backup_unknown;
+   * ServiceError
+   */
   find(
     config: Config,
     source: SourceConfig,

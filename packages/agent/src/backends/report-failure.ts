@@ -15,7 +15,10 @@ export interface FailedRun {
   readonly error: unknown;
 }
 
-/** Puts what kept a run from its result into the spool, for the log: a failure is reported as well as a success. */
+/**
+ * Puts what kept a run from its result into the spool, for the log: a failure is reported as well
+ * as a success.
+ */
 export async function reportFailure(
   { layout }: { readonly layout: Layout },
   failed: FailedRun,
@@ -32,7 +35,10 @@ export async function reportFailure(
   });
 }
 
-/** What a run that was cut off left behind: `interrupted`, by a signal or by the death of the process. */
+/**
+ * What a run that was cut off left behind: `interrupted`, by a signal or by the death of the
+ * process.
+ */
 export const INTERRUPTED = new RunError("interrupted", "the agent was stopped during the run");
 
 function describe(error: unknown): { reason: string; message: string } {

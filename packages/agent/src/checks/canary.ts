@@ -114,8 +114,9 @@ function troubleWith(outcome: QueryOutcome, canary: Canary): string | null {
 }
 
 /**
- * A check's outcome, but nothing of what was observed where that holds a canary: a query may select its column by mistake.
- * `seen` is all that came out of the database, of which a receipt may show a part only.
+ * A check's outcome, but nothing of what was observed where that holds a canary: a query may select
+ * its column by mistake. `seen` is all that came out of the database, of which a receipt may show a
+ * part only.
  */
 export function withoutCanaries(
   outcome: CheckOutcome,

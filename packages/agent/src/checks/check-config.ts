@@ -13,7 +13,10 @@ export interface QueryCheckConfig extends Identified {
   readonly expect: string;
 }
 
-/** The JSON object that a program of the customer's prints, held against an expression over its members. */
+/**
+ * The JSON object that a program of the customer's prints, held against an expression over its
+ * members.
+ */
 export interface CommandCheckConfig extends Identified {
   /** The program, by its path or name, and its arguments: no shell reads them. */
   readonly command: readonly string[];

@@ -1,4 +1,7 @@
-/** At most `max` characters of a text, and that it was longer. Never half a surrogate pair: receipts hold well-formed text only. */
+/**
+ * At most `max` characters of a text, and that it was longer. Never half a surrogate pair: receipts
+ * hold well-formed text only.
+ */
 export function clip(text: string, max: number): string {
   return text.length <= max ? text : `${startOf(text, max)}…`;
 }

@@ -21,8 +21,8 @@ export type AnyDefinition =
   | { readonly id: string; readonly query: string; readonly canary: true };
 
 /**
- * SHA-256, in hex, of the RFC 8785 (JCS) text of `{expect, id, query}`; of a command of `{command, expect, id}`; of a canary
- * of `{canary: true, id, query}`, without the secret.
+ * SHA-256, in hex, of the RFC 8785 (JCS) text of `{expect, id, query}`; of a command of `{command,
+ * expect, id}`; of a canary of `{canary: true, id, query}`, without the secret.
  */
 export function definitionSha256(definition: AnyDefinition): string {
   return toHex(sha256(utf8(canonicalJson(fieldsOf(definition)))));
@@ -39,8 +39,9 @@ function fieldsOf(definition: AnyDefinition): Record<string, string | boolean | 
 }
 
 /**
- * One check as a receipt carries it. It passed only if the query gave exactly one row for which the expectation is
- * true. Everything else is a failed check, whose reason stands in `observed.error` (`observedRecord`). Never throws.
+ * One check as a receipt carries it. It passed only if the query gave exactly one row for which the
+ * expectation is true. Everything else is a failed check, whose reason stands in `observed.error`
+ * (`observedRecord`). Never throws.
  */
 export function evaluateCheck(
   definition: CheckDefinition,

@@ -6,8 +6,9 @@ import { formatRow } from "./format-row.ts";
 import type { QueryOutcome } from "./query-outcome.ts";
 
 /**
- * Checks that nobody has to write: what the backup says of itself, held against what was restored, by the same evaluator.
- * Their ids hold a colon, which no configured check's id can, so that neither is taken for the other.
+ * Checks that nobody has to write: what the backup says of itself, held against what was restored,
+ * by the same evaluator. Their ids hold a colon, which no configured check's id can, so that
+ * neither is taken for the other.
  */
 const INFERRED = "inferred:";
 const MAX_TABLE = 200;
@@ -21,8 +22,8 @@ interface Timed {
 }
 
 /**
- * Every table that the backup's metadata names is there. null where it names none: that would be no check. `of` is the database,
- * where there are several.
+ * Every table that the backup's metadata names is there. null where it names none: that would be no
+ * check. `of` is the database, where there are several.
  */
 export function tablesPresentCheck({
   expected,
@@ -99,14 +100,19 @@ export function rowCheckId(table: string): string {
   return `${INFERRED}rows:${clip(table, MAX_TABLE)}`;
 }
 
-/** How a table's rows are counted: `query` gives one row with the column `rows`, and gave `outcome`. */
+/**
+ * How a table's rows are counted: `query` gives one row with the column `rows`, and gave `outcome`.
+ */
 interface Counted extends Timed {
   readonly table: string;
   readonly query: string;
   readonly outcome: QueryOutcome;
 }
 
-/** A table has exactly the rows that were counted in what was dumped, and these are no fewer than a floor. */
+/**
+ * A table has exactly the rows that were counted in what was dumped, and these are no fewer than a
+ * floor.
+ */
 export function rowCountCheck({
   rows,
   floor = null,
@@ -124,8 +130,9 @@ export function rowFloorCheck({
 }
 
 /**
- * The tables that a receipt has no room to name have the very counts that were signed. `expected` is null where those are not
- * known: then this only shows what there is, for the next test's floors.
+ * The tables that a receipt has no room to name have the very counts that were signed. `expected`
+ * is null where those are not known: then this only shows what there is, for the next test's
+ * floors.
  */
 export function restCheck({
   of,
@@ -175,8 +182,9 @@ function countCheck(
 }
 
 /**
- * Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it still.
- * What is not a SHA-256 fails the check: two empty texts would be equal whatever was restored.
+ * Something whose SHA-256 the backup's metadata holds, such as the manifest of a file tree, has it
+ * still. What is not a SHA-256 fails the check: two empty texts would be equal whatever was
+ * restored.
  */
 export function digestCheck({
   name,
@@ -201,7 +209,10 @@ export function digestCheck({
   return evaluateCheck(definition, { kind: "rows", rows: [row] }, duration_ms);
 }
 
-/** SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all is well. */
+/**
+ * SQLite's own opinion: `messages` are the rows of `pragma integrity_check`, a single `ok` when all
+ * is well.
+ */
 export function sqliteIntegrityCheck({
   messages,
   duration_ms,

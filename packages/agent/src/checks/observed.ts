@@ -7,13 +7,15 @@ const MAX_ERROR = 400;
 const MAX_BYTES = 1_024;
 
 /**
- * A row as a receipt records it, in a kilobyte: its columns, and under `error` why the check failed where that is more than
- * an unmet expectation.
+ * A row as a receipt records it, in a kilobyte: its columns, and under `error` why the check failed
+ * where that is more than an unmet expectation.
  *
- * Null, booleans, texts up to 256 characters, and whole numbers within ±(2^53 - 1) stand as themselves. Any other number is
- * `{"number": "12.50"}`, in the database's own digits, and an object or array `{"json": "[1,2]"}`; what is longer is cut, as in
- * `{"text": its start, "length", "sha256" of its UTF-8}`. Columns that find no room are counted under `…`. A column that is
- * itself called `error` or `…` stands in double quotes. Comparisons saw the whole row: what is cut is only the record.
+ * Null, booleans, texts up to 256 characters, and whole numbers within ±(2^53 - 1) stand as
+ * themselves. Any other number is `{"number": "12.50"}`, in the database's own digits, and an
+ * object or array `{"json": "[1,2]"}`; what is longer is cut, as in `{"text": its start, "length",
+ * "sha256" of its UTF-8}`. Columns that find no room are counted under `…`. A column that is itself
+ * called `error` or `…` stands in double quotes. Comparisons saw the whole row: what is cut is only
+ * the record.
  */
 export function observedRecord(row: Observation, error: string | null): Record<string, unknown> {
   const members: [string, unknown][] = error === null ? [] : [["error", clip(error, MAX_ERROR)]];

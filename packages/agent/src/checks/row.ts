@@ -73,8 +73,8 @@ function requireObject(text: string): void {
 }
 
 /**
- * The members of the outermost object, for text already known to be JSON. JSON.parse itself would reorder columns that are
- * called by numbers, keep the last of two of one name, and round numbers.
+ * The members of the outermost object, for text already known to be JSON. JSON.parse itself would
+ * reorder columns that are called by numbers, keep the last of two of one name, and round numbers.
  */
 function* members(text: string): Generator<Column> {
   let depth = 0;

@@ -6,8 +6,9 @@ const DATE = /^\d{4,6}-\d\d-\d\d$/;
 export type Moment = { readonly at_us: bigint } | { readonly problem: "no_zone" | "no_timestamp" };
 
 /**
- * A moment as databases print it: `2026-11-21T09:30:00.123456+01:00`, `2026-11-21 09:30:00Z`. Without a zone it may be a day off either
- * way, so that it is none. Digits after the microsecond are cut.
+ * A moment as databases print it: `2026-11-21T09:30:00.123456+01:00`, `2026-11-21 09:30:00Z`.
+ * Without a zone it may be a day off either way, so that it is none. Digits after the microsecond
+ * are cut.
  */
 export function parseTimestamp(text: string): Moment {
   const match = TIMESTAMP.exec(text);

@@ -16,8 +16,9 @@ interface Totals {
 }
 
 /**
- * All tables together have half of the rows that they had when last a test passed, and as many of them have any. It finds what the
- * tables' own floors cannot: those that are no longer there, and those that a receipt does not name. Null where there were none.
+ * All tables together have half of the rows that they had when last a test passed, and as many of
+ * them have any. It finds what the tables' own floors cannot: those that are no longer there, and
+ * those that a receipt does not name. Null where there were none.
  */
 export function totalRowsCheck(
   outcomes: readonly Observed[],
@@ -71,7 +72,10 @@ function totalsOf(checks: readonly Observed[], shrinking: ReadonlySet<string>): 
   return { rows, filled, empty };
 }
 
-/** Counts beyond what a number holds exactly stand as `{"number": "…"}`; here they need not be exact. */
+/**
+ * Counts beyond what a number holds exactly stand as `{"number": "…"}`; here they need not be
+ * exact.
+ */
 function numberOf(value: unknown): number {
   const number =
     typeof value === "object" && value !== null && "number" in value ? Number(value.number) : value;

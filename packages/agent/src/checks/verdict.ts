@@ -5,8 +5,8 @@ import { isInferred } from "./inferred-checks.ts";
 const MAX_SHOWN = 200;
 
 /**
- * Of all checks of a restore test together: passed only if every one passed and at least one of them read data. `readData` is how
- * many did; without it, all.
+ * Of all checks of a restore test together: passed only if every one passed and at least one of
+ * them read data. `readData` is how many did; without it, all.
  */
 export type Verdict = { readonly result: "passed" } | { readonly result: "failed"; readonly reason: string };
 

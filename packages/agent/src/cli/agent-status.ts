@@ -20,7 +20,10 @@ import { readSourceIds } from "../state/source-ids.ts";
 import { listEvents } from "../receipts/spooled-event.ts";
 import { listPending } from "../journal/pending-backup.ts";
 
-/** `proven` and why not: by the rule of packages/proof. `untested` is also one whose newest backup, or whose proof, is too old to count. */
+/**
+ * `proven` and why not: by the rule of packages/proof. `untested` is also one whose newest backup,
+ * or whose proof, is too old to count.
+ */
 export type SourceVerdict = "proven" | "failed" | "untested" | "no_backup";
 
 export interface SourceStatus {
@@ -65,7 +68,10 @@ export interface AgentStatus {
   readonly advice: readonly Problem[];
 }
 
-/** What this host knows of itself, from its own files alone: quick, and the same with the service gone. */
+/**
+ * What this host knows of itself, from its own files alone: quick, and the same with the service
+ * gone.
+ */
 export async function readAgentStatus(layout: Layout, config: Config): Promise<AgentStatus> {
   const ids = await readSourceIds(layout);
   const sources: SourceStatus[] = [];

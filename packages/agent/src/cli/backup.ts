@@ -93,7 +93,10 @@ export const backup: Run = async (call) => {
   }
 };
 
-/** What an earlier run left whole and was kept from storing; what keeps it now will keep this backup too, and is said then. */
+/**
+ * What an earlier run left whole and was kept from storing; what keeps it now will keep this backup
+ * too, and is said then.
+ */
 async function deliverLeftOver(backend: BackupBackend, config: Config, signal: AbortSignal): Promise<void> {
   for (const pending of await listPending(backend.layout)) {
     try {

@@ -13,8 +13,8 @@ import { takeWorkLock } from "./work-lock.ts";
 const TRIED = "tried";
 
 /**
- * Runs checks against a stored backup that is restored on the side. The live data are never asked: what a check says of them is no
- * word on the backup. Nothing is signed, recorded or submitted.
+ * Runs checks against a stored backup that is restored on the side. The live data are never asked:
+ * what a check says of them is no word on the backup. Nothing is signed, recorded or submitted.
  */
 export const checkTry: Run = async (call, sourceName, checkId) => {
   const { terminal, signal } = call;

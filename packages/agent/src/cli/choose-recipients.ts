@@ -7,7 +7,10 @@ import { signerSocket } from "../signer/open-signing-keys.ts";
 import { UserError } from "../errors/user-error.ts";
 import type { Call } from "./command.ts";
 
-/** Whom a new root encrypts to: those that were named, those of its config.yaml, or a key pair of its own. */
+/**
+ * Whom a new root encrypts to: those that were named, those of its config.yaml, or a key pair of
+ * its own.
+ */
 export async function chooseRecipients(
   { flags }: Call,
   layout: Layout,

@@ -3,7 +3,10 @@ import type { Terminal } from "./terminal/terminal.ts";
 import type { FoundRoot } from "./find-root.ts";
 import type { Flags } from "./flags.ts";
 
-/** 0: proven, or done. 1: it ran, and the data or the outcome is bad. 2: it could not run. 130: interrupted. */
+/**
+ * 0: proven, or done. 1: it ran, and the data or the outcome is bad. 2: it could not run. 130:
+ * interrupted.
+ */
 export type ExitCode = 0 | 1 | 2 | 130;
 
 /** One call of a command. */

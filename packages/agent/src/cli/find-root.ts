@@ -8,12 +8,18 @@ import type { RootSurroundings } from "../state/resolve-root.ts";
 import { requireTrustedRoot } from "../state/trusted-root.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** The root of a call and its configuration; or, for commands that can do without, what is wrong with them. */
+/**
+ * The root of a call and its configuration; or, for commands that can do without, what is wrong
+ * with them.
+ */
 export type FoundRoot =
   | { readonly resolved: ResolvedRoot; readonly config: Config; readonly problem: null }
   | { readonly resolved: ResolvedRoot | null; readonly config: null; readonly problem: UserError };
 
-/** Looks for the root once a call, before its command runs: `defaults:` are behind the flags of every command. */
+/**
+ * Looks for the root once a call, before its command runs: `defaults:` are behind the flags of
+ * every command.
+ */
 export async function findRoot(around: RootSurroundings, mayBeFresh: boolean): Promise<FoundRoot> {
   let resolved: ResolvedRoot | null = null;
   try {

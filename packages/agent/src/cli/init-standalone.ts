@@ -8,7 +8,9 @@ import { writeRootConfig } from "../config/write-config.ts";
 import { chooseRecipients, identityPlace } from "./choose-recipients.ts";
 import type { Call, ExitCode } from "./command.ts";
 
-/** Makes a root that needs nobody: its ids are its own, its backups go to a directory or a bucket. */
+/**
+ * Makes a root that needs nobody: its ids are its own, its backups go to a directory or a bucket.
+ */
 export async function initStandalone(call: Call, layout: Layout): Promise<ExitCode> {
   const { terminal, flags, root } = call;
   if (root.config?.service !== undefined && root.config?.service !== null)

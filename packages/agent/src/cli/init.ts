@@ -140,7 +140,10 @@ async function pinCa(call: Call, layout: Layout, url: URL, before: Config | null
   return pem;
 }
 
-/** Never from the command line, where every process of the host could read it. Null: an interactive attach. */
+/**
+ * Never from the command line, where every process of the host could read it. Null: an interactive
+ * attach.
+ */
 async function readAuthKey({ flags, env, cwd, signal }: Call): Promise<string | null> {
   const file = flags.text("authKeyFile");
   let text = env["ATTESTORE_AUTH_KEY"];

@@ -52,7 +52,9 @@ async function exportPublic(call: Call, { layout, config }: OpenRoot): Promise<E
   return 0;
 }
 
-/** The file to write, which is not there yet; null where none was asked for. @throws UserError usage */
+/**
+ * The file to write, which is not there yet; null where none was asked for. @throws UserError usage
+ */
 function outputOf({ flags, cwd }: Call): string | null {
   const text = flags.text("output");
   if (text === undefined) return null;

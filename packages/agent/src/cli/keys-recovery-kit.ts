@@ -28,8 +28,8 @@ function requireRecipients({ layout, config }: Pick<OpenRoot, "layout" | "config
 }
 
 /**
- * A key of its own for the day when this host is gone: its private half goes to paper alone, its public half into config.yaml, so
- * that every backup from now on is encrypted to it.
+ * A key of its own for the day when this host is gone: its private half goes to paper alone, its
+ * public half into config.yaml, so that every backup from now on is encrypted to it.
  */
 async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const { terminal, flags, signal } = call;
@@ -58,7 +58,8 @@ async function makeKit(call: Call, root: OpenRoot): Promise<ExitCode> {
   const made = new Date().toISOString();
   const facts = { made, host: hostname(), recipient, config };
   const pages = secretsOf(identity, split).map((secret) => kitText(facts, secret));
-  // The pages first: a crash after them leaves a kit that opens nothing, the other way round a key that nobody has.
+  // The pages first: a crash after them leaves a kit that opens nothing, the other way round a key
+  // that nobody has.
   const files = await writePages(call, output, pages);
   await edit.write();
   await writeRecoveryState(layout, { v: 1, recipient, made_at: made, shares: split, tested_at: null });

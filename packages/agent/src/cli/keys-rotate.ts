@@ -51,7 +51,10 @@ export const keysRotate: Run = async (call, which) => {
   throw new UserError("usage", `keys rotate takes encryption or signing, not "${which ?? ""}"`);
 };
 
-/** Backups to come are encrypted to a new key; those that are there stay readable with the old one, which stays. */
+/**
+ * Backups to come are encrypted to a new key; those that are there stay readable with the old one,
+ * which stays.
+ */
 async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { flags, terminal, signal } = call;
   const agent = requireAgent(config.agent, layout.config);
@@ -62,7 +65,8 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
     throw new UserError("usage", `"${wanted}" is neither an age recipient (age1…) nor an SSH public key`);
   const identities = await readIdentities(config.identityFiles);
   const own = (await Promise.all(identities.map((each) => recipientsOf(each)))).flat();
-  // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself holds.
+  // With --recipient: whoever is not the recovery kit. Without: the keys that this host itself
+  // holds.
   const leaving = config.recipients.filter((each) =>
     wanted === null ? own.includes(each) && each !== recovery : each !== recovery,
   );
@@ -98,7 +102,8 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
       );
     }
   });
-  // The new key is on disk before anything is encrypted to it, and vouched for before config.yaml names it.
+  // The new key is on disk before anything is encrypted to it, and vouched for before config.yaml
+  // names it.
   const change = { key: "encryption", before: config.recipients, after } as const;
   const key = await readSigningKey(layout);
   const statement = await keepRotation(
@@ -117,7 +122,9 @@ async function rotateEncryption(call: Call, { layout, config }: OpenRoot): Promi
   return 0;
 }
 
-/** A new identity's file: the identity, or where the signing process holds it the line that says so. */
+/**
+ * A new identity's file: the identity, or where the signing process holds it the line that says so.
+ */
 async function makeIdentity(layout: Layout): Promise<{ readonly recipient: string; readonly text: string }> {
   const signer = await signerSocket(layout);
   if (signer !== null) {
@@ -165,7 +172,10 @@ async function confirmed({ flags, signal }: Call, { next }: PreparedKey): Promis
   return confirm(`Sign with ${next.fingerprint} from now on?`, { yes: flags.isOn("yes"), signal });
 }
 
-/** False where the service did not answer: it is told again with whatever is submitted next. A refusal undoes the rotation, and is thrown. */
+/**
+ * False where the service did not answer: it is told again with whatever is submitted next. A
+ * refusal undoes the rotation, and is thrown.
+ */
 async function announce(
   attachment: Attachment,
   prepared: PreparedKey,

@@ -26,7 +26,10 @@ export function openRoot({ root, flags }: Call): OpenRoot {
   return { resolved: root.resolved, layout: layoutOf(root.resolved.path), config, flags };
 }
 
-/** config.yaml as it is by now: a call that waited for a lock waited for somebody who may have changed it. @throws ConfigError */
+/**
+ * config.yaml as it is by now: a call that waited for a lock waited for somebody who may have
+ * changed it. @throws ConfigError
+ */
 export async function configNow({ layout, flags }: OpenRoot): Promise<Config> {
   const config = await readConfig(layout.config, layout.root);
   return { ...config, upload: pacedUpload(config.upload, flags) };
@@ -62,7 +65,10 @@ export async function openAttachedRoot(call: Call): Promise<OpenRoot & { readonl
   return { ...root, attachment };
 }
 
-/** The source that a call is about: named, by default, or the only one. @throws UserError source_unknown, usage */
+/**
+ * The source that a call is about: named, by default, or the only one. @throws UserError
+ * source_unknown, usage
+ */
 export function chosenSource({ config, flags, layout }: OpenRoot): SourceConfig {
   const names = [...config.sources.keys()];
   const wanted = flags.text("source");

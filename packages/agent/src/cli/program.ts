@@ -80,7 +80,8 @@ function commander(commands: readonly Command[], perform: Perform): Commander {
       writeOut: (text) => void process.stdout.write(plainText(text)),
       writeErr: (text) => void process.stderr.write(plainText(text)),
     })
-    // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as `attestore doctor --root DIR`.
+    // Before a command's name they are the program's: `attestore --root DIR doctor`, as well as
+    // `attestore doctor --root DIR`.
     .enablePositionalOptions()
     .showHelpAfterError("(for more, see --help)")
     .addHelpText(
@@ -134,7 +135,9 @@ function opposite(form: string): string {
   return form.startsWith("--no-") ? form.replace("--no-", "--") : form.replace("--", "--no-");
 }
 
-/** What stands on the command line; the environment and the defaults come behind it, in one place. */
+/**
+ * What stands on the command line; the environment and the defaults come behind it, in one place.
+ */
 function givenOf(parsed: Commander, names: readonly FlagName[]): GivenFlags {
   return Object.fromEntries(
     names

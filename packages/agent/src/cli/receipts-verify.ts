@@ -25,7 +25,10 @@ interface Verified {
   readonly faults: readonly string[];
 }
 
-/** Every receipt on this host: its signature, its proof, and that none was taken out of the chain or slipped in. */
+/**
+ * Every receipt on this host: its signature, its proof, and that none was taken out of the chain or
+ * slipped in.
+ */
 export const receiptsVerify: Run = async (call, wanted) => {
   const { terminal, flags } = call;
   const { layout, config } = openRoot(call);

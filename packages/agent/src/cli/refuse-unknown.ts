@@ -9,7 +9,10 @@ const REMOVED: Readonly<Record<string, string>> = {
     "--state-dir was removed: configuration, keys and state are in one directory, the root. Name it with --root DIR or ATTESTORE_HOME.",
 };
 
-/** Why a command line makes no sense and what to do instead, where that can be said better than by listing everything. */
+/**
+ * Why a command line makes no sense and what to do instead, where that can be said better than by
+ * listing everything.
+ */
 export function refuseUnknown(args: readonly string[], commands: readonly Command[]): string | null {
   for (const arg of args) {
     const removed = REMOVED[arg.split("=")[0] ?? ""];

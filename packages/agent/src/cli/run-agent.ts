@@ -13,7 +13,10 @@ import { submitLoop } from "./run/submit-loop.ts";
 import { workLoop } from "./run/work-loop.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-/** The caller holds the `run` and `work` locks; whoever submits finishes commands too, and is not waited for. */
+/**
+ * The caller holds the `run` and `work` locks; whoever submits finishes commands too, and is not
+ * waited for.
+ */
 async function sweepCommands(layout: Layout): Promise<void> {
   using spool = tryLock(layout, "spool", "run (start)");
   if (spool !== null) await sweepTemporaryFiles(layout.commands);
@@ -46,7 +49,8 @@ export const runAgent: Run = async (call) => {
       if (interrupted > 0) say(`${interrupted} commands were interrupted when the agent last stopped`);
       for (const leftover of await reap(layout.scratch, say)) say(describeLeftover(leftover));
     }
-    // A loop that fails takes the others with it: half an agent is worse than one that its supervisor restarts.
+    // A loop that fails takes the others with it: half an agent is worse than one that its
+    // supervisor restarts.
     const failed = new AbortController();
     const run = loopContext(attachment, config, AbortSignal.any([signal, failed.signal]), say, (upload) =>
       pacedUpload(upload, flags),

@@ -100,7 +100,10 @@ function addSource(document: Document, name: string, entry: Readonly<Record<stri
   document.setIn(["sources", name], document.createNode(entry));
 }
 
-/** The secret first: config.yaml never names a file that is not there. A crash in between leaves a file that nothing names. */
+/**
+ * The secret first: config.yaml never names a file that is not there. A crash in between leaves a
+ * file that nothing names.
+ */
 async function make(
   { signal, terminal }: Call,
   { layout }: OpenRoot,
@@ -114,7 +117,10 @@ async function make(
   await edit.write();
 }
 
-/** Tells the service, as every heartbeat does; one that can't be reached hears of it with the next one. */
+/**
+ * Tells the service, as every heartbeat does; one that can't be reached hears of it with the next
+ * one.
+ */
 async function register(
   { terminal, signal }: Call,
   { layout, config }: OpenRoot,

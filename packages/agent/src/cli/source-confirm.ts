@@ -5,7 +5,10 @@ import type { Run } from "./command.ts";
 import { openRoot, requireSource } from "./open-root.ts";
 import { takeWorkLock } from "./work-lock.ts";
 
-/** A person says that a source is another database by now, such as one that was restored from a dump. */
+/**
+ * A person says that a source is another database by now, such as one that was restored from a
+ * dump.
+ */
 export const sourceConfirm: Run = async (call, name) => {
   const { terminal, flags, signal } = call;
   const root = openRoot(call);

@@ -26,7 +26,10 @@ export const status: Run = async (call) => {
   return found.problems.length === 0 && found.sources.length > 0 ? 0 : 1;
 };
 
-/** @throws UserError that says, beside what is wrong with config.yaml, that an agent runs all the same, if one does */
+/**
+ * @throws UserError that says, beside what is wrong with config.yaml, that an agent runs all the
+ * same, if one does
+ */
 function sayThatItRuns({ resolved, problem }: FoundRoot): void {
   if (problem === null || resolved === null) return;
   const layout = layoutOf(resolved.path);
@@ -37,7 +40,9 @@ function sayThatItRuns({ resolved, problem }: FoundRoot): void {
   );
 }
 
-/** False also for whoever may not look at the locks: often the same who may not read config.yaml. */
+/**
+ * False also for whoever may not look at the locks: often the same who may not read config.yaml.
+ */
 function isSeenToRun(layout: Layout): boolean {
   try {
     return existsSync(layout.locks) && isLocked(layout, "run");

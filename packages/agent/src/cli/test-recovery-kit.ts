@@ -17,8 +17,8 @@ import type { Call, ExitCode } from "./command.ts";
 import type { OpenRoot } from "./open-root.ts";
 
 /**
- * Shows that whoever calls it still has the key: what backups are encrypted to now is encrypted, and decrypted with what was
- * typed from the paper; with `--file` a stored backup too, to its end.
+ * Shows that whoever calls it still has the key: what backups are encrypted to now is encrypted,
+ * and decrypted with what was typed from the paper; with `--file` a stored backup too, to its end.
  */
 export async function testRecoveryKit(call: Call, { layout, config }: OpenRoot): Promise<ExitCode> {
   const { terminal, flags } = call;
@@ -76,7 +76,10 @@ async function* one(bytes: Buffer): AsyncGenerator<Buffer> {
   yield await Promise.resolve(bytes);
 }
 
-/** The key as it was typed: a file, standard input, shares, or a person at a terminal. @throws UserError */
+/**
+ * The key as it was typed: a file, standard input, shares, or a person at a terminal. @throws
+ * UserError
+ */
 async function readKit(call: Call): Promise<string> {
   const { flags, cwd, signal } = call;
   const shares = flags.text("share");

@@ -3,8 +3,9 @@ import { listRotations } from "../key-rotation/rotation.ts";
 import type { Layout } from "../state/layout.ts";
 
 /**
- * The call of attestore-verify that holds receipts of this root against its own keys: the one that signs now, the statements
- * that lead from it to those before, and of receipts in a log the log's, without which it can tell of none.
+ * The call of attestore-verify that holds receipts of this root against its own keys: the one that
+ * signs now, the statements that lead from it to those before, and of receipts in a log the log's,
+ * without which it can tell of none.
  */
 export async function verifyCommand(layout: Layout, receipt: string, isInLog: boolean): Promise<string> {
   const rotations = (await listRotations(layout)).filter((file) => basename(file).endsWith("-signing.json"));

@@ -12,8 +12,8 @@ export interface WorkPatience {
 }
 
 /**
- * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what lies there half written
- * was left by somebody who was killed.
+ * The right to work in a root, and a tidy place to do it: whoever holds this lock knows that what
+ * lies there half written was left by somebody who was killed.
  */
 export async function takeWorkLock(layout: Layout, what: string, patience: WorkPatience): Promise<HeldLock> {
   const { signal, wait, say } = patience;

@@ -6,8 +6,8 @@ const strict = { additionalProperties: false } as const;
 const FLAG_NAMES = (Object.keys(FLAGS) as FlagName[]).filter(isDefaultName);
 
 /**
- * Values for flags that a call leaves out: flag, then its ATTESTORE_* twin, then these, then the built-in value. Every
- * flag of a call has its field here, in snake_case.
+ * Values for flags that a call leaves out: flag, then its ATTESTORE_* twin, then these, then the
+ * built-in value. Every flag of a call has its field here, in snake_case.
  */
 const Defaults = Type.Object(
   Object.fromEntries(
@@ -77,7 +77,10 @@ export const ConfigFile = Type.Object(
         {
           /** `https://host[:port]`. */
           url: Type.String({ pattern: "^https://[^\\s/?#@]+/?$" }),
-          /** The CA, or the one certificate, that the service has to show; without it the public CAs. */
+          /**
+           * The CA, or the one certificate, that the service has to show; without it the public
+           * CAs.
+           */
           ca_file: Type.Optional(Type.String({ minLength: 1 })),
         },
         strict,

@@ -62,7 +62,10 @@ export class ConfigError extends UserError {
   }
 }
 
-/** @throws ConfigError; UserError config_invalid if there is no such file, root_unusable if it can't be read. */
+/**
+ * @throws ConfigError; UserError config_invalid if there is no such file, root_unusable if it can't
+ * be read.
+ */
 export async function readConfig(file: string, root: string): Promise<Config> {
   const text = await readText(file);
   if (text === null) {
@@ -76,7 +79,10 @@ export async function readConfig(file: string, root: string): Promise<Config> {
 
 const MAX_CONFIG_CHARACTERS = 1024 * 1024;
 
-/** `file` is for messages alone; relative paths in the text are relative to `root`. @throws ConfigError */
+/**
+ * `file` is for messages alone; relative paths in the text are relative to `root`. @throws
+ * ConfigError
+ */
 export function parseConfig(text: string, file: string, root: string): Config {
   if (text.length > MAX_CONFIG_CHARACTERS)
     throw new ConfigError(file, [{ line: 1, column: 1, message: "is larger than 1 MiB" }]);

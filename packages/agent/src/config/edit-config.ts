@@ -12,15 +12,17 @@ export interface ConfigEdit {
   /** @throws UserError config_changed if the file is no longer what it was read as */
   requireCurrent(): Promise<void>;
   /**
-   * The whole file at once: the old or the new one survives a crash. Somebody may have edited it since it was read, while a person
-   * thought about the change: then nothing is written. @throws UserError config_changed
+   * The whole file at once: the old or the new one survives a crash. Somebody may have edited it
+   * since it was read, while a person thought about the change: then nothing is written. @throws
+   * UserError config_changed
    */
   write(): Promise<void>;
 }
 
 /**
- * Changes config.yaml and keeps what people wrote there, comments too. What comes out is read as the agent will read it: a
- * change that it would not understand is never written. @throws ConfigError
+ * Changes config.yaml and keeps what people wrote there, comments too. What comes out is read as
+ * the agent will read it: a change that it would not understand is never written. @throws
+ * ConfigError
  */
 export async function planConfigEdit(
   layout: Layout,

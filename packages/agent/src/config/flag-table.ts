@@ -4,7 +4,10 @@ export interface Flag {
   readonly about: string;
 }
 
-/** Every flag and its environment twin. A `<value>` in the form makes it take one; the others are switches. */
+/**
+ * Every flag and its environment twin. A `<value>` in the form makes it take one; the others are
+ * switches.
+ */
 export const FLAGS = {
   root: { form: "--root <dir>", env: "ATTESTORE_HOME", about: "the install root" },
   json: { form: "--json", env: "ATTESTORE_JSON", about: "print JSON to stdout" },
@@ -199,7 +202,10 @@ export const FLAGS = {
 
 export type FlagName = keyof typeof FLAGS;
 
-/** The flags that `defaults:` of config.yaml can hold: all but the one that says where config.yaml is. */
+/**
+ * The flags that `defaults:` of config.yaml can hold: all but the one that says where config.yaml
+ * is.
+ */
 export type DefaultName = Exclude<FlagName, "root">;
 
 export function isDefaultName(name: FlagName): name is DefaultName {

@@ -1,10 +1,15 @@
-/** How many backups to keep, by each rule; 0 keeps none by it. Their union is kept (contract section 11). */
+/**
+ * How many backups to keep, by each rule; 0 keeps none by it. Their union is kept (contract section
+ * 11).
+ */
 export interface KeepRules {
   /** The newest n. */
   readonly last: number;
   /** All of the last n times 24 hours. */
   readonly days: number;
-  /** The newest of each of the n newest days (UTC) that have one; weeks start on Monday (ISO 8601). */
+  /**
+   * The newest of each of the n newest days (UTC) that have one; weeks start on Monday (ISO 8601).
+   */
   readonly daily: number;
   readonly weekly: number;
   readonly monthly: number;
@@ -22,9 +27,10 @@ export function hasRules(rules: KeepRules): boolean {
 }
 
 /**
- * Why each backup of one source is kept, by id; one that is not there may go. `passed`: those that ever passed a restore test, and
- * those whose newest one did. Of each the newest is never pruned, whatever the rules say: a backup that failed since, because it rots,
- * must not be what an older one that restores has to go for.
+ * Why each backup of one source is kept, by id; one that is not there may go. `passed`: those that
+ * ever passed a restore test, and those whose newest one did. Of each the newest is never pruned,
+ * whatever the rules say: a backup that failed since, because it rots, must not be what an older
+ * one that restores has to go for.
  */
 export function keptBy(
   backups: readonly Datable[],

@@ -8,14 +8,19 @@ export type SandboxKind = "process" | "container" | "uri";
 /** A container of this host's Docker or Podman. */
 export interface ContainerSandboxConfig {
   readonly kind: "container";
-  /** `{major}` in it stands for the backup's major version. Null: the engine's own official image. */
+  /**
+   * `{major}` in it stands for the backup's major version. Null: the engine's own official image.
+   */
   readonly image: string | null;
   readonly memory_mb: number;
   readonly cpus: number;
   readonly pids: number;
   /** After which it ends by itself, whatever became of us. */
   readonly timeLimit_s: number;
-  /** Where the restored data lie: a volume of the runtime's, or memory, which counts towards `memory_mb`. */
+  /**
+   * Where the restored data lie: a volume of the runtime's, or memory, which counts towards
+   * `memory_mb`.
+   */
   readonly storage: "disk" | "memory";
 }
 
@@ -51,8 +56,8 @@ export interface EngineSandboxes {
 }
 
 /**
- * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`, of those that its engine has. With any issue the
- * sandbox is not to be used.
+ * `sandbox:` of a source: `process`, `container`, or a mapping with `kind`, of those that its
+ * engine has. With any issue the sandbox is not to be used.
  */
 export function parseSandbox(
   value: unknown,

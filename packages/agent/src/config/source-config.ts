@@ -18,7 +18,9 @@ export interface SourceCommon {
   readonly checks: readonly CheckConfig[];
   /** How long one check's query may run on the restored data. */
   readonly checkTimeout_s: number;
-  /** False where tables, or a directory, may well lose half of what is in them between two tests. */
+  /**
+   * False where tables, or a directory, may well lose half of what is in them between two tests.
+   */
   readonly rowFloors?: boolean;
   /** What it may take; the built-in ones unless told. */
   readonly limits?: SourceLimits;

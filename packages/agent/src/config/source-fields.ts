@@ -35,8 +35,9 @@ export interface ConnectionForms {
 }
 
 /**
- * The fields of one entry of `sources:`, read one by one. What is wrong is collected, so that a person sees all of it at once;
- * a reader then gives null or the built-in value, which nobody gets to use.
+ * The fields of one entry of `sources:`, read one by one. What is wrong is collected, so that a
+ * person sees all of it at once; a reader then gives null or the built-in value, which nobody gets
+ * to use.
  */
 export class SourceFields {
   readonly issues: SourceConfigIssue[] = [];
@@ -44,7 +45,10 @@ export class SourceFields {
   readonly #at: string;
   readonly #baseDir: string;
 
-  /** `at` is the entry's own path, such as `sources.orders`. Relative paths are relative to `baseDir`. */
+  /**
+   * `at` is the entry's own path, such as `sources.orders`. Relative paths are relative to
+   * `baseDir`.
+   */
   constructor(value: Readonly<Record<string, unknown>>, at: string, baseDir: string) {
     this.#value = value;
     this.#at = at;
@@ -116,7 +120,10 @@ export class SourceFields {
     return builtIn;
   }
 
-  /** The value itself is never repeated in a message: whoever mistook the field for the secret has it there. */
+  /**
+   * The value itself is never repeated in a message: whoever mistook the field for the secret has
+   * it there.
+   */
   secret(name: string): SecretReference | null {
     const value = this.#value[name];
     return (

@@ -1,12 +1,20 @@
-/** What a source may take, whatever is in it. What a host does beyond that, somebody else chose for it. */
+/**
+ * What a source may take, whatever is in it. What a host does beyond that, somebody else chose for
+ * it.
+ */
 export interface SourceLimits {
   /** How long a dump may take; and a restore with its checks. */
   readonly time_s: number;
   /** Of the dump, before it is compressed: when it is made, and when it is restored. */
   readonly bytes: number;
-  /** Of a directory's files together, holes included: every one of those bytes is read and hashed. */
+  /**
+   * Of a directory's files together, holes included: every one of those bytes is read and hashed.
+   */
   readonly logicalBytes: number;
-  /** Of the directory that is restored to; if it does not say, it follows from the backup's signed size. */
+  /**
+   * Of the directory that is restored to; if it does not say, it follows from the backup's signed
+   * size.
+   */
   readonly restoreDisk?: number;
   /** Of all processes of a restore together, where no control group holds them. */
   readonly restoreMemory?: number;
@@ -23,7 +31,10 @@ const MAX_BYTES = 2 ** 50;
 const FIELDS = ["time_s", "bytes", "logical_bytes", "restore_disk", "restore_memory"];
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
 
-/** `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out. `report` gets what is wrong. */
+/**
+ * `limits:` of a source, or of config.yaml for all of them; `builtIn` for what it leaves out.
+ * `report` gets what is wrong.
+ */
 export function parseLimits(
   value: unknown,
   builtIn: SourceLimits,

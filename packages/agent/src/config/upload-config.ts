@@ -1,4 +1,7 @@
-/** A time of day in which uploads may run, in minutes since midnight on this host's clock; it may go over midnight. */
+/**
+ * A time of day in which uploads may run, in minutes since midnight on this host's clock; it may go
+ * over midnight.
+ */
 export interface UploadWindow {
   readonly from: number;
   readonly to: number;

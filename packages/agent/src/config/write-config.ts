@@ -14,7 +14,10 @@ export interface RootSettings {
   readonly identityFiles: readonly string[];
 }
 
-/** Writes what `init` found out into config.yaml; what somebody has written there already stays, comments and all. */
+/**
+ * Writes what `init` found out into config.yaml; what somebody has written there already stays,
+ * comments and all.
+ */
 export async function writeRootConfig(layout: Layout, settings: RootSettings): Promise<void> {
   const before = await readText(layout.config);
   const document = before === null ? new Document({}) : parseDocument(before);

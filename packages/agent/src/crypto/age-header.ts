@@ -9,7 +9,10 @@ import { socketOf } from "../signer-client/signer-reference.ts";
 import { fileKeyFrom } from "../signer-client/remote-identities.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
-/** An age header is text; ours are some hundred bytes. Room for hundreds of recipients, none for an attack. */
+/**
+ * An age header is text; ours are some hundred bytes. Room for hundreds of recipients, none for an
+ * attack.
+ */
 export const MAX_HEADER_BYTES = 64 * 1024;
 export const PAYLOAD_NONCE_BYTES = 16;
 
@@ -35,8 +38,9 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
   }
   const encrypter = new Encrypter();
   for (const recipient of recipients) addRecipient(encrypter, recipient);
-  // The library hands the file key to each recipient; this one keeps it and adds nothing to the header. So the header
-  // is the library's and only the payload is ours: its own payload cipher is JavaScript, and far too slow.
+  // The library hands the file key to each recipient; this one keeps it and adds nothing to the
+  // header. So the header is the library's and only the payload is ours: its own payload cipher is
+  // JavaScript, and far too slow.
   let fileKey: Buffer | null = null;
   encrypter.addRecipient({
     wrapFileKey: (key) => {
@@ -44,7 +48,8 @@ export async function makeHeader(recipients: readonly string[]): Promise<SealedH
       return [];
     },
   });
-  // As a stream: for bytes the library asks Node for a `Response`, and to load what that belongs to takes longer than all else here.
+  // As a stream: for bytes the library asks Node for a `Response`, and to load what that belongs to
+  // takes longer than all else here.
   const chunks: Uint8Array[] = [];
   const nothing = new ReadableStream<Uint8Array<ArrayBuffer>>({ start: (controller) => controller.close() });
   for await (const chunk of await encrypter.encrypt(nothing)) chunks.push(chunk);
@@ -74,7 +79,8 @@ export function findHeaderEnd(start: Buffer): number {
   if (!start.subarray(0, INTRO.length).equals(INTRO)) {
     throw new DamagedCiphertext("not_age", "the file does not start as an age v1 file does");
   }
-  // Stanza lines start with "-> " and bodies are base64, so the first line that starts with "--- " is the MAC's.
+  // Stanza lines start with "-> " and bodies are base64, so the first line that starts with "--- "
+  // is the MAC's.
   const mac = start.indexOf(MAC_LINE, INTRO.length - 1);
   const end = mac === -1 ? -1 : start.indexOf(0x0a, mac + MAC_LINE.length);
   if (end === -1) throw new DamagedCiphertext("header_damaged", "the age header does not end");
@@ -162,7 +168,10 @@ function addIdentity(decrypter: Decrypter, text: string): void {
   decrypter.addIdentity(identity);
 }
 
-/** As a KeyObject: importing the key for each chunk would take a third of the time that the cipher takes. */
+/**
+ * As a KeyObject: importing the key for each chunk would take a third of the time that the cipher
+ * takes.
+ */
 function derivePayloadKey(fileKey: Buffer, nonce: Buffer): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync("sha256", fileKey, nonce, "payload", 32)));
 }

@@ -31,7 +31,10 @@ export async function identityText(identity: string): Promise<string> {
   return `# created: ${new Date().toISOString()}\n# public key: ${await identityToRecipient(identity)}\n${identity}\n`;
 }
 
-/** The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole; or a line that says who holds them. @throws UserError key_file */
+/**
+ * The identities of files: `AGE-SECRET-KEY-1…` lines, or an SSH private key, whole; or a line that
+ * says who holds them. @throws UserError key_file
+ */
 export async function readIdentities(paths: readonly string[]): Promise<string[]> {
   const identities: string[] = [];
   for (const path of paths) {

@@ -2,7 +2,10 @@ import { createCipheriv, createDecipheriv, type KeyObject } from "node:crypto";
 import { BlockPool, cutIntoBlocks, release } from "../processes/blocks.ts";
 import { DamagedCiphertext } from "./damaged.ts";
 
-/** STREAM (C2SP age.md, "Payload"): ChaCha20-Poly1305 in chunks of 64 KiB; the nonce is a counter and a last-chunk flag. */
+/**
+ * STREAM (C2SP age.md, "Payload"): ChaCha20-Poly1305 in chunks of 64 KiB; the nonce is a counter
+ * and a last-chunk flag.
+ */
 const CHUNK_BYTES = 64 * 1024;
 const TAG_BYTES = 16;
 const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES;
@@ -13,8 +16,8 @@ const CIPHER_OPTIONS = { authTagLength: TAG_BYTES };
 type Flag = "more" | "last";
 
 /**
- * Seals a stream. A piece of output (many chunks) is valid until the next one is asked for: its memory is used again,
- * because fresh memory costs more than the cipher does.
+ * Seals a stream. A piece of output (many chunks) is valid until the next one is asked for: its
+ * memory is used again, because fresh memory costs more than the cipher does.
  */
 export async function* encryptPayload(
   source: AsyncIterable<Uint8Array>,
@@ -64,7 +67,10 @@ export async function* decryptPayload(
   }
 }
 
-/** Blocks of `size`, one held back: only what follows tells whether a block is the last. An empty stream has an empty one. */
+/**
+ * Blocks of `size`, one held back: only what follows tells whether a block is the last. An empty
+ * stream has an empty one.
+ */
 async function* blocksAndTheirLast(
   source: AsyncIterable<Uint8Array>,
   size: number,
@@ -95,7 +101,8 @@ function damagedEnd(key: KeyObject, counter: number, rest: Buffer): DamagedCiphe
   if (rest.length < TAG_BYTES || openChunk(key, counter, "more", rest) !== null) {
     return new DamagedCiphertext("truncated", `the age payload stops after chunk ${counter}, before its end`);
   }
-  // Anywhere else a cut and a changed byte look alike, and a short last chunk may also be followed by something.
+  // Anywhere else a cut and a changed byte look alike, and a short last chunk may also be followed
+  // by something.
   return new DamagedCiphertext(
     "payload_damaged",
     `chunk ${counter}, the last of the age payload, is cut short or does not authenticate`,

@@ -16,9 +16,10 @@ const PARTIAL = /^\.partial-([0-9a-f-]+)\.[0-9a-f]{12}$/;
 /**
  * Writes a ciphertext into `blobsDir` under the name `<sha256>.age`, hashing it on the way.
  *
- * The bytes are fsynced before the rename and the directory after it, so a name that can be seen always holds a whole
- * file, and a file that was answered for survives a power cut. kill -9 before the rename leaves a `.partial-…` of
- * ciphertext, which the next call removes. Two at once never share a partial; the same bytes twice give the same name.
+ * The bytes are fsynced before the rename and the directory after it, so a name that can be seen
+ * always holds a whole file, and a file that was answered for survives a power cut. kill -9 before
+ * the rename leaves a `.partial-…` of ciphertext, which the next call removes. Two at once never
+ * share a partial; the same bytes twice give the same name.
  */
 export async function writeBlob(
   ciphertext: AsyncIterable<Uint8Array>,

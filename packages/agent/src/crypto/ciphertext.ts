@@ -8,7 +8,10 @@ import { readFilePieces } from "./file-pieces.ts";
 /** Where the ciphertext comes from: a local file, or whatever `open` gives, such as a download. */
 export type CiphertextSource = { readonly path: string } | { open(): Promise<Readable> };
 
-/** The ciphertext's bytes; a piece is valid until the next one is asked for. @throws RunError `ciphertext_unavailable`. */
+/**
+ * The ciphertext's bytes; a piece is valid until the next one is asked for. @throws RunError
+ * `ciphertext_unavailable`.
+ */
 export async function* readCiphertext(source: CiphertextSource): AsyncGenerator<Buffer, void, undefined> {
   if ("path" in source) {
     try {

@@ -2,11 +2,17 @@ import { constants, createZstdCompress } from "node:zlib";
 import { BlockPool, cutIntoBlocks, release } from "../processes/blocks.ts";
 import { mapInOrder } from "./map-in-order.ts";
 
-/** Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all cores both ways. */
+/**
+ * Input bytes a frame. Costs about 1 % in size against one endless frame, and lets frames use all
+ * cores both ways.
+ */
 export const FRAME_INPUT_BYTES = 1 << 20;
 const FRAMES_AT_ONCE = 8;
 
-/** What a frame has at most (`ZSTD_compressBound`): given room for it, zstd compresses from our memory into our memory, without buffers of its own. */
+/**
+ * What a frame has at most (`ZSTD_compressBound`): given room for it, zstd compresses from our
+ * memory into our memory, without buffers of its own.
+ */
 const FRAME_BYTES_AT_MOST = FRAME_INPUT_BYTES + (FRAME_INPUT_BYTES >> 8);
 
 const OPTIONS = {
@@ -23,8 +29,9 @@ const OPTIONS = {
 /**
  * A piece is valid until the next one is asked for.
  *
- * A stream as independent zstd frames (RFC 8878) of 1 MiB of input each, which any zstd decoder reads one after another.
- * No input at all gives one empty frame: an empty file is not a zstd stream.
+ * A stream as independent zstd frames (RFC 8878) of 1 MiB of input each, which any zstd decoder
+ * reads one after another. No input at all gives one empty frame: an empty file is not a zstd
+ * stream.
  */
 export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   const pool = new BlockPool(FRAME_INPUT_BYTES);
@@ -43,8 +50,9 @@ export async function* compress(source: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /**
- * One frame. Node's `zstdCompress` would copy it once more, and have zstd copy all that goes in: it ends a frame in a second call.
- * A compressor that is used again would write the next frame behind this one, in memory that is to be freed.
+ * One frame. Node's `zstdCompress` would copy it once more, and have zstd copy all that goes in: it
+ * ends a frame in a second call. A compressor that is used again would write the next frame behind
+ * this one, in memory that is to be freed.
  */
 function compressFrame(block: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {

@@ -59,7 +59,8 @@ async function* walk(source: AsyncIterable<Buffer>): AsyncGenerator<FrameSegment
 
 async function decodeWhole(frame: Buffer, maxOutput: number): Promise<Buffer> {
   try {
-    // chunkSize has a least value, and one byte more than the content lets the decoder end in a single call.
+    // chunkSize has a least value, and one byte more than the content lets the decoder end in a
+    // single call.
     return await decompressFrame(frame, {
       maxOutputLength: Math.max(maxOutput, 1),
       chunkSize: Math.max(maxOutput + 1, 64),

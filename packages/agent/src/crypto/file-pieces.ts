@@ -37,8 +37,8 @@ export async function* readFilePieces(path: string): AsyncGenerator<Buffer, void
 }
 
 /**
- * Writes a new file (mode 0600), fsyncs it, and returns its length. Each piece is written before the next one is asked
- * for. On any error, abort included, the file stays for the caller to remove.
+ * Writes a new file (mode 0600), fsyncs it, and returns its length. Each piece is written before
+ * the next one is asked for. On any error, abort included, the file stays for the caller to remove.
  */
 export async function writeFilePieces(
   path: string,

@@ -5,8 +5,9 @@ import { sshIdentity } from "./ssh-age.ts";
 import { isPrivateKeyPem, parseSshPrivateKey } from "./ssh-private-key.ts";
 
 /**
- * What an `AGE-SECRET-KEY-1…` or an SSH private key's file decrypts, for age-encryption's Decrypter; null if it is neither, or
- * damaged. Throws SshKeyError for an SSH key that can't be used.
+ * What an `AGE-SECRET-KEY-1…` or an SSH private key's file decrypts, for age-encryption's
+ * Decrypter; null if it is neither, or damaged. Throws SshKeyError for an SSH key that can't be
+ * used.
  */
 export function identityFrom(text: string): string | Identity | null {
   if (isPrivateKeyPem(text)) return sshIdentity(parseSshPrivateKey(text));
@@ -20,7 +21,10 @@ export function identityFrom(text: string): string | Identity | null {
   }
 }
 
-/** The public halves of an identity, or of all that the signing process holds. @throws UserError `signer`, SshKeyError */
+/**
+ * The public halves of an identity, or of all that the signing process holds. @throws UserError
+ * `signer`, SshKeyError
+ */
 export async function recipientsOf(text: string): Promise<readonly string[]> {
   const socket = socketOf(text);
   return socket === null ? [await recipientOf(text)] : heldRecipients(socket);

@@ -5,8 +5,9 @@ interface Taken<Result> {
 /**
  * Runs `work` on up to `width` items at once and yields the results in the order of the items.
  *
- * No more than `width` items are taken ahead of the reader: that is the backpressure. Up to there they are taken whatever the reader is busy with:
- * while it waits for the disk, the next ones are read and worked on.
+ * No more than `width` items are taken ahead of the reader: that is the backpressure. Up to there
+ * they are taken whatever the reader is busy with: while it waits for the disk, the next ones are
+ * read and worked on.
  */
 export async function* mapInOrder<Item, Result>(
   items: AsyncIterable<Item>,

@@ -1,9 +1,14 @@
 import { createHash, createPublicKey, verify } from "node:crypto";
 
-/** Of the public keys that node:crypto takes: SubjectPublicKeyInfo of Ed25519 without the key (RFC 8410). */
+/**
+ * Of the public keys that node:crypto takes: SubjectPublicKeyInfo of Ed25519 without the key (RFC
+ * 8410).
+ */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
-/** `untrusted comment`, the signature, `trusted comment`, the signature over both. Nothing after it. */
+/**
+ * `untrusted comment`, the signature, `trusted comment`, the signature over both. Nothing after it.
+ */
 const SIGNATURE =
   /^untrusted comment: [^\n]{0,1024}\n([A-Za-z0-9+/]{99}=)\ntrusted comment: ([^\n]{0,8192})\n([A-Za-z0-9+/]{86}==)\n?$/;
 

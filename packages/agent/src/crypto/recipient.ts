@@ -6,8 +6,8 @@ import { sshRecipient } from "./ssh-age.ts";
 const AGE_RECIPIENT = /^age1[02-9ac-hj-np-z]{58}$/;
 
 /**
- * What an `age1…` or SSH public key line encrypts to, for age-encryption's Encrypter; null if it is neither. The checksum of an
- * age1… key is verified.
+ * What an `age1…` or SSH public key line encrypts to, for age-encryption's Encrypter; null if it is
+ * neither. The checksum of an age1… key is verified.
  */
 export function recipientFrom(text: string): string | Recipient | null {
   if (!AGE_RECIPIENT.test(text)) {
@@ -22,7 +22,10 @@ export function recipientFrom(text: string): string | Recipient | null {
   }
 }
 
-/** As config.yaml and receipts name a recipient: an SSH key without its comment, which may be anything. */
+/**
+ * As config.yaml and receipts name a recipient: an SSH key without its comment, which may be
+ * anything.
+ */
 export function normalRecipient(text: string): string {
   const trimmed = text.trim();
   return trimmed.startsWith("ssh-")

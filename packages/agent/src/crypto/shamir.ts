@@ -17,8 +17,8 @@ export class ShareError extends Error {
 }
 
 /**
- * Shamir's secret sharing, byte by byte, over GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1 (0x11d): that of libgfshare, so that
- * Debian's `gfcombine` puts our shares together with us gone.
+ * Shamir's secret sharing, byte by byte, over GF(2^8) with the polynomial x^8+x^4+x^3+x^2+1
+ * (0x11d): that of libgfshare, so that Debian's `gfcombine` puts our shares together with us gone.
  */
 const EXP = new Uint8Array(510);
 const LOG = new Uint8Array(256);

@@ -18,8 +18,9 @@ import { sshKeyTag, type SshPublicKey } from "./ssh-public-key.ts";
 import { strictBase64 } from "./ssh-wire.ts";
 
 /**
- * SSH keys as age recipients and identities: the `ssh-ed25519` and `ssh-rsa` stanzas of age's own implementation
- * (filippo.io/age/agessh), so that `age -d -i ~/.ssh/id_ed25519` reads our backups and we read its files.
+ * SSH keys as age recipients and identities: the `ssh-ed25519` and `ssh-rsa` stanzas of age's own
+ * implementation (filippo.io/age/agessh), so that `age -d -i ~/.ssh/id_ed25519` reads our backups
+ * and we read its files.
  */
 const ED25519_LABEL = "age-encryption.org/v1/ssh-ed25519";
 const RSA_LABEL = Buffer.from("age-encryption.org/v1/ssh-rsa");

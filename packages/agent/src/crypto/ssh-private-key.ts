@@ -10,7 +10,10 @@ export interface SshPrivateKey {
   readonly seed: Buffer | null;
 }
 
-/** Why a file that looks like a private key can't be an identity; its message holds nothing of the key. */
+/**
+ * Why a file that looks like a private key can't be an identity; its message holds nothing of the
+ * key.
+ */
 export class SshKeyError extends Error {
   readonly code = "ssh_key";
   constructor(message: string) {

@@ -17,7 +17,10 @@ export interface SshPublicKey {
 const LEAST_RSA_BITS = 2048;
 const MOST_RSA_BITS = 16_384;
 
-/** The key of `ssh-ed25519 AAAA… comment` or `ssh-rsa AAAA…`; null if it is none. Options before the type are not taken. */
+/**
+ * The key of `ssh-ed25519 AAAA… comment` or `ssh-rsa AAAA…`; null if it is none. Options before the
+ * type are not taken.
+ */
 export function parseSshPublicKey(line: string): SshPublicKey | null {
   const [type, encoded = ""] = line.trim().split(/[ \t]+/);
   const wire = strictBase64(encoded);
@@ -49,7 +52,10 @@ export function parseSshWire(wire: Buffer): SshPublicKey | null {
   return { type, wire, key, ed25519: null };
 }
 
-/** How age's stanzas name an SSH key: the first 4 bytes of the wire form's SHA-256, in unpadded base64. */
+/**
+ * How age's stanzas name an SSH key: the first 4 bytes of the wire form's SHA-256, in unpadded
+ * base64.
+ */
 export function sshKeyTag(wire: Buffer): string {
   return createHash("sha256").update(wire).digest().subarray(0, 4).toString("base64").replaceAll("=", "");
 }

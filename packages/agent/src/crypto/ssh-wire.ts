@@ -1,4 +1,7 @@
-/** Reads the length-prefixed fields of SSH's wire form (RFC 4251 section 5). Strict and bounded: null for anything else. */
+/**
+ * Reads the length-prefixed fields of SSH's wire form (RFC 4251 section 5). Strict and bounded:
+ * null for anything else.
+ */
 export class SshReader {
   #rest: Buffer;
 

@@ -1,6 +1,9 @@
 import { DamagedCiphertext } from "./damaged.ts";
 
-/** What the walker found. A frame that is small enough comes whole; of a larger one come the parts, in order. */
+/**
+ * What the walker found. A frame that is small enough comes whole; of a larger one come the parts,
+ * in order.
+ */
 export type FrameSegment =
   | { readonly kind: "frame"; readonly bytes: Buffer; readonly maxOutput: number }
   | { readonly kind: "part"; readonly bytes: Buffer; readonly last: boolean };
@@ -27,14 +30,19 @@ interface Frame {
 }
 
 /**
- * Finds where zstd frames end (RFC 8878, section 3) by walking frame and block headers, without decoding.
- * Needed because Node's decoder stops after one frame, in silence, whatever follows.
+ * Finds where zstd frames end (RFC 8878, section 3) by walking frame and block headers, without
+ * decoding. Needed because Node's decoder stops after one frame, in silence, whatever follows.
  */
 export class ZstdFrameWalker {
   #memory: Buffer = Buffer.allocUnsafeSlow(2 << 20);
-  /** What is not handed on yet, in the memory. It begins where the frame, or what is left of a streamed one, does. */
+  /**
+   * What is not handed on yet, in the memory. It begins where the frame, or what is left of a
+   * streamed one, does.
+   */
   #buffer: Buffer = this.#memory.subarray(0, 0);
-  /** The next header's offset in the buffer; beyond its end while a block's body is still to come. */
+  /**
+   * The next header's offset in the buffer; beyond its end while a block's body is still to come.
+   */
   #next = 0;
   #state: State = { at: "frame" };
   #frames = 0;
@@ -58,7 +66,10 @@ export class ZstdFrameWalker {
     this.#buffer = memory.subarray(0, length);
   }
 
-  /** Says that the input ended. @throws DamagedCiphertext if it ended within a frame, or without any. */
+  /**
+   * Says that the input ended. @throws DamagedCiphertext if it ended within a frame, or without
+   * any.
+   */
   end(): void {
     if (this.#state.at !== "frame" || this.#buffer.length > 0)
       throw damaged("the zstd data ends within a frame");
@@ -153,7 +164,10 @@ export class ZstdFrameWalker {
     return true;
   }
 
-  /** Out of input within a frame: once that is too large to wait for, what is here goes on as a part. */
+  /**
+   * Out of input within a frame: once that is too large to wait for, what is here goes on as a
+   * part.
+   */
   #handOn(frame: Frame, segments: FrameSegment[]): false {
     if (
       this.#buffer.length > MAX_WHOLE_FRAME ||

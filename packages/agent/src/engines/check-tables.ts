@@ -16,7 +16,10 @@ export interface TablesToCheck {
   readonly lastPassed: LastPassed | null;
   /** Which database, where a backup has several. */
   readonly of?: string;
-  /** A table's name where its database is the only one: that is the name which was counted; the same if this is absent. */
+  /**
+   * A table's name where its database is the only one: that is the name which was counted; the same
+   * if this is absent.
+   */
   plainName?(table: string): string;
   /** Those that are there, by the names that the metadata use. */
   readonly tables: readonly string[];
@@ -27,9 +30,10 @@ export interface TablesToCheck {
 }
 
 /**
- * That every table which the backup names is there and can be read; that those whose rows were counted at backup time, in what was
- * dumped, have as many; and that none has lost half of its rows since a test last passed. Tables that the metadata have no room
- * for are held to one digest of all of their counts. Names of the metadata are only compared: they never get into a query.
+ * That every table which the backup names is there and can be read; that those whose rows were
+ * counted at backup time, in what was dumped, have as many; and that none has lost half of its rows
+ * since a test last passed. Tables that the metadata have no room for are held to one digest of all
+ * of their counts. Names of the metadata are only compared: they never get into a query.
  */
 export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]> {
   const { metadata, lastPassed, tables } = check;
@@ -78,7 +82,10 @@ export async function checkTables(check: TablesToCheck): Promise<CheckOutcome[]>
   return [...(there === null ? [] : [there]), ...outcomes, ...rest];
 }
 
-/** Of the tables that the metadata have no names of: one check of them all, and one of each that lost rows. */
+/**
+ * Of the tables that the metadata have no names of: one check of them all, and one of each that
+ * lost rows.
+ */
 async function checkRest(check: TablesToCheck, tables: readonly string[]): Promise<CheckOutcome[]> {
   const { metadata, lastPassed } = check;
   const expected = restOfMetadata(metadata);
@@ -128,8 +135,9 @@ function higher(a: bigint | null, b: bigint | null): bigint | null {
 }
 
 /**
- * A table must have half of what it had when last a test passed, and at least one row if it had any. That a dump has what was
- * counted with it says nothing of a table that somebody emptied before.
+ * A table must have half of what it had when last a test passed, and at least one row if it had
+ * any. That a dump has what was counted with it says nothing of a table that somebody emptied
+ * before.
  */
 function floorOf(table: string, lastPassed: LastPassed | null): bigint | null {
   if (lastPassed === null || lastPassed.mayShrink?.includes(table) === true) return null;

@@ -12,7 +12,10 @@ export function timeLimit({ time_s }: SourceLimits, signal: AbortSignal): TimeLi
   return { signal: AbortSignal.any([signal, limit]), isUp: () => limit.aborted && !signal.aborted };
 }
 
-/** Passes a dump on, and counts it. `tooLong` makes the error that is thrown as soon as it is longer than `most`. */
+/**
+ * Passes a dump on, and counts it. `tooLong` makes the error that is thrown as soon as it is longer
+ * than `most`.
+ */
 export async function* atMost(
   content: AsyncIterable<Buffer>,
   most: number,

@@ -7,8 +7,8 @@ import type { CheckOutcome } from "@attestore/proof";
 import type { QueryOutcome } from "../checks/index.ts";
 
 /**
- * What a backup says of its source and dump. It is signed into the receipt: names, sizes and counts, never a row and
- * never a secret. JSON throughout.
+ * What a backup says of its source and dump. It is signed into the receipt: names, sizes and
+ * counts, never a row and never a secret. JSON throughout.
  */
 export interface SourceMetadata {
   readonly engine: string;
@@ -28,7 +28,10 @@ export interface Runtime {
   readonly engine_version: string;
   /** Of a container: its image. */
   readonly image_digest?: string;
-  /** Of what runs as processes of this host: what kept the restore's programs from everything else; see `IsolationLevel`. */
+  /**
+   * Of what runs as processes of this host: what kept the restore's programs from everything else;
+   * see `IsolationLevel`.
+   */
   readonly isolation?: IsolationLevel;
 }
 
@@ -62,22 +65,27 @@ export interface Engine<Settings extends object> {
   readonly versions?: (source: SourceOf<Settings>, context: RunContext) => Promise<ClientVersions>;
 }
 
-/** What tells one database from another: compared as a whole with what is pinned. Signed into receipts; no secret, no path in clear. */
+/**
+ * What tells one database from another: compared as a whole with what is pinned. Signed into
+ * receipts; no secret, no path in clear.
+ */
 export type Identity = Readonly<Record<string, string>>;
 
 /** Which database a dump is of. */
 export interface Origin {
   /** Stays the same for as long as it is the same database, wherever it is reached. */
   readonly identity: Identity;
-  /** Where it was reached; another one after a failover, so only told. Null where that is this host. */
+  /**
+   * Where it was reached; another one after a failover, so only told. Null where that is this host.
+   */
   readonly host: string | null;
 }
 
 export interface Dump {
   readonly origin: Origin;
   /**
-   * The dump. It throws, instead of ending, if the program that makes it failed: what came before is then no backup.
-   * A piece is valid until the next one is asked for.
+   * The dump. It throws, instead of ending, if the program that makes it failed: what came before
+   * is then no backup. A piece is valid until the next one is asked for.
    */
   readonly content: AsyncIterable<Buffer>;
   /** For progress; null if nobody knows. */
@@ -111,9 +119,15 @@ export interface Restored {
    * @throws RunError if it is the place that failed, not the query.
    */
   query(text: string, limits: QueryLimits): Promise<QueryOutcome>;
-  /** Starts a program of the customer's beside it, told by its environment where it is; absent where an engine has no way to. */
+  /**
+   * Starts a program of the customer's beside it, told by its environment where it is; absent where
+   * an engine has no way to.
+   */
   readonly startCommand?: StartCommand | undefined;
-  /** The tables with rows of their own, the largest first; absent where there are none by nature. @throws RunError */
+  /**
+   * The tables with rows of their own, the largest first; absent where there are none by nature.
+   * @throws RunError
+   */
   tables?(signal: AbortSignal): Promise<readonly string[]>;
   /** The checks that need no configuration. Each reads data. @throws RunError */
   inferredChecks(context: InferredContext): Promise<readonly CheckOutcome[]>;

@@ -16,7 +16,10 @@ const LOADERS: Loaders = {
   files: async () => (await import("./files/index.ts")).files,
 };
 
-/** A source is only ever given to the engine that it names, which the compiler can't follow through the name. */
+/**
+ * A source is only ever given to the engine that it names, which the compiler can't follow through
+ * the name.
+ */
 function loadEngine(name: EngineName): Promise<Engine<never>> {
   return LOADERS[name]();
 }
@@ -38,7 +41,10 @@ export async function findSandbox(
   return (await loadEngine(source.engine)).findSandbox(metadata, source as never, [source, ...sources]);
 }
 
-/** What dumps the source's server, and whether it can; null where there is no server. @throws RunError */
+/**
+ * What dumps the source's server, and whether it can; null where there is no server. @throws
+ * RunError
+ */
 export async function clientVersions(
   source: SourceConfig,
   context: RunContext,

@@ -8,7 +8,10 @@ const BUNDLES = [
   "/etc/ssl/cert.pem",
 ];
 
-/** Whether what is sent to a host leaves this one: not by a unix socket, and not by a loopback address. */
+/**
+ * Whether what is sent to a host leaves this one: not by a unix socket, and not by a loopback
+ * address.
+ */
 export function isRemote(host: string): boolean {
   const name = host.trim().toLowerCase().replace(/\.$/, "");
   return !(name === "" || /^[/@]/.test(name) || /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/.test(name));
@@ -19,7 +22,10 @@ export function systemAuthorities(): string | null {
   return BUNDLES.find((path) => existsSync(path)) ?? null;
 }
 
-/** Of a program's message about a connection that failed: whether it is about the server's certificate, or that it has none. */
+/**
+ * Of a program's message about a connection that failed: whether it is about the server's
+ * certificate, or that it has none.
+ */
 export function isAboutTls(message: string): boolean {
   return /\b(?:SSL|TLS|certificate|self[- ]signed|hostname mismatch)\b/i.test(message);
 }

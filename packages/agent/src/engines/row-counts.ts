@@ -6,7 +6,10 @@ export const MAX_TABLES_LISTED = 300;
 /** What counting may cost the source in all, at each look. The signed metadata name it. */
 export const COUNTING_S = 60;
 
-/** What is known of a table's rows at backup time: neither field, if there was no time to count them. */
+/**
+ * What is known of a table's rows at backup time: neither field, if there was no time to count
+ * them.
+ */
 export interface TableCount {
   readonly name: string;
   /** In what was dumped. */
@@ -23,7 +26,10 @@ export interface RowCounts {
   readonly counted: number;
   /** Seconds that counting could take; null where the dump itself was counted. */
   readonly budget_s: number | null;
-  /** The tables that `tables` has no room for; null if there are none, or if not all of them were counted. */
+  /**
+   * The tables that `tables` has no room for; null if there are none, or if not all of them were
+   * counted.
+   */
   readonly rest: RestCounts | null;
 }
 
@@ -34,7 +40,9 @@ export interface RestCounts {
   readonly sha256: string;
 }
 
-/** What a backup says of a table: enough to tell later which one changed, and how many rows it had. */
+/**
+ * What a backup says of a table: enough to tell later which one changed, and how many rows it had.
+ */
 export interface TableSummary {
   readonly name: string;
   /** The first half of the schema hash of this table alone. */
@@ -52,8 +60,8 @@ export interface DescribedTables {
 }
 
 /**
- * Names as many tables as there is room for: first those without an exact count, so that the rest can be held to a digest, then the
- * largest. `counts` has every table, the largest first.
+ * Names as many tables as there is room for: first those without an exact count, so that the rest
+ * can be held to a digest, then the largest. `counts` has every table, the largest first.
  */
 export function describeTables(
   lines: readonly SchemaLine[],

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** One line of a schema's listing. `relation` is the table it belongs to, empty for what stands by itself. */
+/**
+ * One line of a schema's listing. `relation` is the table it belongs to, empty for what stands by
+ * itself.
+ */
 export interface SchemaLine {
   readonly kind: string;
   readonly relation: string;
@@ -8,7 +11,10 @@ export interface SchemaLine {
   readonly definition: string;
 }
 
-/** SHA-256 in hex over the lines as JSON arrays, one a line, sorted by code units: the same schema, the same hash. */
+/**
+ * SHA-256 in hex over the lines as JSON arrays, one a line, sorted by code units: the same schema,
+ * the same hash.
+ */
 export function schemaHash(lines: readonly SchemaLine[]): string {
   const listing = lines
     .map(({ kind, relation, name, definition }) => JSON.stringify([kind, relation, name, definition]))
@@ -31,7 +37,10 @@ export interface SchemaObject {
   readonly parts?: Readonly<Record<string, string>>;
 }
 
-/** The schema for a person to read, and for the service to compare backup by backup; JSON of at most 48 KiB. */
+/**
+ * The schema for a person to read, and for the service to compare backup by backup; JSON of at most
+ * 48 KiB.
+ */
 export interface SchemaSummary {
   /** By kind and name. */
   readonly objects: readonly SchemaObject[];

@@ -9,7 +9,10 @@ export interface ExpectedTable {
 
 const MAX_NAME = 300;
 
-/** The tables that a backup's metadata names. It came over the wire, so whatever is not one is left out. */
+/**
+ * The tables that a backup's metadata names. It came over the wire, so whatever is not one is left
+ * out.
+ */
 export function tablesOfMetadata(metadata: ForeignMetadata): ExpectedTable[] {
   const tables = metadata["tables"];
   if (!Array.isArray(tables)) return [];
@@ -32,7 +35,9 @@ function count(rows: unknown): bigint | null {
   return typeof rows === "string" && /^(?:0|[1-9][0-9]{0,18})$/.test(rows) ? BigInt(rows) : null;
 }
 
-/** The tables that the metadata have no names of, as they were counted; null if that is not known. */
+/**
+ * The tables that the metadata have no names of, as they were counted; null if that is not known.
+ */
 export function restOfMetadata(
   metadata: ForeignMetadata,
 ): { readonly tables: number; readonly sha256: string } | null {

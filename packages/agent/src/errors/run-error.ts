@@ -1,8 +1,8 @@
 import { errorCode } from "@attestore/host/errno";
 
 /**
- * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is for everything
- * that kept it from saying so. Both a backup and a restore test throw it.
+ * Why a run came to no result. `failed` is for a run that ended and found the data wrong; this is
+ * for everything that kept it from saying so. Both a backup and a restore test throw it.
  */
 export type RunErrorCode =
   /** The caller aborted it (Ctrl-C, shutdown). */
@@ -37,11 +37,18 @@ export type RunErrorCode =
   | "identity_invalid"
   /** The ciphertext is not encrypted to any identity at hand. */
   | "identity_missing"
-  /** Another agent made the backup, and config.yaml here does not say that this one tests for it. */
+  /**
+   * Another agent made the backup, and config.yaml here does not say that this one tests for it.
+   */
   | "maker_not_trusted"
-  /** What its maker signed of the backup could not be had, so that nobody knows what the backup is. */
+  /**
+   * What its maker signed of the backup could not be had, so that nobody knows what the backup is.
+   */
   | "receipt_missing"
-  /** What the service gave as the maker's receipt is not one of this backup, in this log, by a key that is trusted here. */
+  /**
+   * What the service gave as the maker's receipt is not one of this backup, in this log, by a key
+   * that is trusted here.
+   */
   | "receipt_invalid"
   /** The service says something else of the backup than its maker signed. */
   | "record_mismatch"
@@ -54,7 +61,10 @@ export type RunErrorCode =
   /** The output of a restore could not be written. */
   | "output_unwritable";
 
-/** @see RunErrorCode. The message says what happened, to what, and what to do next; it holds no secret and no row. */
+/**
+ * @see RunErrorCode. The message says what happened, to what, and what to do next; it holds no
+ * secret and no row.
+ */
 export class RunError extends Error {
   readonly code: RunErrorCode;
   constructor(code: RunErrorCode, message: string, options?: ErrorOptions) {
@@ -69,7 +79,10 @@ export function stopIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw new RunError("interrupted", "interrupted");
 }
 
-/** ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more room. */
+/**
+ * ENOSPC, EDQUOT and EFBIG: three ways in which a file system or a limit says that there is no more
+ * room.
+ */
 export function isDiskFull(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";

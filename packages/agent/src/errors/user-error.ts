@@ -24,12 +24,14 @@ export type UserErrorCode =
   | "backup_unknown"
   /** Receipts were signed for a moment that is still to come. */
   | "clock_ahead"
-  /** The log showed something that it must never show; nothing is signed until a person has looked. */
+  /**
+   * The log showed something that it must never show; nothing is signed until a person has looked.
+   */
   | "log_alarm";
 
 /**
- * Something that the person at the keyboard can put right: shown as its message alone, exit code 2. A defect of ours is
- * any other error.
+ * Something that the person at the keyboard can put right: shown as its message alone, exit code 2.
+ * A defect of ours is any other error.
  */
 export class UserError extends Error {
   readonly code: UserErrorCode;

@@ -63,8 +63,8 @@ export async function markStarted(layout: Layout, entry: JournaledCommand): Prom
 }
 
 /**
- * Keeps what came of a command and takes it off the list. Repeatable, by two at once too: whoever ran it, and whoever submits its
- * receipt. An id that is not here is no error.
+ * Keeps what came of a command and takes it off the list. Repeatable, by two at once too: whoever
+ * ran it, and whoever submits its receipt. An id that is not here is no error.
  */
 export async function finishCommand(layout: Layout, id: string, outcome: string): Promise<void> {
   const entry = (await readJson(openFile(layout, id))) as JournaledCommand | null;

@@ -7,8 +7,8 @@ import { readJson } from "../state/read-json.ts";
 import { dropProgress } from "./upload-progress.ts";
 
 /**
- * A whole ciphertext on its way to the store, in `blobs/<sha256>.json`: how far it has come. Each step is written down
- * after it was taken, so that it is at worst taken again.
+ * A whole ciphertext on its way to the store, in `blobs/<sha256>.json`: how far it has come. Each
+ * step is written down after it was taken, so that it is at worst taken again.
  */
 export interface PendingBackup {
   readonly v: 1;
@@ -28,7 +28,10 @@ export interface PendingBackup {
     readonly idempotency_key: string;
     readonly parts: readonly { readonly part_number: number; readonly etag: string }[] | null;
   } | null;
-  /** Set once the service knows it; without one, as soon as it is named. `receipts_before`: how many receipts there were then. */
+  /**
+   * Set once the service knows it; without one, as soon as it is named. `receipts_before`: how many
+   * receipts there were then.
+   */
   readonly registered: { readonly backup_id: string; readonly receipts_before: number } | null;
 }
 
@@ -60,7 +63,10 @@ export function blobPath(layout: Layout, sha256: string): string {
   return join(layout.blobs, `${sha256}.age`);
 }
 
-/** Removes the ciphertext, and then what was known of it: the other way round would leave bytes that nobody names. */
+/**
+ * Removes the ciphertext, and then what was known of it: the other way round would leave bytes that
+ * nobody names.
+ */
 export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Promise<void> {
   await removeFile(blobPath(layout, sha256));
   await dropProgress(layout, sha256);
@@ -68,8 +74,8 @@ export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Pr
 }
 
 /**
- * Removes ciphertexts of runs that were killed before they wrote down what they had made: nothing is known of them but
- * their digest, so they can't be registered. The caller holds the `work` lock.
+ * Removes ciphertexts of runs that were killed before they wrote down what they had made: nothing
+ * is known of them but their digest, so they can't be registered. The caller holds the `work` lock.
  */
 export async function sweepBlobs(layout: Layout): Promise<number> {
   const names = new Set(await readdir(layout.blobs));

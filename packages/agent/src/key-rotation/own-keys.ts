@@ -6,7 +6,10 @@ import { readText } from "../state/read-json.ts";
 import type { Layout } from "../state/layout.ts";
 import { readSigningKey } from "../signer/open-signing-keys.ts";
 
-/** The public keys that this root has ever signed with, by fingerprint: the one in use and those that it has rotated away. */
+/**
+ * The public keys that this root has ever signed with, by fingerprint: the one in use and those
+ * that it has rotated away.
+ */
 export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string, PublicKey>> {
   const { fingerprint, publicKey } = await readSigningKey(layout);
   const keys = new Map([[fingerprint, publicKey]]);
@@ -26,7 +29,10 @@ export async function ownPublicKeys(layout: Layout): Promise<ReadonlyMap<string,
   return keys;
 }
 
-/** The key that an envelope of this root's is signed with; one that names none of them is held against the one in use. */
+/**
+ * The key that an envelope of this root's is signed with; one that names none of them is held
+ * against the one in use.
+ */
 export async function ownKeyOf(layout: Layout, { signatures }: EnvelopeJson): Promise<PublicKey> {
   const { fingerprint, publicKey } = await readSigningKey(layout);
   const named = signatures[0].keyid ?? "";

@@ -3,8 +3,9 @@ import type { Layout } from "../state/layout.ts";
 import { UserError } from "../errors/user-error.ts";
 
 /**
- * A key counts for runs that ended before it was replaced. While this host's clock was ahead, it signed for runs that ended at a moment which is
- * still to come: replaced before that, the key would make these receipts false for ever. @throws UserError
+ * A key counts for runs that ended before it was replaced. While this host's clock was ahead, it
+ * signed for runs that ended at a moment which is still to come: replaced before that, the key
+ * would make these receipts false for ever. @throws UserError
  */
 export async function requirePastRuns(layout: Layout, now = new Date()): Promise<void> {
   let last = now.toISOString();

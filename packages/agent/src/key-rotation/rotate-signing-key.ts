@@ -14,7 +14,10 @@ export interface PreparedKey {
   readonly next: SigningKey;
 }
 
-/** A new signing key beside the one in use; one that lies there from an earlier call is taken. The caller holds the `work` lock. */
+/**
+ * A new signing key beside the one in use; one that lies there from an earlier call is taken. The
+ * caller holds the `work` lock.
+ */
 export async function prepareSigningKey(layout: Layout): Promise<PreparedKey> {
   const keys = await openSigningKeys(layout);
   return { old: await keys.current(), next: await keys.next() };
@@ -28,13 +31,15 @@ export interface SwitchedKey {
 }
 
 /**
- * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed meanwhile, so that what was signed
- * before the moment that the statement names was signed with the old key, and everything later with the new one.
+ * Puts the new key in the old one's place. The caller holds the `work` lock: nothing is signed
+ * meanwhile, so that what was signed before the moment that the statement names was signed with the
+ * old key, and everything later with the new one.
  *
- * The old key's public half is kept first, because receipts of the past are verified with it. Then the statement, and the old private half,
- * with which a rotation that the service refuses is undone. The rename is the one moment at which the key in use changes: a crash before it
- * leaves a statement about a key that is not in use, which nobody is told of and the next call replaces; a crash after it
- * leaves a rotation that the service has to be told of.
+ * The old key's public half is kept first, because receipts of the past are verified with it. Then
+ * the statement, and the old private half, with which a rotation that the service refuses is
+ * undone. The rename is the one moment at which the key in use changes: a crash before it leaves a
+ * statement about a key that is not in use, which nobody is told of and the next call replaces; a
+ * crash after it leaves a rotation that the service has to be told of.
  */
 export async function takeIntoUse(
   layout: Layout,
@@ -55,8 +60,9 @@ export async function takeIntoUse(
 }
 
 /**
- * Takes a rotation back that nobody accepted, before anything was signed with the new key. The rename is again the one moment; what is
- * left of the rotation after it is about a key that is not in use.
+ * Takes a rotation back that nobody accepted, before anything was signed with the new key. The
+ * rename is again the one moment; what is left of the rotation after it is about a key that is not
+ * in use.
  */
 export async function undoRotation(
   layout: Layout,

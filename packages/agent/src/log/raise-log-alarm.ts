@@ -7,7 +7,8 @@ import { fileStamp, type LogAlarm, LogAlarmError, readLogAlarm } from "../state/
 export async function raiseLogAlarm(layout: Layout, alarm: LogAlarm): Promise<LogAlarmError> {
   const standing = await readLogAlarm(layout);
   if (standing !== null) return new LogAlarmError(standing);
-  // Reported first: a crash before the alarm itself meets the same checkpoint again at the next heartbeat.
+  // Reported first: a crash before the alarm itself meets the same checkpoint again at the next
+  // heartbeat.
   await spoolEvent(layout, `log-alarm-${fileStamp(alarm.raised_at)}`, {
     kind: "attestation_failed",
     occurred_at: alarm.raised_at,

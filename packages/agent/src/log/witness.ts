@@ -87,7 +87,8 @@ async function inconsistency(
   signal: AbortSignal,
 ): Promise<{ refused: boolean; detail: string } | null> {
   const sizes = `from ${small.size} to ${large.size} leaves`;
-  // Every tree begins with the empty one. Asking all the same shows that the service still has the large one.
+  // Every tree begins with the empty one. Asking all the same shows that the service still has the
+  // large one.
   const from = small.size === 0n ? null : Number(small.size);
   try {
     const leaf = from === null ? Number(large.size) - 1 : from - 1;
@@ -106,7 +107,8 @@ async function inconsistency(
   } catch (error) {
     if (error instanceof ProofError)
       return { refused: false, detail: `the consistency proof ${sizes} is not valid: ${error.message}` };
-    // A service that says it can't prove what it signed; a network that fails proves nothing either way.
+    // A service that says it can't prove what it signed; a network that fails proves nothing either
+    // way.
     if (error instanceof ServiceError && isPermanentRefusal(error))
       return { refused: true, detail: `the service returned no proof ${sizes}: ${error.message}` };
     throw error;
@@ -124,8 +126,9 @@ async function keepCheckpoint(layout: Layout, checkpoint: string): Promise<void>
 }
 
 /**
- * The kept checkpoint with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature): that, as of now, it has seen no
- * checkpoint that contradicts it. Null before the first checkpoint, and while an alarm stands.
+ * The kept checkpoint with this agent's `cosignature/v1` line over it (C2SP tlog-cosignature):
+ * that, as of now, it has seen no checkpoint that contradicts it. Null before the first checkpoint,
+ * and while an alarm stands.
  */
 export async function cosignKeptCheckpoint({
   layout,

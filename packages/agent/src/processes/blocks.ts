@@ -1,4 +1,7 @@
-/** Buffers of one size that are used again: a 2 GiB dump would otherwise allocate and drop 2 GiB of them. */
+/**
+ * Buffers of one size that are used again: a 2 GiB dump would otherwise allocate and drop 2 GiB of
+ * them.
+ */
 export class BlockPool {
   readonly #size: number;
   readonly #free: Buffer[] = [];
@@ -14,7 +17,10 @@ export class BlockPool {
   }
 }
 
-/** Cuts a stream into blocks of `size` bytes (the last one shorter), whatever the pieces it comes in. */
+/**
+ * Cuts a stream into blocks of `size` bytes (the last one shorter), whatever the pieces it comes
+ * in.
+ */
 export async function* cutIntoBlocks(
   source: AsyncIterable<Uint8Array>,
   size: number,
@@ -40,8 +46,9 @@ export async function* cutIntoBlocks(
 }
 
 /**
- * Frees a buffer's memory now, if it is alone in it. The collector would come for it late, and would be called often:
- * by what it counts as pressure, a stream of megabyte buffers is an emergency. Nothing may use the buffer afterwards.
+ * Frees a buffer's memory now, if it is alone in it. The collector would come for it late, and
+ * would be called often: by what it counts as pressure, a stream of megabyte buffers is an
+ * emergency. Nothing may use the buffer afterwards.
  */
 export function release(buffer: Buffer): void {
   const memory = buffer.buffer;

@@ -35,7 +35,9 @@ export interface Child {
   readonly stderr: Readable;
   /** After it ended and its output was read. Never rejects. */
   readonly exited: Promise<Exit>;
-  /** Its stop signal, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless. */
+  /**
+   * Its stop signal, and SIGKILL after the grace; resolves when it is gone. Repeats are harmless.
+   */
   stop(): Promise<Exit>;
 }
 
@@ -59,10 +61,12 @@ export async function startChild(request: ChildRequest): Promise<Child> {
   });
   await started(child, command);
   const { stdin, stderr, pid } = child;
-  // Once a child has exited Node empties what nobody reads yet: output would be lost that is read a moment later.
+  // Once a child has exited Node empties what nobody reads yet: output would be lost that is read a
+  // moment later.
   const stdout = request.isDump === true ? gather(child.stdout) : passed(child.stdout);
   if (pid === undefined) throw new Error(`${command} started without a process id`);
-  // A child that goes away before it has read everything is told by its exit; the broken pipe says nothing more.
+  // A child that goes away before it has read everything is told by its exit; the broken pipe says
+  // nothing more.
   stdin.on("error", () => undefined);
 
   let errors = "";
@@ -92,7 +96,8 @@ export async function startChild(request: ChildRequest): Promise<Child> {
     ended = { code, signal: by };
     if (isStopping) settle();
   });
-  // This waits until its output was read. Once it is being stopped nobody may read on: then the exit alone has to do.
+  // This waits until its output was read. Once it is being stopped nobody may read on: then the
+  // exit alone has to do.
   child.once("close", settle);
   signal.addEventListener("abort", terminate, { once: true });
   if (signal.aborted) terminate();

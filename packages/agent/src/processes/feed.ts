@@ -4,8 +4,9 @@ import { errorCode } from "@attestore/host/errno";
 /**
  * Writes pieces into a child's stdin, each one through before the next is asked for, and ends it.
  *
- * A child that stops reading early does not stop us: the rest is read and dropped, because the end of the pieces is
- * what says that they were whole. Whether the child was right to stop, its exit code tells.
+ * A child that stops reading early does not stop us: the rest is read and dropped, because the end
+ * of the pieces is what says that they were whole. Whether the child was right to stop, its exit
+ * code tells.
  */
 export async function feed(stdin: Writable, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   let reading = true;

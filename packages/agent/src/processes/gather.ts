@@ -4,10 +4,12 @@ import { release } from "./blocks.ts";
 const PIECE_BYTES = 1 << 20;
 
 /**
- * The same bytes in pieces of a MiB, but for the first and the last. A pipe gives 64 KiB at most, and the time that streams, iterators and
- * promises take for a piece does not depend on its size. The first piece goes on at once: it says that the output has begun.
+ * The same bytes in pieces of a MiB, but for the first and the last. A pipe gives 64 KiB at most,
+ * and the time that streams, iterators and promises take for a piece does not depend on its size.
+ * The first piece goes on at once: it says that the output has begun.
  *
- * A source that flows on although it was paused, as a child's does once that has exited, loses nothing.
+ * A source that flows on although it was paused, as a child's does once that has exited, loses
+ * nothing.
  */
 export function gather(source: Readable): Readable {
   let gathered: Buffer | null = null;

@@ -7,8 +7,9 @@ const LIBRARIES = ["/usr/libexec/coreutils/libstdbuf.so", "/usr/lib/coreutils/li
 const BYTES = 64 * 1024;
 
 /**
- * The environment in which a C program writes its output in pieces of 64 KiB, where it would do so in pages: of each piece, the time that we take does not
- * depend on its size, and a dump of some GiB has several hundred thousand of them. Empty on hosts without coreutils' library; then, and
+ * The environment in which a C program writes its output in pieces of 64 KiB, where it would do so
+ * in pages: of each piece, the time that we take does not depend on its size, and a dump of some
+ * GiB has several hundred thousand of them. Empty on hosts without coreutils' library; then, and
  * should the library not load, the program writes as ever.
  */
 export async function largeWrites(): Promise<Readonly<Record<string, string>>> {

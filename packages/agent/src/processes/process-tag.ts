@@ -1,8 +1,9 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /**
- * Names one process for as long as the machine runs, unlike its id, which another process gets once it is gone:
- * `<pid>-<start time in ticks>-<first half of the boot id>-<pid namespace>`. Safe in a file name.
+ * Names one process for as long as the machine runs, unlike its id, which another process gets once
+ * it is gone: `<pid>-<start time in ticks>-<first half of the boot id>-<pid namespace>`. Safe in a
+ * file name.
  */
 export type ProcessTag = string;
 
@@ -15,8 +16,8 @@ export function ownProcessTag(): ProcessTag {
 }
 
 /**
- * False only if that process is gone for certain. One of another pid namespace (a container that shares the
- * directory) cannot be seen from here and counts as alive until the machine restarts.
+ * False only if that process is gone for certain. One of another pid namespace (a container that
+ * shares the directory) cannot be seen from here and counts as alive until the machine restarts.
  */
 export function isAlive(tag: ProcessTag): boolean {
   const [, pid, start, boot, namespace] = TAG.exec(tag) ?? [];
@@ -29,7 +30,10 @@ export function isProcessTag(text: string): boolean {
   return TAG.test(text);
 }
 
-/** Field 22 of /proc/PID/stat (proc(5)): ticks from boot to the start of the process. Null if there is none. */
+/**
+ * Field 22 of /proc/PID/stat (proc(5)): ticks from boot to the start of the process. Null if there
+ * is none.
+ */
 function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -3,7 +3,10 @@ import { type Child, type ChildRequest, startChild } from "./child.ts";
 
 /** What a program is started with, wherever it runs. */
 export interface ProgramRequest extends Pick<ChildRequest, "args" | "env" | "signal" | "isDump"> {
-  /** Its stdin will be given to its end (`feed`) even if it ends first: then what it says last is not lost in any place. */
+  /**
+   * Its stdin will be given to its end (`feed`) even if it ends first: then what it says last is
+   * not lost in any place.
+   */
   readonly isFed?: boolean;
 }
 

@@ -4,15 +4,18 @@ import { delimiter, isAbsolute } from "node:path";
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * PATH without what lets somebody else choose the program: relative parts (an empty one is the current directory), and
- * directories that are neither this user's nor root's, or that everybody may write to.
+ * PATH without what lets somebody else choose the program: relative parts (an empty one is the
+ * current directory), and directories that are neither this user's nor root's, or that everybody
+ * may write to.
  */
 export function searchPath(path: string | undefined = process.env["PATH"]): string {
   const trusted = (path ?? USUAL).split(delimiter).filter((part) => isAbsolute(part) && isTrusted(part));
   return trusted.length === 0 ? USUAL : trusted.join(delimiter);
 }
 
-/** TMPDIR, if nobody else can move or replace what programs put there: then they use the system's. */
+/**
+ * TMPDIR, if nobody else can move or replace what programs put there: then they use the system's.
+ */
 export function temporaryDirectory(path: string | undefined = process.env["TMPDIR"]): string | null {
   return path !== undefined && isAbsolute(path) && (isTrusted(path) || isSticky(path)) ? path : null;
 }
@@ -29,7 +32,9 @@ function isTrusted(directory: string): boolean {
   return isOurs && (stats.mode & 0o002) === 0;
 }
 
-/** Null where it is not there, or where this user may not look: nothing could be run from it either. */
+/**
+ * Null where it is not there, or where this user may not look: nothing could be run from it either.
+ */
 function statsOf(directory: string): Stats | null {
   try {
     return statSync(directory);

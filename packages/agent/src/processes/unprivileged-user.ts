@@ -8,11 +8,14 @@ export interface User {
 }
 
 /**
- * The packages' own first, which owns nothing. `nobody` before `postgres`: what a restored dump runs must not get at the files of a real server here.
+ * The packages' own first, which owns nothing. `nobody` before `postgres`: what a restored dump
+ * runs must not get at the files of a real server here.
  */
 const CANDIDATES = ["attestore-sandbox", "nobody", "postgres"];
 
-/** Who to run a scratch server as: null for ourselves, unless we are root, which PostgreSQL refuses. */
+/**
+ * Who to run a scratch server as: null for ourselves, unless we are root, which PostgreSQL refuses.
+ */
 export async function unprivilegedUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const accounts = new Map<string, User>();

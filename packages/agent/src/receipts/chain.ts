@@ -66,8 +66,8 @@ export async function signNext<T>(layout: Layout, write: (end: ChainEnd) => Prom
 }
 
 /**
- * An event whose file is damaged can't be submitted, and must not keep backups from their receipts: the chain goes on from the one before
- * it. A damaged receipt is for a person to look at.
+ * An event whose file is damaged can't be submitted, and must not keep backups from their receipts:
+ * the chain goes on from the one before it. A damaged receipt is for a person to look at.
  */
 async function newestReadable(links: readonly ChainLink[]): Promise<string | null> {
   for (const { what, envelope } of links)
@@ -79,7 +79,10 @@ async function newestReadable(links: readonly ChainLink[]): Promise<string | nul
   return null;
 }
 
-/** One that waited when it was listed may be submitted by now: it is under its new name before the old one goes. */
+/**
+ * One that waited when it was listed may be submitted by now: it is under its new name before the
+ * old one goes.
+ */
 async function readEventEnvelope(layout: Layout, path: string): Promise<Envelope> {
   const name = basename(path);
   const value =

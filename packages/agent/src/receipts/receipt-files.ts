@@ -10,7 +10,10 @@ import {
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** `accepted`: in the log, with its proof. `waiting`: signed, to be submitted. `refused`: the service will not have it. */
+/**
+ * `accepted`: in the log, with its proof. `waiting`: signed, to be submitted. `refused`: the
+ * service will not have it.
+ */
 export type ReceiptState = "accepted" | "waiting" | "refused";
 
 /** A receipt's file. Receipts are numbered in the order in which they were signed. */
@@ -54,8 +57,8 @@ export async function listReceipts(layout: Layout, state: ReceiptState): Promise
 }
 
 /**
- * All receipts, newest first. One that a crash left in two places counts once: what is accepted or refused is no longer
- * waiting.
+ * All receipts, newest first. One that a crash left in two places counts once: what is accepted or
+ * refused is no longer waiting.
  */
 export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
   const bySequence = new Map<number, ReceiptFile>();
@@ -64,7 +67,10 @@ export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
   return [...bySequence.values()].toSorted((a, b) => b.sequence - a.sequence);
 }
 
-/** The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has damaged it. */
+/**
+ * The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has
+ * damaged it.
+ */
 export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
   const value = await readReceipt(file);
   if (typeof value === "object" && value !== null && "payload" in value) return envelopeFromJson(value);
@@ -73,7 +79,10 @@ export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
   return envelopeFromJson(value.envelope);
 }
 
-/** One that waited when it was listed may be submitted by now: it is under its new name before the old one goes. */
+/**
+ * One that waited when it was listed may be submitted by now: it is under its new name before the
+ * old one goes.
+ */
 async function readReceipt({ state, path }: ReceiptFile): Promise<unknown> {
   const value = await readJson(path);
   if (value !== null || state !== "waiting") return value;

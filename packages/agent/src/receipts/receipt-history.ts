@@ -3,7 +3,9 @@ import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@a
 import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
 
-/** The receipts on this host are its memory of what it has done: each says itself what it is about. */
+/**
+ * The receipts on this host are its memory of what it has done: each says itself what it is about.
+ */
 export interface Remembered<S> {
   readonly file: ReceiptFile;
   readonly statement: S;
@@ -34,8 +36,8 @@ export async function newestRestoreTest(
 }
 
 /**
- * The newest restore test that passed of the newest backup that passed one: an older backup that is tested once more tells nothing of what
- * there was after it.
+ * The newest restore test that passed of the newest backup that passed one: an older backup that is
+ * tested once more tells nothing of what there was after it.
  */
 export async function newestPassedRestoreTest(
   layout: Layout,
@@ -44,7 +46,8 @@ export async function newestPassedRestoreTest(
   const newest: { statement: RestoreTestStatement | null; id: string } = { statement: null, id: "" };
   await findRestoreTest(layout, (statement) => {
     const { source_id, backup_id, result, finished_at } = statement.predicate;
-    // Ids are in the order of time: this test, and those before it, are of backups that were there when it ended.
+    // Ids are in the order of time: this test, and those before it, are of backups that were there
+    // when it ended.
     const end = firstIdAt("backup", Date.parse(finished_at));
     if (newest.id >= end) return true;
     // One of a later moment is of a clock that was wrong, and is not to be the newest ever after.
@@ -85,7 +88,10 @@ async function findRestoreTest(
   return null;
 }
 
-/** The ids of all backups that passed a restore test of this agent, and of those whose newest one passed. */
+/**
+ * The ids of all backups that passed a restore test of this agent, and of those whose newest one
+ * passed.
+ */
 export async function passedBackups(layout: Layout): Promise<{ ever: Set<string>; lately: Set<string> }> {
   const [ever, lately, tested] = [new Set<string>(), new Set<string>(), new Set<string>()];
   await findRestoreTest(layout, ({ predicate: { backup_id: id, result } }) => {

@@ -12,8 +12,9 @@ export function notPinned(slug: string): string {
 }
 
 /**
- * That a backup is of a database that its source is known to be. What a receipt of an earlier version does not say is not held against
- * anything. The caller holds the `work` lock. @throws RunError identity_changed
+ * That a backup is of a database that its source is known to be. What a receipt of an earlier
+ * version does not say is not held against anything. The caller holds the `work` lock. @throws
+ * RunError identity_changed
  */
 export async function requirePinned(
   layout: Layout,

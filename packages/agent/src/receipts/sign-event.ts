@@ -17,9 +17,10 @@ import { agentVersion } from "../state/host-facts.ts";
 import { signNext } from "./chain.ts";
 
 /**
- * Signs an event as the next of this agent's chain; `write` puts it into the spool.
- * False where nothing can be signed, because a log alarm stands, the host is not attached, or the key or the newest of the chain cannot
- * be read: such an event is often about just that, and is reported unsigned rather than not at all.
+ * Signs an event as the next of this agent's chain; `write` puts it into the spool. False where
+ * nothing can be signed, because a log alarm stands, the host is not attached, or the key or the
+ * newest of the chain cannot be read: such an event is often about just that, and is reported
+ * unsigned rather than not at all.
  */
 export async function signEvent(
   layout: Layout,

@@ -7,7 +7,10 @@ export interface SignedSource {
   readonly identity: Identity | null;
 }
 
-/** `source` of a backup's metadata; null in receipts of versions that did not sign it, or where it is none. */
+/**
+ * `source` of a backup's metadata; null in receipts of versions that did not sign it, or where it
+ * is none.
+ */
 export function signedSource(metadata: Readonly<Record<string, unknown>>): SignedSource | null {
   const { source } = metadata;
   if (typeof source !== "object" || source === null || !("slug" in source)) return null;

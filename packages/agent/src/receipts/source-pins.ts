@@ -66,7 +66,10 @@ export async function holdToPin(
   return false;
 }
 
-/** A person says that the source is the database now that was met. The caller holds the `work` lock. @returns null where nothing was met */
+/**
+ * A person says that the source is the database now that was met. The caller holds the `work` lock.
+ * @returns null where nothing was met
+ */
 export async function confirmIdentity(layout: Layout, slug: string): Promise<SourcePin | null> {
   const pins = await readSourcePins(layout);
   const pin = pins.get(slug);

@@ -3,8 +3,8 @@ import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement } from "./receipt-files.ts";
 
 /**
- * Whether a source is proven, by the rule of packages/proof and by this host's own receipts; null where it is. The host does not know the
- * source's objectives, so its RPO counts as 36 hours.
+ * Whether a source is proven, by the rule of packages/proof and by this host's own receipts; null
+ * where it is. The host does not know the source's objectives, so its RPO counts as 36 hours.
  */
 export async function sourceProof(
   layout: Layout,
@@ -30,7 +30,10 @@ export async function sourceProof(
   return history.notProvenBecause(now, undefined);
 }
 
-/** In the order of their ids, which is that of time. When a backup was finished that another host made is not known here: long ago. */
+/**
+ * In the order of their ids, which is that of time. When a backup was finished that another host
+ * made is not known here: long ago.
+ */
 function backupsIn(statements: readonly Statement[]): [id: string, finishedAt: number][] {
   const backups = new Map<string, number>();
   for (const statement of statements) {

@@ -25,8 +25,8 @@ export interface EventFile {
 }
 
 /**
- * Signs an event and puts it into the spool. What happened is named by `name` (a command's id, a receipt's number), so that a
- * failure that is met again after a crash is reported once.
+ * Signs an event and puts it into the spool. What happened is named by `name` (a command's id, a
+ * receipt's number), so that a failure that is met again after a crash is reported once.
  */
 export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
   for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])

@@ -87,7 +87,10 @@ export function restoreTestStatement(
   };
 }
 
-/** A clock that was set back in between must not make a receipt that nobody takes. Both are RFC 3339 of one width. */
+/**
+ * A clock that was set back in between must not make a receipt that nobody takes. Both are RFC 3339
+ * of one width.
+ */
 function notBefore(startedAt: string, finishedAt: string): string {
   return finishedAt < startedAt ? startedAt : finishedAt;
 }

@@ -3,7 +3,10 @@ import type { Config } from "../config/config.ts";
 import type { Layout } from "../state/layout.ts";
 import { readRecoveryState } from "./recovery-state.ts";
 
-/** What backups of this host are encrypted to, as the service is told: public halves, and whether the recovery kit was tested. */
+/**
+ * What backups of this host are encrypted to, as the service is told: public halves, and whether
+ * the recovery kit was tested.
+ */
 export async function reportEncryption(
   layout: Layout,
   { recipients }: Pick<Config, "recipients">,

@@ -101,7 +101,9 @@ function storageOf({ service, standalone }: Config): string {
     : `s3://${storage.s3.bucket}/${storage.s3.prefix}${storage.s3.endpoint === null ? "" : ` at ${storage.s3.endpoint.origin}`}`;
 }
 
-/** The pages for a browser to print, each on a sheet of its own. No script, nothing from elsewhere. */
+/**
+ * The pages for a browser to print, each on a sheet of its own. No script, nothing from elsewhere.
+ */
 export function kitHtml(pages: readonly string[]): string {
   const escape = (text: string): string =>
     text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -4,16 +4,24 @@ import { unseal } from "../crypto/unseal.ts";
 import type { ForeignMetadata, SourceMetadata } from "../engines/engine.ts";
 
 const KEY_BYTES = 32;
-/** Of the base64. A receipt has no more room; that is 8 recipients with RSA keys, or some 60 others. */
+/**
+ * Of the base64. A receipt has no more room; that is 8 recipients with RSA keys, or some 60 others.
+ */
 const MAX_SEALED = 8 << 10;
 
 export interface ContentKey {
   readonly key: Buffer;
-  /** An age file in base64, for the same recipients as the backup: it holds the key, compressed as a dump is. */
+  /**
+   * An age file in base64, for the same recipients as the backup: it holds the key, compressed as a
+   * dump is.
+   */
   readonly sealed: string;
 }
 
-/** A backup's own key, under which its receipt has what its tables hold; null where a receipt has no room for it. @throws RunError `recipient_invalid` */
+/**
+ * A backup's own key, under which its receipt has what its tables hold; null where a receipt has no
+ * room for it. @throws RunError `recipient_invalid`
+ */
 export async function makeContentKey(recipients: readonly string[]): Promise<ContentKey | null> {
   const key = randomBytes(KEY_BYTES);
   const pieces = await Array.fromAsync(seal(once(key), recipients));

@@ -10,8 +10,8 @@ export interface RecoveryTime {
 }
 
 /**
- * A restore that took too long has still restored: it is no failed test. The receipt has the phases, by which everybody can
- * compare for themselves.
+ * A restore that took too long has still restored: it is no failed test. The receipt has the
+ * phases, by which everybody can compare for themselves.
  */
 export function recoveryTime(
   { download_ms, decrypt_ms, restore_ms }: RestoreTestResult["phases"],

@@ -52,8 +52,8 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
   readonly reason?: string;
   readonly runtime: Runtime;
   /**
-   * Whole milliseconds. `decrypt_ms` is for reading the whole ciphertext to verify its digest; decrypting and decompressing
-   * happen while the engine restores, in `restore_ms`.
+   * Whole milliseconds. `decrypt_ms` is for reading the whole ciphertext to verify its digest;
+   * decrypting and decompressing happen while the engine restores, in `restore_ms`.
    */
   readonly phases: {
     readonly download_ms: number;
@@ -139,7 +139,8 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
   } catch (caught) {
     stopIfAborted(signal);
-    // Whoever makes a dump may make it endless: that is a result, or they could choose that there is none.
+    // Whoever makes a dump may make it endless: that is a result, or they could choose that there
+    // is none.
     if (time?.isUp() === true) {
       const reason = `the restore and its checks did not end within ${limits.time_s} s (limits.time_s of the source)`;
       return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
@@ -185,7 +186,10 @@ function plaintextBytesOf(metadata: ForeignMetadata): number | null {
     : null;
 }
 
-/** A source may have become one of another engine, which would find each backup from before to be broken. */
+/**
+ * A source may have become one of another engine, which would find each backup from before to be
+ * broken.
+ */
 function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: ForeignMetadata): void {
   if (typeof before !== "string" || familyOf(before) === familyOf(engine)) return;
   throw new RunError(

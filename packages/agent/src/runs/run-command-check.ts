@@ -76,7 +76,10 @@ function printedOf({ id, command }: CommandCheckConfig, output: Buffer | null, e
   }
 }
 
-/** What it started itself too, which may hold its stdout open. In a container, what runs on ends with that. */
+/**
+ * What it started itself too, which may hold its stdout open. In a container, what runs on ends
+ * with that.
+ */
 function killAll(child: Child): void {
   const { pid, stdout } = child;
   stdout.destroy();

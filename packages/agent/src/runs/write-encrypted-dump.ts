@@ -15,7 +15,10 @@ export interface MakeBackupRequest {
   /** `age1…`, at least one. */
   readonly recipients: readonly string[];
   readonly blobsDir: string;
-  /** For plaintext that an engine cannot do without, such as SQLite's copy. Beside the blobs unless it is given. */
+  /**
+   * For plaintext that an engine cannot do without, such as SQLite's copy. Beside the blobs unless
+   * it is given.
+   */
   readonly scratchDir?: string;
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress;
@@ -88,7 +91,10 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
   }
 }
 
-/** The dump, which ends only when its metadata are known: a backup that could not be described is none. */
+/**
+ * The dump, which ends only when its metadata are known: a backup that could not be described is
+ * none.
+ */
 function described(
   dump: Dump,
   limits: SourceLimits,

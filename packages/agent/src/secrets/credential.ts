@@ -1,8 +1,9 @@
 import { join } from "node:path";
 
 /**
- * Where a systemd credential (`LoadCredential=NAME:…`, systemd.exec(5)) lies: below CREDENTIALS_DIRECTORY, and for a person who calls
- * the agent beside its unit, where systemd puts those of attestore.service.
+ * Where a systemd credential (`LoadCredential=NAME:…`, systemd.exec(5)) lies: below
+ * CREDENTIALS_DIRECTORY, and for a person who calls the agent beside its unit, where systemd puts
+ * those of attestore.service.
  */
 export function credentialPath(name: string, env: NodeJS.ProcessEnv = process.env): string {
   return join(env["CREDENTIALS_DIRECTORY"] ?? "/run/credentials/attestore.service", name);

@@ -2,7 +2,10 @@ import type { SecretReference } from "./secret-reference.ts";
 import { readText } from "../state/read-json.ts";
 import { UserError } from "../errors/user-error.ts";
 
-/** What a reference of config.yaml leads to: an environment variable, or the first line of a file. @throws UserError key_file */
+/**
+ * What a reference of config.yaml leads to: an environment variable, or the first line of a file.
+ * @throws UserError key_file
+ */
 export async function readSecret(
   reference: SecretReference,
   what: string,

@@ -12,7 +12,9 @@ export interface UnknownCommand {
 export interface HeardHeartbeat {
   /** With the commands that this agent knows. */
   readonly response: HeartbeatResponse;
-  /** Not to be acknowledged: an ack promises that there will be an outcome (contract, section 7). */
+  /**
+   * Not to be acknowledged: an ack promises that there will be an outcome (contract, section 7).
+   */
   readonly unknownCommands: readonly UnknownCommand[];
 }
 

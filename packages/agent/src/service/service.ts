@@ -51,13 +51,19 @@ export interface ServiceOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal;
-  /** Kept by whoever may have to repeat the call later; a fresh one otherwise. Null: none, repeating it does no more than once would. */
+  /**
+   * Kept by whoever may have to repeat the call later; a fresh one otherwise. Null: none, repeating
+   * it does no more than once would.
+   */
   readonly idempotencyKey?: string | null;
   /** Tries once and leaves repeating to the caller. */
   readonly once?: boolean;
 }
 
-/** The service, as this agent talks to it. Every call throws ServiceError, or the signal's reason when that fires. */
+/**
+ * The service, as this agent talks to it. Every call throws ServiceError, or the signal's reason
+ * when that fires.
+ */
 export interface Service {
   readonly url: URL;
   attach(authKey: string, body: AttachRequest, options: CallOptions): Promise<Attached>;
@@ -74,7 +80,9 @@ export interface Service {
   /** Another signing key; the same rotation again gets the same answer. */
   rotateKey(rotation: RotateAgentKeyRequest, options: CallOptions): Promise<AgentKeyRecord>;
   submitEvent(event: EventRequest, options: CallOptions): Promise<EventAccepted>;
-  /** `serverTime_ms`: the service's clock as it answered, to the second; null if it does not say. */
+  /**
+   * `serverTime_ms`: the service's clock as it answered, to the second; null if it does not say.
+   */
   logHead(options: CallOptions): Promise<{ head: LogHead; serverTime_ms: number | null }>;
   logProof(
     query: { leaf: number; treeSize: number; from: number | null },
@@ -102,7 +110,10 @@ export function openService(options: ServiceOptions): Service {
     onDate?: (date: string | undefined) => void;
   }
 
-  /** The API's typed client over this agent's connections: it validates what comes, and repeats what may pass. */
+  /**
+   * The API's typed client over this agent's connections: it validates what comes, and repeats what
+   * may pass.
+   */
   function api(what: Reading, { signal, idempotencyKey, once = false }: CallOptions): Client {
     return createClient(async ({ method, path, headers, body }) => {
       const target = new URL(path, url);
@@ -155,7 +166,8 @@ export function openService(options: ServiceOptions): Service {
       ).call("get", "/api/bootstrap/{poll_token}", { path: { poll_token } });
       return answer.status === 202 ? null : answer.body;
     },
-    // Without a key: the service need not keep an answer a minute for each agent. Commands whose answer was lost come again.
+    // Without a key: the service need not keep an answer a minute for each agent. Commands whose
+    // answer was lost come again.
     heartbeat: async (body, options) => {
       const reading = { expected: { 200: HeartbeatAnswer } };
       const client = api(reading, { ...options, idempotencyKey: null });

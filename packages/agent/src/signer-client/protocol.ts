@@ -1,13 +1,15 @@
 /**
- * What the agent and the signing process say to each other: one request on each connection, and one answer.
- * Both are a byte, a uint32 (big endian) of the length of what follows, and that.
+ * What the agent and the signing process say to each other: one request on each connection, and one
+ * answer. Both are a byte, a uint32 (big endian) of the length of what follows, and that.
  */
 export const OPERATION = {
   /** Answer: the 32 bytes of the public key in use. */
   current: 1,
   /** The same, made if there is none. */
   ensure: 2,
-  /** Of 32 bytes, the public key to sign with, and the message. Answer: the signature's 64 bytes. */
+  /**
+   * Of 32 bytes, the public key to sign with, and the message. Answer: the signature's 64 bytes.
+   */
   sign: 3,
   /** Answer: the 32 bytes of the next public key, made if there is none. */
   next: 4,
@@ -23,7 +25,10 @@ export const OPERATION = {
   nextIdentity: 9,
   /** Answer: the recipients of all identities, in lines; the host's own first. */
   recipients: 10,
-  /** Of an age file's header with its MAC. Answer: a byte of OPENED, and the file key's 16 bytes where there is one. */
+  /**
+   * Of an age file's header with its MAC. Answer: a byte of OPENED, and the file key's 16 bytes
+   * where there is one.
+   */
   openHeader: 11,
 } as const;
 
@@ -54,7 +59,10 @@ export class MessageReader {
   readonly #pieces: Buffer[] = [];
   #size = 0;
 
-  /** The message once it is whole, else null. @throws RangeError for one that is too long, or that more follows */
+  /**
+   * The message once it is whole, else null. @throws RangeError for one that is too long, or that
+   * more follows
+   */
   push(bytes: Buffer): Message | null {
     this.#size += bytes.length;
     if (this.#size > HEADER + MAX_MESSAGE) throw new RangeError("the message is too long");

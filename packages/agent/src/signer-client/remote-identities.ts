@@ -1,7 +1,10 @@
 import { askSigner, signerFailed } from "./ask-signer.ts";
 import { OPENED, OPERATION } from "./protocol.ts";
 
-/** The identities that a signing process holds, as their holder's socket offers them. All throw UserError `signer`. */
+/**
+ * The identities that a signing process holds, as their holder's socket offers them. All throw
+ * UserError `signer`.
+ */
 
 /** The recipient of the host's own, made if there is none. */
 export async function ensureHeldIdentity(socket: string): Promise<string> {

@@ -1,6 +1,7 @@
 /**
- * What stands in an identity file in place of an identity that the signing process holds: it names the socket at which that process opens
- * headers of age files. Such a line is a text like an identity's own, wherever identities are handed on.
+ * What stands in an identity file in place of an identity that the signing process holds: it names
+ * the socket at which that process opens headers of age files. Such a line is a text like an
+ * identity's own, wherever identities are handed on.
  */
 const LINE = /^held-by-signer (\/[\x21-\x7e]{1,107})$/;
 

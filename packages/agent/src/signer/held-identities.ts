@@ -21,7 +21,10 @@ const MAX_STANZAS = 256;
 
 export type OpenedHeader = { readonly fileKey: Buffer } | "no identity" | "damaged";
 
-/** Files `age.key` and `age-*.key` of the signing process's directory: identities of age, or an SSH private key each. */
+/**
+ * Files `age.key` and `age-*.key` of the signing process's directory: identities of age, or an SSH
+ * private key each.
+ */
 export class HeldIdentities {
   readonly #directory: string;
 
@@ -29,7 +32,9 @@ export class HeldIdentities {
     this.#directory = directory;
   }
 
-  /** The recipient of the host's own identity, made if there is none. @throws UserError `key_file` */
+  /**
+   * The recipient of the host's own identity, made if there is none. @throws UserError `key_file`
+   */
   async ensure(): Promise<string> {
     const path = join(this.#directory, OWN);
     const text = await readText(path);
@@ -40,7 +45,9 @@ export class HeldIdentities {
     return recipient;
   }
 
-  /** Makes another one; gives its recipient. @throws UserError `key_file` where there are too many */
+  /**
+   * Makes another one; gives its recipient. @throws UserError `key_file` where there are too many
+   */
   async make(): Promise<string> {
     const names = await this.#names();
     if (names.length >= MAX_IDENTITIES)

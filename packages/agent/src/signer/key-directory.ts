@@ -30,7 +30,10 @@ export class KeyDirectory implements SigningKeys {
     return existsSync(this.#next) ? readSigningKeyFile(this.#next) : null;
   }
 
-  /** The old half is on disk under its other name before the rename, which is the one moment at which the key in use changes. */
+  /**
+   * The old half is on disk under its other name before the rename, which is the one moment at
+   * which the key in use changes.
+   */
   async takeNext(old: SigningKey, next: SigningKey): Promise<void> {
     const current = await this.current();
     if (current.fingerprint === next.fingerprint) return;

@@ -6,7 +6,9 @@ import { KeyDirectory } from "./key-directory.ts";
 import { RemoteKeys } from "./remote-keys.ts";
 import type { SigningKey, SigningKeys } from "./signing-key.ts";
 
-/** Where a signing process holds the root's keys its file says so; else they are files of the root. */
+/**
+ * Where a signing process holds the root's keys its file says so; else they are files of the root.
+ */
 export async function openSigningKeys(layout: Layout): Promise<SigningKeys> {
   const socket = await signerSocket(layout);
   return socket === null ? new KeyDirectory(layout.keys) : new RemoteKeys(socket);
@@ -26,7 +28,8 @@ export async function readSigningKey(layout: Layout): Promise<SigningKey> {
 /** The key that is there, or a new one: a repeated `init` never replaces a key. */
 export async function ensureSigningKey(layout: Layout): Promise<SigningKey> {
   const key = await (await openSigningKeys(layout)).ensure();
-  // Written again each time: a crash between the two files leaves a private key without its public half.
+  // Written again each time: a crash between the two files leaves a private key without its public
+  // half.
   await replaceFile(layout.publicKey, formatPublicKeyPem(key.publicKey), { mode: 0o644 });
   return key;
 }

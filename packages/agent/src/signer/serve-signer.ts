@@ -29,7 +29,10 @@ export interface Held {
   readonly identities: HeldIdentities;
 }
 
-/** Answers on a socket that only the agent's user may connect to. One request is worked on at a time: some replace keys. */
+/**
+ * Answers on a socket that only the agent's user may connect to. One request is worked on at a
+ * time: some replace keys.
+ */
 export function serveSigner(server: Server, held: Held): void {
   let last: Promise<unknown> = Promise.resolve();
   server.maxConnections = CONNECTIONS;

@@ -33,8 +33,9 @@ const CLOCK_S = 300;
 const MAX_RECIPIENTS = 256;
 
 /**
- * For what an agent would sign these bytes; null if for nothing. Only what is the one way of writing one of those counts, so that no bytes that mean
- * something else to somebody else are ever signed. `by` is the key that is to sign, of `keys`.
+ * For what an agent would sign these bytes; null if for nothing. Only what is the one way of
+ * writing one of those counts, so that no bytes that mean something else to somebody else are ever
+ * signed. `by` is the key that is to sign, of `keys`.
  */
 export function purposeOf(
   message: Uint8Array,
@@ -74,7 +75,10 @@ function payloadOf(message: Uint8Array): Uint8Array | null {
   return equalBytes(pae(PAYLOAD_TYPE, payload), message) ? payload : null;
 }
 
-/** C2SP tlog-cosignature of a checkpoint, at the time that it is: none for earlier and none for later. */
+/**
+ * C2SP tlog-cosignature of a checkpoint, at the time that it is: none for earlier and none for
+ * later.
+ */
 function isCosignature(message: Uint8Array, now_s: number): boolean {
   const text = fromUtf8(message);
   const [start = "", time = ""] = COSIGNATURE.exec(text) ?? [];

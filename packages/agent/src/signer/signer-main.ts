@@ -6,7 +6,10 @@ import { serveSigner } from "./serve-signer.ts";
 /** sd_listen_fds(3): the first descriptor that systemd hands down. */
 const SOCKET_FD = 3;
 
-/** `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the agent's keys: signs what an agent signs, and opens headers of backups. */
+/**
+ * `attestore internal-signer`: attestore-signer.service, with the socket of its unit. Holds the
+ * agent's keys: signs what an agent signs, and opens headers of backups.
+ */
 export function runSigner(): void {
   const directory = process.env["STATE_DIRECTORY"];
   if (directory === undefined || process.env["LISTEN_FDS"] !== "1") {

@@ -20,7 +20,10 @@ export function signingKey(publicKey: PublicKey, signer: Signer): SigningKey {
   };
 }
 
-/** Whoever holds the private halves of the agent's signing keys: the one in use, the next one, and one that a rotation may have to give back. */
+/**
+ * Whoever holds the private halves of the agent's signing keys: the one in use, the next one, and
+ * one that a rotation may have to give back.
+ */
 export interface SigningKeys {
   /** @throws UserError `key_file`, `signer` */
   current(): Promise<SigningKey>;
@@ -28,7 +31,10 @@ export interface SigningKeys {
   ensure(): Promise<SigningKey>;
   /** The one that a rotation takes into use: made if there is none. */
   next(): Promise<SigningKey>;
-  /** The key in use is kept aside, and the next one takes its place, in one step. Repeats are harmless. */
+  /**
+   * The key in use is kept aside, and the next one takes its place, in one step. Repeats are
+   * harmless.
+   */
   takeNext(old: SigningKey, next: SigningKey): Promise<void>;
   /** Undoes that. */
   takeBack(fingerprint: string): Promise<void>;

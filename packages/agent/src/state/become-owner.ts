@@ -29,8 +29,9 @@ export function becomeOwner(directory: string): void {
 const STICKY_FOR_GROUP = 0o1020;
 
 /**
- * The package's root is root's own, so that the service's user can't replace its `env`, and that user works in it by its group: who that is says the
- * directory of its keys, which no other user can have put there. Null if it is root itself.
+ * The package's root is root's own, so that the service's user can't replace its `env`, and that
+ * user works in it by its group: who that is says the directory of its keys, which no other user
+ * can have put there. Null if it is root itself.
  */
 function ownerOf(directory: string): Stats | null {
   const whole = statSync(directory);

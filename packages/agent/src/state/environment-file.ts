@@ -4,9 +4,10 @@ import { errorCode } from "@attestore/host/errno";
 const LINE = /^\s*([A-Za-z_][A-Za-z0-9_]*)=(.*)$/;
 
 /**
- * Sets what the file `env` of a root says and the environment does not: a command that somebody types finds the secrets that
- * the service's unit is started with. Read as systemd reads it (EnvironmentFile= of systemd.exec(5)), but for lines that go on.
- * A file that is not there or not ours to read says nothing.
+ * Sets what the file `env` of a root says and the environment does not: a command that somebody
+ * types finds the secrets that the service's unit is started with. Read as systemd reads it
+ * (EnvironmentFile= of systemd.exec(5)), but for lines that go on. A file that is not there or not
+ * ours to read says nothing.
  */
 export function loadEnvironmentFile(path: string, env: Record<string, string | undefined>): void {
   let text: string;

@@ -11,7 +11,10 @@ export interface Layout {
   readonly keys: string;
   readonly signingKey: string;
   readonly publicKey: string;
-  /** The socket of the signing process that has the key in place of `signingKey`; not there where nobody but us signs. */
+  /**
+   * The socket of the signing process that has the key in place of `signingKey`; not there where
+   * nobody but us signs.
+   */
   readonly signer: string;
   readonly token: string;
   readonly ageIdentity: string;

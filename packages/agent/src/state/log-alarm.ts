@@ -10,7 +10,10 @@ export type LogAlarmReason =
   | "head_unsigned"
   /** Two roots for one size. */
   | "head_forked"
-  /** The checkpoint's tree does not begin with the tree of the kept one, or nobody can show that it does. */
+  /**
+   * The checkpoint's tree does not begin with the tree of the kept one, or nobody can show that it
+   * does.
+   */
   | "head_inconsistent"
   /** The service no longer knows a tree that it signed. */
   | "head_rolled_back";
@@ -25,7 +28,10 @@ export interface LogAlarm {
   readonly offered: string;
 }
 
-/** The log showed what it must never show. While the alarm's file lies there, this agent signs nothing. */
+/**
+ * The log showed what it must never show. While the alarm's file lies there, this agent signs
+ * nothing.
+ */
 export class LogAlarmError extends UserError {
   readonly alarm: LogAlarm;
 
@@ -53,8 +59,8 @@ export async function requireNoLogAlarm(layout: Layout): Promise<void> {
 }
 
 /**
- * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next checkpoint is taken as the
- * first, without it the kept one stays the measure.
+ * A person has decided. The evidence is moved aside, never deleted; with `forgetHead` the next
+ * checkpoint is taken as the first, without it the kept one stays the measure.
  */
 export async function clearLogAlarm(
   layout: Layout,

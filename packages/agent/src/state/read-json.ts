@@ -2,13 +2,19 @@ import { readFile } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 import { UserError } from "../errors/user-error.ts";
 
-/** A file of the root that we wrote ourselves; null if it is not there. Throws SyntaxError if it is not JSON. */
+/**
+ * A file of the root that we wrote ourselves; null if it is not there. Throws SyntaxError if it is
+ * not JSON.
+ */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readText(path);
   return text === null ? null : (JSON.parse(text) as unknown);
 }
 
-/** A text file's content, or null if it is not there. @throws UserError root_unusable if it is, and can't be read */
+/**
+ * A text file's content, or null if it is not there. @throws UserError root_unusable if it is, and
+ * can't be read
+ */
 export async function readText(path: string): Promise<string | null> {
   try {
     return await readFile(path, "utf8");

@@ -48,8 +48,8 @@ export function resolveRoot(surroundings: RootSurroundings): ResolvedRoot {
 }
 
 /**
- * The root that `init` writes to: the same order; where nothing is hit, /var/lib/attestore for the superuser and the
- * state directory for everybody else.
+ * The root that `init` writes to: the same order; where nothing is hit, /var/lib/attestore for the
+ * superuser and the state directory for everybody else.
  */
 export function resolveRootForInit(surroundings: RootSurroundings): ResolvedRoot {
   const { explicit, candidates } = places(surroundings);

@@ -9,7 +9,9 @@ export async function readSourceIds(layout: Layout): Promise<ReadonlyMap<string,
   return new Map(value === null ? [] : Object.entries(value as Record<string, string>));
 }
 
-/** Remembers ids. They are a copy of what the service knows: written only where something changed. */
+/**
+ * Remembers ids. They are a copy of what the service knows: written only where something changed.
+ */
 export async function rememberSourceIds(
   layout: Layout,
   told: readonly Pick<RegisteredSource, "id" | "slug">[],

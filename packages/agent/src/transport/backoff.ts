@@ -11,12 +11,15 @@ export interface Backoff {
 /** For a person who waits: rides out a restart of the service, and gives up in time to say so. */
 export const PATIENT: Backoff = { tries: 5, first_ms: 500, longest_ms: 10_000 };
 
-/** Whoever answers, and asks for more: an agent that is silent for days makes no backups. A timer takes 24 days at most. */
+/**
+ * Whoever answers, and asks for more: an agent that is silent for days makes no backups. A timer
+ * takes 24 days at most.
+ */
 export const LONGEST_WAIT_MS = 3_600_000;
 
 /**
- * How long to wait before try `attempt` + 1: doubling, between half and all of it at random so that a fleet does not
- * come back in step, and never less than Retry-After asks, up to an hour.
+ * How long to wait before try `attempt` + 1: doubling, between half and all of it at random so that
+ * a fleet does not come back in step, and never less than Retry-After asks, up to an hour.
  */
 export function backoffDelay(backoff: Backoff, attempt: number, retryAfter_s: number | null): number {
   const full = Math.min(backoff.longest_ms, backoff.first_ms * 2 ** Math.min(attempt - 1, 30));
@@ -24,8 +27,8 @@ export function backoffDelay(backoff: Backoff, attempt: number, retryAfter_s: nu
 }
 
 /**
- * Repeats an idempotent call while its failure may pass. A Retry-After longer than the longest wait ends the tries:
- * the caller has better things to do.
+ * Repeats an idempotent call while its failure may pass. A Retry-After longer than the longest wait
+ * ends the tries: the caller has better things to do.
  */
 export async function retrying<Result>(
   backoff: Backoff,

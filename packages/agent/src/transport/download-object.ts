@@ -17,7 +17,10 @@ export interface DownloadRequest {
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
   /** Created, or emptied. */
   readonly file: string;
-  /** At most one byte more than this is taken: enough for the digest to be wrong, whatever the store sends. */
+  /**
+   * At most one byte more than this is taken: enough for the digest to be wrong, whatever the store
+   * sends.
+   */
   readonly expectedBytes: number;
   readonly signal: AbortSignal;
   readonly onProgress?: (receivedBytes: number) => void;
@@ -47,7 +50,8 @@ export async function downloadObject(
         download.signal.throwIfAborted();
         if (error instanceof RunError) throw error;
         const failure = error instanceof ServiceError ? error : connectionError(url, error);
-        // Tries count only while next to nothing arrives: a long download over a bad line gets there.
+        // Tries count only while next to nothing arrives: a long download over a bad line gets
+        // there.
         attempt = state.bytes > before && failure.code !== "timeout" ? 1 : attempt + 1;
         if (!isTransient(failure) || attempt > backoff.tries) throw failure;
         await pause(backoffDelay(backoff, attempt, failure.retryAfter_s), undefined, {

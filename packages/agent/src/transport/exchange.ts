@@ -20,7 +20,10 @@ export interface Answer {
   readonly body: Buffer;
 }
 
-/** One request and its whole answer, whatever its status. @throws ServiceError; the signal's reason if it fires. */
+/**
+ * One request and its whole answer, whatever its status. @throws ServiceError; the signal's reason
+ * if it fires.
+ */
 export async function exchange(call: Exchange): Promise<Answer> {
   const deadline = AbortSignal.timeout(call.timeout_ms);
   try {
@@ -79,7 +82,10 @@ function send(call: Exchange, signal: AbortSignal): Promise<Answer> {
   });
 }
 
-/** For Node an answer that asks for another protocol is no response: nothing else would be heard of it. */
+/**
+ * For Node an answer that asks for another protocol is no response: nothing else would be heard of
+ * it.
+ */
 export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) => void): void {
   outgoing.on("upgrade", (_answer, socket) => {
     socket.destroy();
@@ -87,7 +93,9 @@ export function refuseUpgrade(outgoing: ClientRequest, reject: (error: Error) =>
   });
 }
 
-/** A failed connection in words that say what to do. Node's own errors name the host and the reason. */
+/**
+ * A failed connection in words that say what to do. Node's own errors name the host and the reason.
+ */
 export function connectionError(url: URL, error: unknown): ServiceError {
   if (!(error instanceof Error)) return new ServiceError("unreachable", `${url.host} can't be reached`);
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

@@ -43,7 +43,10 @@ function normalizeFingerprint(text: string): string {
 
 const TIMEOUT_MS = 15_000;
 
-/** The certificates that a service shows, its own first. Only to look: the connection, through a proxy if there is one, is closed before anything is sent. */
+/**
+ * The certificates that a service shows, its own first. Only to look: the connection, through a
+ * proxy if there is one, is closed before anything is sent.
+ */
 export function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Certificate[]> {
   const agent = new Agent({ proxyEnv: { ...proxyEnvironment() } });
   const enough = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
@@ -61,7 +64,8 @@ export function shownCertificates(url: URL, signal: AbortSignal): Promise<X509Ce
       ...(isName ? { servername: host } : {}),
       rejectUnauthorized: false,
     };
-    // Through a proxy what it returns is the connection to the proxy; the callback gets the one to the service, once TLS stands.
+    // Through a proxy what it returns is the connection to the proxy; the callback gets the one to
+    // the service, once TLS stands.
     const connection = agent.createConnection(options, (error, socket) => {
       if (error !== null) reject(error);
       else if (socket instanceof TLSSocket) look(socket);

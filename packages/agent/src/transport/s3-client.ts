@@ -25,7 +25,9 @@ export interface S3Client {
   url(key: string, query?: Readonly<Record<string, string>>): URL;
   /** Headers for a request that is sent right away: a signature is good for 15 minutes. */
   sign(method: string, url: URL, payloadSha256: string): Promise<Record<string, string>>;
-  /** A small request with a small answer. @throws ServiceError for a status that was not expected */
+  /**
+   * A small request with a small answer. @throws ServiceError for a status that was not expected
+   */
   ask(request: SmallRequest): Promise<Answer>;
 }
 

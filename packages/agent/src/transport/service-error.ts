@@ -5,7 +5,10 @@ export type ServiceErrorCode =
   | "timeout"
   /** The service's certificate is not one that this agent trusts. */
   | "untrusted"
-  /** Something answered, but not as the contract says: a proxy's error page, a broken body, a missing field. */
+  /**
+   * Something answered, but not as the contract says: a proxy's error page, a broken body, a
+   * missing field.
+   */
   | "invalid_response"
   /** The service said no, in the contract's error body. */
   | "refused"
@@ -14,7 +17,10 @@ export type ServiceErrorCode =
   /** `upload.windows` of config.yaml lets nothing be sent now. */
   | "outside_window";
 
-/** The contract's error body with its status. `error` may be a code that this agent's version does not know. */
+/**
+ * The contract's error body with its status. `error` may be a code that this agent's version does
+ * not know.
+ */
 export interface Refusal {
   readonly status: number;
   readonly error: string;
@@ -23,7 +29,9 @@ export interface Refusal {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A call that failed. Its message may be shown to a person; it holds no token and no presigned URL. */
+/**
+ * A call that failed. Its message may be shown to a person; it holds no token and no presigned URL.
+ */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   /** For `refused`. */
@@ -65,8 +73,9 @@ export function isTransient(error: ServiceError): boolean {
 }
 
 /**
- * Whether the service itself has said that it will never take this very request. Everything else (a proxy's page, 401
- * of an agent that may be attached again, 408, 429, 5xx) says something of now, not of the request.
+ * Whether the service itself has said that it will never take this very request. Everything else (a
+ * proxy's page, 401 of an agent that may be attached again, 408, 429, 5xx) says something of now,
+ * not of the request.
  */
 export function isPermanentRefusal(error: ServiceError): boolean {
   if (error.code !== "refused" || error.refusal === null) return false;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Passes chunks on at no more than so many bytes a second, measured over the whole of it: a pause of the network is not made up
- * for by more than a second's worth. Null: as they come.
+ * Passes chunks on at no more than so many bytes a second, measured over the whole of it: a pause
+ * of the network is not made up for by more than a second's worth. Null: as they come.
  */
 export async function* throttled(
   chunks: AsyncIterable<Buffer>,

@@ -86,7 +86,8 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
     const early = await answerBeforeBody(outgoing, answered);
     if (early !== null) throw refusal(url, early.status);
     sending = sendBody(outgoing, upload, (bytes) => (sent = bytes)).then(() => void (isSent = true));
-    // A store that refuses may answer, and close, before it has read the body: its answer says more than the broken pipe.
+    // A store that refuses may answer, and close, before it has read the body: its answer says more
+    // than the broken pipe.
     const { status, etag } = await Promise.race([answered, sending.then(() => answered)]).catch(
       () => answered,
     );
@@ -105,9 +106,9 @@ async function put(connections: Agent, url: URL, upload: UploadRequest): Promise
 }
 
 /**
- * What the store says before it wants the body, which is why it refuses: while the body is sent, its connection may be reset before
- * the answer is read. Null when it is to be sent: the store said so (RFC 9110, section 10.1.1), or nothing, as those do that
- * don't know the question.
+ * What the store says before it wants the body, which is why it refuses: while the body is sent,
+ * its connection may be reset before the answer is read. Null when it is to be sent: the store said
+ * so (RFC 9110, section 10.1.1), or nothing, as those do that don't know the question.
  */
 async function answerBeforeBody(
   outgoing: ClientRequest,

@@ -3,7 +3,9 @@ import { constants } from "node:fs";
 import { chmod, type FileHandle, open, opendir } from "node:fs/promises";
 import { errorCode } from "@attestore/host/errno";
 
-/** A name on Linux is bytes: each character of a name or path in this folder is one byte (latin1). */
+/**
+ * A name on Linux is bytes: each character of a name or path in this folder is one byte (latin1).
+ */
 export type Name = string;
 
 /** Opens nothing, and needs no permission on what it names (open(2)); Node does not list it. */
@@ -11,8 +13,9 @@ const O_PATH = 0o10000000;
 const NOT_A_LINK = constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Holds a directory by its descriptor. What is looked up in it stays in it, whoever moves or replaces the path that led here,
- * and however deep it lies. @throws the system's ENOTDIR for a link or a file
+ * Holds a directory by its descriptor. What is looked up in it stays in it, whoever moves or
+ * replaces the path that led here, and however deep it lies. @throws the system's ENOTDIR for a
+ * link or a file
  */
 export function openDirectory(path: string | Buffer): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | NOT_A_LINK);
@@ -23,7 +26,9 @@ export function openToldDirectory(path: string): Promise<FileHandle> {
   return open(path, constants.O_RDONLY | constants.O_DIRECTORY);
 }
 
-/** One that is to be thrown away: it is made readable if its owner, which we are, may not read it. */
+/**
+ * One that is to be thrown away: it is made readable if its owner, which we are, may not read it.
+ */
 export async function openOwnDirectory(path: Buffer): Promise<FileHandle> {
   try {
     return await openDirectory(path);
@@ -44,7 +49,10 @@ export async function openUp(path: Buffer): Promise<void> {
   }
 }
 
-/** The name in that directory, for calls that take paths: Node has no openat(2). `name` is one part of a path. */
+/**
+ * The name in that directory, for calls that take paths: Node has no openat(2). `name` is one part
+ * of a path.
+ */
 export function nameIn({ fd }: FileHandle, name: Name): Buffer {
   return Buffer.from(`/proc/self/fd/${fd}/${name}`, "latin1");
 }

@@ -56,7 +56,9 @@ async function unlinkOrLeave(path: Buffer): Promise<void> {
   }
 }
 
-/** Removes what is in a directory, the directories by `ofDirectory`; gives the first error, or null. */
+/**
+ * Removes what is in a directory, the directories by `ofDirectory`; gives the first error, or null.
+ */
 async function removeAll(
   directory: FileHandle,
   ofDirectory: (name: Name) => Promise<void>,
@@ -88,7 +90,10 @@ async function removeAll(
   }
 }
 
-/** Removes a directory of the top, whose own directories move into the top and wait there for their turn. */
+/**
+ * Removes a directory of the top, whose own directories move into the top and wait there for their
+ * turn.
+ */
 async function dissolve(top: FileHandle, name: Name): Promise<void> {
   const path = nameIn(top, name);
   if (await isGone(path)) return;

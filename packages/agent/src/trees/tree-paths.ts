@@ -5,8 +5,9 @@ import { openDirectory, openToldDirectory } from "./open.ts";
 const LONGEST = 3_000;
 
 /**
- * Paths of a tree that may be longer than a system call takes: on the way down, a directory every few thousand bytes is held
- * by its descriptor, and what is below it is named from there. For walks that go down and up again in order.
+ * Paths of a tree that may be longer than a system call takes: on the way down, a directory every
+ * few thousand bytes is held by its descriptor, and what is below it is named from there. For walks
+ * that go down and up again in order.
  */
 export class TreePaths {
   readonly #root: FileHandle;
@@ -22,8 +23,8 @@ export class TreePaths {
   }
 
   /**
-   * A name for `path` (latin1; `.` is the root) that is valid until the next one is asked for. Only its directories need be there,
-   * and none of them is reached by a link where it is held.
+   * A name for `path` (latin1; `.` is the root) that is valid until the next one is asked for. Only
+   * its directories need be there, and none of them is reached by a link where it is held.
    */
   async at(path: string): Promise<Buffer> {
     for (let last = this.#held.at(-1); last !== undefined; last = this.#held.at(-1)) {

@@ -44,7 +44,10 @@ const CredentialDescriptor = Type.Object(
   strict,
 );
 
-/** 200 of `POST /api/auth/passkeys/options`: PublicKeyCredentialCreationOptionsJSON of WebAuthn level 3, section 5.1.9. */
+/**
+ * 200 of `POST /api/auth/passkeys/options`: PublicKeyCredentialCreationOptionsJSON of WebAuthn
+ * level 3, section 5.1.9.
+ */
 export const CreationOptions = Type.Object(
   {
     rp: Type.Object({ id: Type.String(), name: Type.String() }, strict),
@@ -69,7 +72,9 @@ export const CreationOptions = Type.Object(
 );
 export type CreationOptions = Static<typeof CreationOptions>;
 
-/** 200 of `POST /api/auth/passkey/options`: PublicKeyCredentialRequestOptionsJSON of section 5.1.10. */
+/**
+ * 200 of `POST /api/auth/passkey/options`: PublicKeyCredentialRequestOptionsJSON of section 5.1.10.
+ */
 export const RequestOptions = Type.Object(
   {
     challenge: Challenge,

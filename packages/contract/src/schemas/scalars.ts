@@ -43,7 +43,10 @@ export const Slug = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]{0,62}$", exampl
 /** The name of an engine, e.g. `postgresql`. */
 export const EngineName = Type.String({ pattern: "^[a-z][a-z0-9-]{0,31}$", examples: ["postgresql"] });
 
-/** A public key on the wire: base64 of 32 raw bytes (Ed25519) or of a 91-byte SubjectPublicKeyInfo (ECDSA P-256). */
+/**
+ * A public key on the wire: base64 of 32 raw bytes (Ed25519) or of a 91-byte SubjectPublicKeyInfo
+ * (ECDSA P-256).
+ */
 export const PublicKeyWire = Type.String({
   pattern: "^([A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{122}==)$",
   examples: ["11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo="],

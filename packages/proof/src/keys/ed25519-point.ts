@@ -1,6 +1,9 @@
 import { toBigInt } from "./p256-point.ts";
 
-/** RFC 8032 section 5.1: the field, d of -x^2 + y^2 = 1 + d x^2 y^2, and the order of the base point. */
+/**
+ * RFC 8032 section 5.1: the field, d of -x^2 + y^2 = 1 + d x^2 y^2, and the order of the base
+ * point.
+ */
 const P = 2n ** 255n - 19n;
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;

@@ -6,7 +6,10 @@ const B = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
 /** The order of the curve's group. */
 export const P256_ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 
-/** Whether 65 bytes are an uncompressed point of the curve (its coordinates reduced, and not the point at infinity). */
+/**
+ * Whether 65 bytes are an uncompressed point of the curve (its coordinates reduced, and not the
+ * point at infinity).
+ */
 export function isOnP256(point: Uint8Array): boolean {
   if (point.length !== 65 || point[0] !== 0x04) return false;
   const x = toBigInt(point.subarray(1, 33));

@@ -8,7 +8,9 @@ const ED25519 = "ssh-ed25519";
 const P256 = "ecdsa-sha2-nistp256";
 const P256_CURVE = "nistp256";
 
-/** `SHA256:` and the unpadded base64 of SHA-256 of the SSH wire form, as `ssh-keygen -lf` prints it. */
+/**
+ * `SHA256:` and the unpadded base64 of SHA-256 of the SSH wire form, as `ssh-keygen -lf` prints it.
+ */
 export function sshFingerprint(key: PublicKey): string {
   return `SHA256:${toBase64(sha256(sshWire(key))).replace(/=+$/, "")}`;
 }

@@ -8,7 +8,10 @@ import { foldSubtrees } from "./hashing.ts";
  */
 export type NodeReader = (level: number, index: number) => Hash;
 
-/** The inclusion proof of leaf `index` in the tree of `size` leaves (RFC 6962 section 2.1.1). Throws `out_of_range`. */
+/**
+ * The inclusion proof of leaf `index` in the tree of `size` leaves (RFC 6962 section 2.1.1). Throws
+ * `out_of_range`.
+ */
 export function proveInclusion(index: number, size: number, read: NodeReader): Hash[] {
   return inclusionRanges(index, size).map((range) => rangeHash(range, read));
 }

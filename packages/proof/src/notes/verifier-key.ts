@@ -22,7 +22,10 @@ export interface NoteVerifier {
 
 const TYPE_BYTE: Record<NoteAlgorithm, number> = { ed25519: 0x01, "cosignature/v1": 0x04 };
 
-/** C2SP signed-note: the first four bytes of SHA-256(name || 0x0A || type || public key), big-endian. */
+/**
+ * C2SP signed-note: the first four bytes of SHA-256(name || 0x0A || type || public key),
+ * big-endian.
+ */
 export function noteKeyId(name: string, algorithm: NoteAlgorithm, publicKey: Uint8Array): number {
   const digest = sha256(concatBytes(utf8(`${name}\n`), Uint8Array.of(TYPE_BYTE[algorithm]), publicKey));
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0);

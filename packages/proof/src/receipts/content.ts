@@ -6,7 +6,10 @@ interface Observed {
   readonly observed: Readonly<Record<string, unknown>>;
 }
 
-/** How far a restore test compared what came back with what its dump holds, over all of a backup's databases. */
+/**
+ * How far a restore test compared what came back with what its dump holds, over all of a backup's
+ * databases.
+ */
 export interface ComparedContent {
   /** Tables whose rows were compared. */
   readonly tables: number;
@@ -39,8 +42,8 @@ export function comparedContentText(checks: readonly Observed[]): string | null 
 }
 
 /**
- * Which of the checks says that it passed although the content that it saw is not the one that was signed: its index, or -1. Whatever it
- * does not say is not held against it.
+ * Which of the checks says that it passed although the content that it saw is not the one that was
+ * signed: its index, or -1. Whatever it does not say is not held against it.
  */
 export function contradictedContent(checks: readonly Observed[]): number {
   return checks.findIndex(({ id, result, expectation, observed }) => {

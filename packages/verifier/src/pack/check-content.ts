@@ -3,8 +3,9 @@ import type { CheckedReceipt } from "./check-receipt.ts";
 import type { Findings } from "./findings.ts";
 
 /**
- * That restore tests compared tables with the digests that the backup's own receipt has, and not with others. Tests of before, and of what
- * has no such digests, compared nothing: they are counted.
+ * That restore tests compared tables with the digests that the backup's own receipt has, and not
+ * with others. Tests of before, and of what has no such digests, compared nothing: they are
+ * counted.
  */
 export function checkContent(findings: Findings, receipts: readonly CheckedReceipt[]): void {
   const backups = new Map(

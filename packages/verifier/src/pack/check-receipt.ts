@@ -24,7 +24,10 @@ export interface CheckedReceipt {
   isEarlier: boolean;
 }
 
-/** One receipt by itself; null, and why among the findings, where it does not hold, `unread` where a later version may know it. */
+/**
+ * One receipt by itself; null, and why among the findings, where it does not hold, `unread` where a
+ * later version may know it.
+ */
 export async function checkReceipt(
   files: PackFiles,
   findings: Findings,

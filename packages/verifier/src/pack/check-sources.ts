@@ -2,14 +2,18 @@ import type { EventBundle, PackPolicy, ScheduledRun } from "@attestore/proof";
 import type { CheckedEntries } from "./check-entries.ts";
 import type { Findings } from "./findings.ts";
 
-/** A removal's entry is recorded a little after it: shortly before the pack's end it may not be in it. */
+/**
+ * A removal's entry is recorded a little after it: shortly before the pack's end it may not be in
+ * it.
+ */
 const LATE_MS = 600_000;
 /** A source may be made by another clock than the one that dates the log. */
 const CLOCKS_MS = 3_600_000;
 
 /**
- * That policy.json names each source that anything in the pack is of, once: what is of none would be counted nowhere. And that one which
- * it says was removed is so by the log: from then on nothing is expected of it. Nor is any younger than what the log tells of it.
+ * That policy.json names each source that anything in the pack is of, once: what is of none would
+ * be counted nowhere. And that one which it says was removed is so by the log: from then on nothing
+ * is expected of it. Nor is any younger than what the log tells of it.
  */
 export function checkSources(
   findings: Findings,
@@ -59,7 +63,10 @@ function firstRecorded({
   return first;
 }
 
-/** Sources of which the log tells that they were removed when policy.json says so, and those of which it could not tell yet. */
+/**
+ * Sources of which the log tells that they were removed when policy.json says so, and those of
+ * which it could not tell yet.
+ */
 export function removedSources(
   { sources }: PackPolicy,
   events: ReadonlyMap<string, EventBundle>,

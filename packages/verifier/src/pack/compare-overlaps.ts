@@ -17,11 +17,17 @@ export interface NamedPack {
   compared: Comparable | null;
 }
 
-/** The service asks for what is due each minute: shortly before an export nothing is expected to be listed. */
+/**
+ * The service asks for what is due each minute: shortly before an export nothing is expected to be
+ * listed.
+ */
 const LATE_MS = 600_000;
 const MAX_NAMED = 10;
 
-/** That of the time which two packs have in common both tell the same: the entries of the log, and what became of each scheduled run. */
+/**
+ * That of the time which two packs have in common both tell the same: the entries of the log, and
+ * what became of each scheduled run.
+ */
 export function compareOverlaps(packs: readonly NamedPack[]): CheckedLine {
   const line = (result: CheckedLine["result"], detail: string): CheckedLine => ({
     id: "overlaps",
@@ -100,7 +106,10 @@ function runsOf(a: NamedPack, b: NamedPack, from: string): string[] {
   return found;
 }
 
-/** What was still waiting at one export has been decided by the next; what was decided stays so, and when it had to be done. */
+/**
+ * What was still waiting at one export has been decided by the next; what was decided stays so, and
+ * when it had to be done.
+ */
 function isSameRun(a: ScheduledRun, b: ScheduledRun): boolean {
   if (a.deadline_at !== b.deadline_at) return false;
   if (a.status === "waiting" || b.status === "waiting") return true;

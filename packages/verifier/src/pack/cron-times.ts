@@ -1,7 +1,10 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Around a change of the clocks times are left out or come twice, which each cron sees in its own way. */
+/**
+ * Around a change of the clocks times are left out or come twice, which each cron sees in its own
+ * way.
+ */
 const UNSURE_MS = 3 * HOUR_MS;
 
 interface CronFields {
@@ -15,8 +18,9 @@ interface CronFields {
 }
 
 /**
- * The times that five cron fields name in a zone, from `from` up to but not with `to` (milliseconds since 1970), without those
- * within three hours of a change of the clocks. Throws NotUnderstood for fields or zones of which that is not known here.
+ * The times that five cron fields name in a zone, from `from` up to but not with `to` (milliseconds
+ * since 1970), without those within three hours of a change of the clocks. Throws NotUnderstood for
+ * fields or zones of which that is not known here.
  */
 export function* cronTimes(pattern: string, zone: string, from: number, to: number): Generator<number> {
   const fields = parseCron(pattern);
@@ -116,7 +120,10 @@ class Clock {
     }
   }
 
-  /** When clocks show `wall` (as the moment at which UTC's do); null within three hours of a change of theirs. */
+  /**
+   * When clocks show `wall` (as the moment at which UTC's do); null within three hours of a change
+   * of theirs.
+   */
   momentOf(wall: number): number | null {
     const moment = wall - this.#offsetAt(wall);
     const offset = this.#offsetAt(moment);

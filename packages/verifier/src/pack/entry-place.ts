@@ -33,7 +33,10 @@ export function refuse(why: string): never {
   throw new ProofError("malformed_evidence", why);
 }
 
-/** The one that the envelope names. What it names is not signed, and only ever chooses among the agent's. */
+/**
+ * The one that the envelope names. What it names is not signed, and only ever chooses among the
+ * agent's.
+ */
 export function signingKey({ keys, inUse }: KnownAgent, envelope: EnvelopeJson): TrustedKey {
   const keyid = envelope.signatures[0]?.keyid;
   return keys.find(({ fingerprint }) => fingerprint === keyid) ?? inUse;

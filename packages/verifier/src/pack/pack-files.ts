@@ -39,7 +39,8 @@ export class PackFiles {
   /** Null, and the reason among the findings, without a manifest that can be read. */
   static async open(zip: ZipReader, findings: Findings): Promise<PackFiles | null> {
     try {
-      // No more than its files need: hundreds of kilobytes may unpack to hundreds of megabytes, which as JSON take gigabytes.
+      // No more than its files need: hundreds of kilobytes may unpack to hundreds of megabytes,
+      // which as JSON take gigabytes.
       const limit = MAX_HEADER + MAX_LINE * zip.paths().length;
       const files = new PackFiles(zip, findings, await zip.read(PACK_FILES.manifest, limit));
       files.#compareNames();
@@ -74,12 +75,18 @@ export class PackFiles {
     return bytes;
   }
 
-  /** Whether something that was read is of a version that is not known here: what follows from it cannot be told. */
+  /**
+   * Whether something that was read is of a version that is not known here: what follows from it
+   * cannot be told.
+   */
   get isOfLaterVersion(): boolean {
     return this.#isOfLaterVersion;
   }
 
-  /** Leaves `check` open for what a later version may know; for what is wrong it fails. Anything that is not of the pack's bytes goes on. */
+  /**
+   * Leaves `check` open for what a later version may know; for what is wrong it fails. Anything
+   * that is not of the pack's bytes goes on.
+   */
   refuse(findings: Findings, check: PackCheckId, what: string, error: unknown): void {
     const why = what === "" ? reasonOf(error) : `${what}: ${reasonOf(error)}`;
     if (error instanceof ProofError && error.code === "unknown_version") {
@@ -88,7 +95,10 @@ export class PackFiles {
     } else findings.fail(check, why);
   }
 
-  /** Reads and parses; null, and the reason among the findings of `check`, for what is not there, malformed or of a later version. */
+  /**
+   * Reads and parses; null, and the reason among the findings of `check`, for what is not there,
+   * malformed or of a later version.
+   */
   async parsed<T>(
     check: PackCheckId,
     path: string,

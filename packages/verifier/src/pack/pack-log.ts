@@ -8,6 +8,9 @@ export interface PackLog {
   checkpoint: string;
   size: number;
   rootHash: Uint8Array;
-  /** Who of the agents whose keys were given cosigned the checkpoint, and of the witnesses that were asked for. */
+  /**
+   * Who of the agents whose keys were given cosigned the checkpoint, and of the witnesses that were
+   * asked for.
+   */
   witnesses: { name: string; at: string }[];
 }

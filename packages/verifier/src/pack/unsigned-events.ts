@@ -9,7 +9,10 @@ const MAX_NAMED = 100;
 /** Both keys signed the rotation that it holds. */
 const SIGNED_WITHIN = "agent_key_rotated";
 
-/** Whose word each event is: of agents that signed them, of agents by the service's word alone, of the service. */
+/**
+ * Whose word each event is: of agents that signed them, of agents by the service's word alone, of
+ * the service.
+ */
 export function basisOfEvents({ events, signedEvents }: CheckedEvents): BasisEvents {
   const unsigned = unsignedOf(events);
   const byAgent = Map.groupBy(unsigned, ({ leaf }) => leaf.actor_id);
@@ -37,8 +40,8 @@ function unsignedOf(events: ReadonlyMap<string, EventBundle>): EventBundle[] {
 const REPORTED: ReadonlySet<string> = new Set(["backup_failed", "restore_failed", "attestation_failed"]);
 
 /**
- * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no events, so that alone leaves nothing open;
- * one that has signed events signs them all.
+ * What is in the log in an agent's name and not signed by it. Agents of earlier versions signed no
+ * events, so that alone leaves nothing open; one that has signed events signs them all.
  */
 export function checkUnsigned(findings: Findings, { events, signedEvents }: CheckedEvents): string {
   const since = new Map<string, number>();

@@ -35,7 +35,10 @@ import { PackFiles } from "./pack-files.ts";
 /** What the caller has from other sources. */
 export interface PackEvidence {
   logKey: NoteVerifier | undefined;
-  /** Of agents, from their hosts or the organisation's owner. Without that of each that signed in it no pack is true. */
+  /**
+   * Of agents, from their hosts or the organisation's owner. Without that of each that signed in it
+   * no pack is true.
+   */
   keys: readonly PinnedKey[];
   /** The one organisation of a list of keys, or null. */
   keysOfOrg?: string | null;
@@ -212,7 +215,10 @@ async function checkAll(
   return { summary, basis, roots: range?.roots ?? null, compared };
 }
 
-/** What follows from something that only a later version knows is not counted, and never held against the pack. */
+/**
+ * What follows from something that only a later version knows is not counted, and never held
+ * against the pack.
+ */
 async function leaveRest(
   files: PackFiles,
   findings: Findings,

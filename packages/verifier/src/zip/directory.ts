@@ -15,7 +15,10 @@ export interface ZipEntry {
   crc: number;
   compressed: number;
   size: number;
-  /** Where its local header begins, and where the next one or the directory does: all between is this entry's. */
+  /**
+   * Where its local header begins, and where the next one or the directory does: all between is
+   * this entry's.
+   */
   offset: number;
   end: number;
 }
@@ -29,9 +32,10 @@ export interface ZipTree {
 }
 
 /**
- * The entries of a directory (section 4.3.12), which may stand in any order. Strict: plain files, stored or deflated, and folders; nothing
- * encrypted, no comments; paths as packs have them, below one folder at most, each once whatever the letters' case, and none a folder of
- * another; the first begins where the ZIP does and no two at one place, so that none overlaps another.
+ * The entries of a directory (section 4.3.12), which may stand in any order. Strict: plain files,
+ * stored or deflated, and folders; nothing encrypted, no comments; paths as packs have them, below
+ * one folder at most, each once whatever the letters' case, and none a folder of another; the first
+ * begins where the ZIP does and no two at one place, so that none overlaps another.
  */
 export function parseDirectory(bytes: Buffer, { start, count }: DirectoryPlace): ZipTree {
   const entries: ZipEntry[] = [];
@@ -91,7 +95,10 @@ function treeOf(entries: readonly ZipEntry[]): ZipTree {
 export const LOCAL = 30;
 const CENTRAL = 46;
 
-/** How hard the deflating was tried, sizes behind the bytes, a name in UTF-8. No other flag leaves the bytes to be what they are. */
+/**
+ * How hard the deflating was tried, sizes behind the bytes, a name in UTF-8. No other flag leaves
+ * the bytes to be what they are.
+ */
 const FLAGS = 0x0002 | 0x0004 | 0x0008 | 0x0800;
 const [NO_TYPE, FOLDER, REGULAR] = [0, 4, 8];
 const [DOS, NTFS, VFAT] = [0, 10, 14];

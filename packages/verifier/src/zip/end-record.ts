@@ -17,8 +17,9 @@ const LARGEST_16 = 0xffff;
 const LARGEST_32 = 0xffff_ffff;
 
 /**
- * Reads the end of a file of `fileSize` bytes (APPNOTE 6.3.10, sections 4.3.14 to 4.3.16). Strict: no comment, nothing after it, one
- * disk, ZIP64 records that agree with the end record, and the directory right in front.
+ * Reads the end of a file of `fileSize` bytes (APPNOTE 6.3.10, sections 4.3.14 to 4.3.16). Strict:
+ * no comment, nothing after it, one disk, ZIP64 records that agree with the end record, and the
+ * directory right in front.
  */
 export function parseEnd(tail: Buffer, fileSize: number): DirectoryPlace {
   const at = tail.length - 22;

@@ -18,8 +18,8 @@ export function isOfMacos(name: string): boolean {
 const TOP = /^[^/\\:\u0000-\u001f\u007f]{1,255}$/;
 
 /**
- * The folder that everything lies in, with its slash, where somebody zipped the folder that they had unpacked a pack to; else nothing. The
- * manifest lies in it then.
+ * The folder that everything lies in, with its slash, where somebody zipped the folder that they
+ * had unpacked a pack to; else nothing. The manifest lies in it then.
  */
 export function topOf(names: readonly string[]): string {
   const ours = names.filter((name) => !isOfMacos(name));

@@ -1,12 +1,15 @@
 import { fail, number64 } from "./zip-error.ts";
 
 const ZIP64 = 0x0001;
-/** Another name, another content or another way to unpack: whoever unpacks it with another program would see something else. */
+/**
+ * Another name, another content or another way to unpack: whoever unpacks it with another program
+ * would see something else.
+ */
 const OTHER_READINGS: ReadonlySet<number> = new Set([0x0017, 0x7075, 0x9901]);
 
 /**
- * The extra fields of a header (APPNOTE section 4.5): returns the one for ZIP64, or null. Times, owners and whatever else tools note
- * there are passed over.
+ * The extra fields of a header (APPNOTE section 4.5): returns the one for ZIP64, or null. Times,
+ * owners and whatever else tools note there are passed over.
  */
 export function zip64Field(extra: Buffer, path: string): Buffer | null {
   let found: Buffer | null = null;
@@ -26,8 +29,9 @@ export function zip64Field(extra: Buffer, path: string): Buffer | null {
 const LARGEST = 0xffff_ffff;
 
 /**
- * The values of 32-bit fields, in the order in which the ZIP64 field has them (section 4.5.3). It holds those that have their largest value
- * in the header; some tools write others too, which then have to be the same.
+ * The values of 32-bit fields, in the order in which the ZIP64 field has them (section 4.5.3). It
+ * holds those that have their largest value in the header; some tools write others too, which then
+ * have to be the same.
  */
 export function wide(values: readonly number[], field: Buffer | null, path: string): number[] {
   const needed = values.filter((value) => value === LARGEST).length;

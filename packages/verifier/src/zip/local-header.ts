@@ -7,12 +7,15 @@ import { fail, number64 } from "./zip-error.ts";
 const SIZES_BEHIND = 0x0008;
 const MARK = 0x08074b50;
 
-/** All that a local header may have beside its name: extra fields, and the sizes behind the bytes. */
+/**
+ * All that a local header may have beside its name: extra fields, and the sizes behind the bytes.
+ */
 export const MAX_AROUND = LOCAL + 0xffff + 24;
 
 /**
- * The packed bytes of an entry, out of all that is its own: the local header (section 4.3.7), which has to say what the directory says (but
- * for times and owners), the bytes, and the sizes behind them where there are some (section 4.3.9). Throws ZipError.
+ * The packed bytes of an entry, out of all that is its own: the local header (section 4.3.7), which
+ * has to say what the directory says (but for times and owners), the bytes, and the sizes behind
+ * them where there are some (section 4.3.9). Throws ZipError.
  */
 export function packedBytes(whole: Buffer, entry: ZipEntry): Buffer {
   const { name, nameLength, compressed, size } = entry;

@@ -17,8 +17,9 @@ export interface Attaching {
 }
 
 /**
- * An attach under way. The service keeps the answer to this very request (with the token in it) for its key, so an
- * `init` that is killed before the token is on disk gets the same agent when it is called again.
+ * An attach under way. The service keeps the answer to this very request (with the token in it) for
+ * its key, so an `init` that is killed before the token is on disk gets the same agent when it is
+ * called again.
  */
 interface PendingAttach {
   readonly v: 1;
@@ -29,7 +30,9 @@ interface PendingAttach {
   readonly started: BootstrapStarted | null;
 }
 
-/** Attaches with an organisation's auth key. @throws ServiceError; UserError if the key is refused */
+/**
+ * Attaches with an organisation's auth key. @throws ServiceError; UserError if the key is refused
+ */
 export async function attachWithKey(attaching: Attaching, authKey: string): Promise<Attached> {
   const { service, signal } = attaching;
   const pending = await rememberAttach(attaching);

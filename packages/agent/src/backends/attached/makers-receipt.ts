@@ -30,7 +30,10 @@ export interface WantedBackup {
   readonly id: string;
   readonly slug: string;
   readonly sourceId: string;
-  /** What config.yaml says of whose backups of the source are restored here; undefined where it names nobody. */
+  /**
+   * What config.yaml says of whose backups of the source are restored here; undefined where it
+   * names nobody.
+   */
   readonly trusted: TrustedMakers | undefined;
 }
 
@@ -126,7 +129,8 @@ async function verified(
   if (receiptKind(statement) !== "backup") throw invalid(wanted, "it is the receipt of a restore test");
   const backup = statement as BackupStatement;
   requireOf(attachment, wanted, backup, key);
-  // The checkpoint that it is proven in extends what this agent has kept of the log, or that is the alarm.
+  // The checkpoint that it is proven in extends what this agent has kept of the log, or that is the
+  // alarm.
   await observeCheckpoint(attachment, bundle.checkpoint, signal);
   return backup;
 }
@@ -152,7 +156,10 @@ function requireOf(
   if (differences.length > 0) throw invalid(wanted, differences.join("; "));
 }
 
-/** The key that a bundle claims, if it is one of those that this host trusts for the source. @throws RunError maker_not_trusted */
+/**
+ * The key that a bundle claims, if it is one of those that this host trusts for the source. @throws
+ * RunError maker_not_trusted
+ */
 async function trustedKey(
   { layout }: Attachment,
   { id, slug, trusted }: WantedBackup,

@@ -83,9 +83,9 @@ async function declaredNow(
 }
 
 /**
- * A heartbeat that is sent to ask. The commands that come with it are the running agent's, and not delivered to it again before long:
- * they are put into the journal for it, and it acknowledges them. Where none runs nobody would answer for them, and they come again
- * to the one that will.
+ * A heartbeat that is sent to ask. The commands that come with it are the running agent's, and not
+ * delivered to it again before long: they are put into the journal for it, and it acknowledges
+ * them. Where none runs nobody would answer for them, and they come again to the one that will.
  */
 async function askService(
   attachment: Attachment,

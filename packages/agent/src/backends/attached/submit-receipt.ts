@@ -12,12 +12,15 @@ import { spoolEvent } from "../../receipts/spooled-event.ts";
 import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
 
 /**
- * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older one is set aside only once the service
- * has looked at it and not taken it: the host may have been off, or its clock be wrong, and the service knows the same bytes again
- * without the key.
+ * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older
+ * one is set aside only once the service has looked at it and not taken it: the host may have been
+ * off, or its clock be wrong, and the service knows the same bytes again without the key.
  */
 export const SUBMIT_FOR_DAYS = 30;
-/** No answer, one that was cut short, somebody who is still at it, too many requests, a proxy or a service with nobody behind it. */
+/**
+ * No answer, one that was cut short, somebody who is still at it, too many requests, a proxy or a
+ * service with nobody behind it.
+ */
 export const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 408, 409, 425, 429, 502, 503, 504]);
 
 export interface SubmitOptions {
@@ -64,7 +67,8 @@ export async function submitReceipt(
       if (isOverdue) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
-    // The answer's checkpoint is a checkpoint like any other: one that forks from what was seen is no proof of anything.
+    // The answer's checkpoint is a checkpoint like any other: one that forks from what was seen is
+    // no proof of anything.
     await observeCheckpoint(attachment, answer.checkpoint, signal);
     await replaceJsonFile(accepted, bundle);
     if (waiting.command_id !== null)

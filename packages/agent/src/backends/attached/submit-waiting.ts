@@ -13,9 +13,10 @@ import { NOT_LOOKED_AT, submitReceipt, type Submitted, type SubmitOptions } from
 import type { SubmitReport } from "../backup-backend.ts";
 
 /**
- * Submits everything that waits, once, what was made first first: receipts in the order of their chain, and events between them
- * by when they occurred, so that a failure is in the log before the receipt of what made it good. Two processes do not submit at
- * the same time. Does not throw for what the service or the network does; rejects with the signal's reason.
+ * Submits everything that waits, once, what was made first first: receipts in the order of their
+ * chain, and events between them by when they occurred, so that a failure is in the log before the
+ * receipt of what made it good. Two processes do not submit at the same time. Does not throw for
+ * what the service or the network does; rejects with the signal's reason.
  */
 export async function submitWaiting(attachment: Attachment, options: SubmitOptions): Promise<SubmitReport> {
   const { layout } = attachment;
@@ -49,12 +50,14 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
     }
   };
 
-  // Receipts first: what failed before one of them was signed is in the spool by the time that the events are listed.
+  // Receipts first: what failed before one of them was signed is in the spool by the time that the
+  // events are listed.
   const receipts = await listReceipts(layout, "waiting");
   const events = await eventsByTime(layout);
   let chainGoesOn = stoppedBy === null;
   for (const receipt of receipts) {
-    // The next one's place in the chain is behind this one. It is read when its turn comes: damage to it concerns none before it.
+    // The next one's place in the chain is behind this one. It is read when its turn comes: damage
+    // to it concerns none before it.
     if (!chainGoesOn || isAway) break;
     const { signed_at } = (await readJson(receipt.path)) as WaitingReceipt;
     await submitEvents(takeUntil(events, Date.parse(signed_at)));
@@ -99,7 +102,10 @@ function takeUntil(events: TimedEvent[], at: number): EventFile[] {
   return events.splice(0, first === -1 ? events.length : first).map(({ event }) => event);
 }
 
-/** What kept a new signing key from being known: until it is, receipts wait, also those that the old one signed. */
+/**
+ * What kept a new signing key from being known: until it is, receipts wait, also those that the old
+ * one signed.
+ */
 async function announced(attachment: Attachment, options: SubmitOptions): Promise<ServiceError | null> {
   try {
     await announceRotation(attachment, options);

@@ -43,8 +43,8 @@ export async function uploadAndRegister(
 }
 
 /**
- * Whether what kept a backup from being delivered may be its own affair: its source is gone, the service refuses it. Others
- * need not wait for it.
+ * Whether what kept a backup from being delivered may be its own affair: its source is gone, the
+ * service refuses it. Others need not wait for it.
  */
 export function isOfOneBackup(error: unknown): error is UserError | ServiceError {
   return error instanceof UserError || (error instanceof ServiceError && isPermanentRefusal(error));

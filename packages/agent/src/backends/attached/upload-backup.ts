@@ -18,12 +18,16 @@ interface Uploader {
   readonly service: Pick<Service, "uploadUrl" | "upload">;
 }
 
-/** How often URLs are asked for, when the store refuses them as it does after 15 minutes, without a part getting there. */
+/**
+ * How often URLs are asked for, when the store refuses them as it does after 15 minutes, without a
+ * part getting there.
+ */
 const URLS = 3;
 
 /**
- * Sends a ciphertext to the object store. One in parts goes on where an earlier try was interrupted, in this process or another, and
- * may take longer than its URLs are valid. The caller holds the `work` lock. @throws ServiceError
+ * Sends a ciphertext to the object store. One in parts goes on where an earlier try was
+ * interrupted, in this process or another, and may take longer than its URLs are valid. The caller
+ * holds the `work` lock. @throws ServiceError
  */
 export async function uploadBackup(
   attachment: Uploader,
@@ -57,7 +61,10 @@ export async function uploadBackup(
   }
 }
 
-/** A store that refuses a URL may reset the connection before its answer is read; then only the time tells why. */
+/**
+ * A store that refuses a URL may reset the connection before its answer is read; then only the time
+ * tells why.
+ */
 function hasRunOut(error: ServiceError, target: UploadUrl): boolean {
   if (error.code === "object_refused") return error.status === 403;
   return error.code === "unreachable" && Date.now() >= Date.parse(target.expires_at);

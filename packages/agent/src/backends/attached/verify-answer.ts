@@ -18,8 +18,8 @@ import { ownKeyOf } from "../../key-rotation/own-keys.ts";
 import type { Attachment } from "../../service/attachment.ts";
 
 /**
- * The service says that an entry is in the log, and does not show it. Nothing is believed: the entry stays where it is,
- * and the answer is kept as evidence.
+ * The service says that an entry is in the log, and does not show it. Nothing is believed: the
+ * entry stays where it is, and the answer is kept as evidence.
  */
 export class UnprovenAnswer extends Error {
   readonly code = "answer_unproven";
@@ -30,7 +30,10 @@ export class UnprovenAnswer extends Error {
   }
 }
 
-/** The bundle that proves a receipt to anybody, made of the service's answer and checked. @throws UnprovenAnswer */
+/**
+ * The bundle that proves a receipt to anybody, made of the service's answer and checked. @throws
+ * UnprovenAnswer
+ */
 export async function provenBundle(
   attachment: Attachment,
   envelope: EnvelopeJson,

@@ -75,8 +75,8 @@ export function directoryStore(directory: string): BackupStore {
 }
 
 /**
- * No more than one byte too many, which is enough for the digest to be wrong; of a file alone, for a pipe would never end. A file
- * system that can share the blocks is asked to.
+ * No more than one byte too many, which is enough for the digest to be wrong; of a file alone, for
+ * a pipe would never end. A file system that can share the blocks is asked to.
  */
 async function copyOut(from: string, to: string, sizeBytes: number, signal: AbortSignal): Promise<void> {
   const file = await openRegularFile(from);
@@ -124,7 +124,10 @@ async function isThere(path: string, sizeBytes: number): Promise<boolean> {
   }
 }
 
-/** The bytes are on disk before the name points at them; kill -9 leaves a `.partial-…`, which the next copy to this name removes. */
+/**
+ * The bytes are on disk before the name points at them; kill -9 leaves a `.partial-…`, which the
+ * next copy to this name removes.
+ */
 async function copyDurably(
   from: string,
   to: string,

@@ -11,7 +11,10 @@ import { listStored, readStored } from "./stored-backups.ts";
 import type { BackupBackend } from "../backup-backend.ts";
 import { reportFailure } from "../report-failure.ts";
 
-/** The backend of a root without a service: its own storage, and its receipts on its own disk. @throws UserError */
+/**
+ * The backend of a root without a service: its own storage, and its receipts on its own disk.
+ * @throws UserError
+ */
 export async function openStandaloneBackend(layout: Layout, config: Config): Promise<BackupBackend> {
   const { standalone, agent } = config;
   if (standalone === null || agent === null)

@@ -26,10 +26,11 @@ interface Scope {
 }
 
 /**
- * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is unknown, so is its negation, and what
- * is unknown does not hold. Numbers compare exactly, text by code point (times as the text that they are), booleans by = and
- * != only. Ages are as of `now`. A column that is not there, or two types that do not compare, make it fail wherever in the expression they stand:
- * every part is looked at.
+ * Holds a row against an expectation, in SQL's three-valued logic: a comparison with NULL is
+ * unknown, so is its negation, and what is unknown does not hold. Numbers compare exactly, text by
+ * code point (times as the text that they are), booleans by = and != only. Ages are as of `now`. A
+ * column that is not there, or two types that do not compare, make it fail wherever in the
+ * expression they stand: every part is looked at.
  */
 export function holdTo(expression: Expression, row: Observation, now: Date): Held {
   const scope: Scope = { row, now, problems: new Set(), nulls: new Set() };
@@ -155,7 +156,10 @@ function readComparable(operand: Operand, scope: Scope): Comparable | null {
   return null;
 }
 
-/** null, and a problem, also for a moment that is yet to come: nobody knows how old the data are then. */
+/**
+ * null, and a problem, also for a moment that is yet to come: nobody knows how old the data are
+ * then.
+ */
 function readAge(column: ColumnName, scope: Scope): Comparable | null {
   const value = readComparable(column, scope);
   if (value === null) return null;

@@ -6,7 +6,10 @@ export type ExpectationErrorCode =
   /** Of the language, but it would say nothing about the data. */
   | "expectation_constant";
 
-/** The person who wrote the expectation can repair it: the only thing that `parseExpectation` throws. */
+/**
+ * The person who wrote the expectation can repair it: the only thing that `parseExpectation`
+ * throws.
+ */
 export class ExpectationError extends Error {
   readonly code: ExpectationErrorCode;
   /** Of the first character that does not fit, counted from 0 in UTF-16 code units. */

@@ -4,7 +4,10 @@ import { type ColumnName, printName, quoteName } from "./expression.ts";
 
 const MAX_NAMES = 20;
 
-/** The column's value, or why there is none. A name in quotes has to match exactly, any other in whatever case if only one does. */
+/**
+ * The column's value, or why there is none. A name in quotes has to match exactly, any other in
+ * whatever case if only one does.
+ */
 export function findColumn(
   { name, isQuoted }: ColumnName,
   row: Observation,

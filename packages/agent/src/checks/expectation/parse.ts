@@ -266,7 +266,10 @@ function isTime(operand: Operand): boolean {
   return operand.kind === "age" || operand.kind === "duration";
 }
 
-/** Says where in the expression a pattern's mistake is: after the quote, and a quote within is written twice. */
+/**
+ * Says where in the expression a pattern's mistake is: after the quote, and a quote within is
+ * written twice.
+ */
 function refusePattern({ value, position }: Token & { readonly kind: "text" }): void {
   try {
     Pattern.parse(value);

@@ -1,4 +1,7 @@
-/** What is wrong in a pattern, and where; whoever parses the expression around it says so to the person. */
+/**
+ * What is wrong in a pattern, and where; whoever parses the expression around it says so to the
+ * person.
+ */
 export class PatternError extends Error {
   readonly code = "pattern_malformed";
   /** In UTF-16 code units from the pattern's start. */

@@ -14,8 +14,8 @@ export const MAX_STEPS = 1_000;
 export const MAX_MATCHED = 4_096;
 
 /**
- * A pattern, ready to be held against texts: all ways through it are followed at once, a character at a time (Thompson, 1968), so
- * that no text takes longer than its length times the pattern's.
+ * A pattern, ready to be held against texts: all ways through it are followed at once, a character
+ * at a time (Thompson, 1968), so that no text takes longer than its length times the pattern's.
  */
 export class Pattern {
   readonly source: string;
@@ -55,7 +55,9 @@ export class Pattern {
     return ways.includes(END);
   }
 
-  /** Every step that is reached from those without taking a character, each once. `from` is used up. */
+  /**
+   * Every step that is reached from those without taking a character, each once. `from` is used up.
+   */
   #follow(from: number[]): number[] {
     const seen = new Uint8Array(this.#steps.length);
     const reached: number[] = [];

@@ -5,7 +5,10 @@ import { bad, good, warn, type Finding } from "./finding.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The service's certificate, and the one that it is held to, before they run out. @throws ServiceError */
+/**
+ * The service's certificate, and the one that it is held to, before they run out. @throws
+ * ServiceError
+ */
 export async function examineCertificates(
   url: URL,
   pinnedPem: string | null,

@@ -11,8 +11,8 @@ import { readSourceIds } from "../../state/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
 /**
- * What the declared sources are restored into: this host's programs once for each engine, and of each source that has one its
- * own container or database, as its newest backup needs it.
+ * What the declared sources are restored into: this host's programs once for each engine, and of
+ * each source that has one its own container or database, as its newest backup needs it.
  */
 export async function examineEngines(layout: Layout, config: Config): Promise<Finding[]> {
   const sources = [...config.sources.values()];

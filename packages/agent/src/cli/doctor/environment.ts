@@ -4,7 +4,10 @@ import type { Layout } from "../../state/layout.ts";
 import { SYSTEM_ROOT } from "../../state/trusted-root.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
-/** Whether the file that systemd reads as root, for the packaged unit, is root's. Of other roots nobody but their owner reads it. */
+/**
+ * Whether the file that systemd reads as root, for the packaged unit, is root's. Of other roots
+ * nobody but their owner reads it.
+ */
 export async function examineEnvironment(layout: Layout): Promise<Finding[]> {
   if ((await realpath(layout.root)) !== SYSTEM_ROOT) return [];
   const [directory, file] = await Promise.all([lstat(layout.root), nullIfMissing(lstat(layout.environment))]);

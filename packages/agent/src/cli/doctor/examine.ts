@@ -13,7 +13,10 @@ import { examineService } from "./service.ts";
 import { bad, good, type Finding } from "./finding.ts";
 import { examineSpool } from "./spool.ts";
 
-/** Everything that can be looked at, in the order in which it would break. What is broken keeps the rest from nothing. */
+/**
+ * Everything that can be looked at, in the order in which it would break. What is broken keeps the
+ * rest from nothing.
+ */
 export async function examine(call: Call, resolved: ResolvedRoot, layout: Layout): Promise<Finding[]> {
   const findings = [good("root", `${resolved.path} (from ${resolved.branch})`), await examineRelease()];
   let config: Config | null = null;

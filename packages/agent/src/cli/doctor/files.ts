@@ -44,7 +44,8 @@ async function examineKeys(layout: Layout, config: Config | null): Promise<Findi
         ),
       );
     else if (mode === null) findings.push(bad("keys", `${path} is missing`, "attestore init"));
-    // What systemd hands out is its own affair: readable by its group, in a place that nobody else can enter.
+    // What systemd hands out is its own affair: readable by its group, in a place that nobody else
+    // can enter.
     else if ((mode & 0o077) !== 0 && !isCredential(path)) {
       const shown = mode.toString(8).padStart(3, "0");
       findings.push(bad("keys", `${path} can be read by others (mode ${shown})`, `chmod go= ${path}`));

@@ -2,7 +2,9 @@ import { UserError } from "../../errors/user-error.ts";
 import { proxyHost } from "../../transport/proxy.ts";
 import { bad, good, type Finding } from "./finding.ts";
 
-/** A proxy in the environment decides over every connection; nothing is said where there is none. */
+/**
+ * A proxy in the environment decides over every connection; nothing is said where there is none.
+ */
 export function examineProxy(): Finding[] {
   try {
     const host = proxyHost();

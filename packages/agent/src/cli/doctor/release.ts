@@ -9,7 +9,10 @@ import { RELEASE_KEY } from "@attestore/contract";
 import { verifyMinisign } from "../../crypto/minisign.ts";
 import { good, warn, type Finding } from "./finding.ts";
 
-/** Where the installer keeps the list that it verified, its signature and the key; root's, so that the agent cannot change it. */
+/**
+ * Where the installer keeps the list that it verified, its signature and the key; root's, so that
+ * the agent cannot change it.
+ */
 const INSTALLED_FROM = "/usr/lib/attestore/release";
 const TITLE = "release";
 
@@ -29,7 +32,10 @@ export function examineRelease(): Promise<Finding> {
   return examineInstalled({ program: process.execPath, name, directory: INSTALLED_FROM }, RELEASE_KEY);
 }
 
-/** Holds a program against the signed list that it was installed from, without believing who installed it. */
+/**
+ * Holds a program against the signed list that it was installed from, without believing who
+ * installed it.
+ */
 export async function examineInstalled(installed: Installed, releaseKey: string | null): Promise<Finding> {
   const read = (name: string): Promise<string | null> =>
     nullIfMissing(readFile(join(installed.directory, name), "utf8"));

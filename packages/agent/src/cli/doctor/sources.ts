@@ -11,7 +11,9 @@ import { RunError } from "../../errors/run-error.ts";
 import { readSourceIds } from "../../state/source-ids.ts";
 import { bad, good, warn, type Finding } from "./finding.ts";
 
-/** Whether each source can be reached, and the program that dumps it is new enough for its server. */
+/**
+ * Whether each source can be reached, and the program that dumps it is new enough for its server.
+ */
 export async function examineSources(
   layout: Layout,
   config: Config,

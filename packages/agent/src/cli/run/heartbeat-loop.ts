@@ -9,8 +9,8 @@ import { transientFailure, type TransientFailure } from "./transient-failure.ts"
 const AFTER_FAILURE = { tries: Infinity, first_ms: 1_000, longest_ms: 60_000 };
 
 /**
- * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is acked, and acked as often
- * as it is delivered: whether it still runs is the journal's business.
+ * Heartbeats at the service's cadence until the signal fires. A command is on disk before it is
+ * acked, and acked as often as it is delivered: whether it still runs is the journal's business.
  */
 export async function heartbeatLoop(run: LoopContext): Promise<void> {
   const { attachment, signal, say } = run;

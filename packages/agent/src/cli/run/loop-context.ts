@@ -41,7 +41,8 @@ export function loopContext(
         last = { ...read, upload: pace(read.upload) };
         complaint = "";
       } catch (error) {
-        // A ConfigError, or that there is none at this moment, or none that we may read: editors replace a file in more ways than one.
+        // A ConfigError, or that there is none at this moment, or none that we may read: editors
+        // replace a file in more ways than one.
         if (!(error instanceof UserError)) throw error;
         // Said once, not at every heartbeat.
         if (error.message !== complaint)

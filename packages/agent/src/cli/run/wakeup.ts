@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Lets one loop tell another that there is something to do. A ring that nobody waits for is kept. */
+/**
+ * Lets one loop tell another that there is something to do. A ring that nobody waits for is kept.
+ */
 export class Wakeup {
   #rung = false;
   #stopWaiting: (() => void) | null = null;

@@ -23,7 +23,10 @@ import { diskFull } from "./transient-failure.ts";
 const AFTER_FAILURE = { tries: Infinity, first_ms: 2_000, longest_ms: 5 * 60_000 };
 const UNASKED_MS = 60_000;
 
-/** Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their way. */
+/**
+ * Runs the commands of the journal, one at a time, and delivers ciphertexts that are still on their
+ * way.
+ */
 export async function workLoop(run: LoopContext): Promise<void> {
   const { signal } = run;
   let failures = 0;
@@ -83,7 +86,9 @@ async function deliverPending(run: LoopContext): Promise<ServiceError | UserErro
   return blocked;
 }
 
-/** False where it could not even be begun, for want of room on the disk: it stays in the journal. */
+/**
+ * False where it could not even be begun, for want of room on the disk: it stays in the journal.
+ */
 async function runCommand(run: LoopContext, received: JournaledCommand): Promise<boolean> {
   const { attachment, say } = run;
   const { layout } = attachment;

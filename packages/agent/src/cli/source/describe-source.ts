@@ -18,7 +18,10 @@ export interface DescribedSource {
 
 const ENGINE_NAMES = Object.keys(ENGINE_SETTINGS) as EngineName[];
 
-/** From the command line; what is missing is asked for where somebody is there to ask. @throws UserError usage */
+/**
+ * From the command line; what is missing is asked for where somebody is there to ask. @throws
+ * UserError usage
+ */
 export async function describeSource(
   call: Call,
   given: string | undefined,
@@ -101,7 +104,10 @@ async function nameOf(
   return name;
 }
 
-/** A URL with a password is taken from a terminal, unseen, or from stdin: never from the command line. */
+/**
+ * A URL with a password is taken from a terminal, unseen, or from stdin: never from the command
+ * line.
+ */
 async function connectionOf(
   { flags, signal }: Call,
   name: string,

@@ -33,7 +33,10 @@ export async function probeSource(
   }
 }
 
-/** Several databases of a PostgreSQL server are dumped one by one, each whole: only the connection's own is tried. */
+/**
+ * Several databases of a PostgreSQL server are dumped one by one, each whole: only the connection's
+ * own is tried.
+ */
 function firstPart(source: SourceConfig): { tried: SourceConfig; untried: string | null } {
   if (source.engine !== "postgresql") return { tried: source, untried: null };
   const { databases, globals, jobs } = source;

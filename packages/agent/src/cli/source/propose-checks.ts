@@ -11,8 +11,9 @@ export interface ProposedCheck {
 const MOST = 3;
 
 /**
- * Checks for a person to start from: the largest tables keep half of the rows that they have today. Besides these every restore test
- * makes the engine's own. None where nobody has counted: a check has to be able to fail.
+ * Checks for a person to start from: the largest tables keep half of the rows that they have today.
+ * Besides these every restore test makes the engine's own. None where nobody has counted: a check
+ * has to be able to fail.
  */
 export function proposeChecks(engine: string, metadata: SourceMetadata | null): ProposedCheck[] {
   if (metadata === null) return [];

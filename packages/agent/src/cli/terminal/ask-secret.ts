@@ -1,7 +1,10 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 
-/** Asks a person for a line that is not shown while it is typed. Null where nobody can be asked: no terminal. */
+/**
+ * Asks a person for a line that is not shown while it is typed. Null where nobody can be asked: no
+ * terminal.
+ */
 export async function askSecret(question: string, signal: AbortSignal): Promise<string | null> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -2,7 +2,9 @@ import type { Style } from "./terminal.ts";
 
 export type DiffLine = { readonly sign: " " | "+" | "-"; readonly text: string };
 
-/** The lines of two texts side by side: a longest common subsequence. For files of a person's size. */
+/**
+ * The lines of two texts side by side: a longest common subsequence. For files of a person's size.
+ */
 export function diffLines(before: string, after: string): DiffLine[] {
   const [a, b] = [splitLines(before), splitLines(after)];
   const lengths: Uint32Array[] = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));

@@ -14,8 +14,9 @@ export interface Style {
 }
 
 /**
- * Where a command speaks: data to stdout, for programs too; talk to stderr, for people. Whatever is in a text, names and errors of
- * others too, it moves no cursor, and a line break in it begins no message.
+ * Where a command speaks: data to stdout, for programs too; talk to stderr, for people. Whatever is
+ * in a text, names and errors of others too, it moves no cursor, and a line break in it begins no
+ * message.
  */
 export interface Terminal {
   readonly data: (text: string) => void;

@@ -1,4 +1,7 @@
-/** A pattern as one expression for each part of a path; null for one that would lead out of the directory. */
+/**
+ * A pattern as one expression for each part of a path; null for one that would lead out of the
+ * directory.
+ */
 export function globPattern(pattern: string): RegExp[] | null {
   const parts = pattern.split("/");
   if (parts.length > 8 || parts.some((part) => part === "" || part === "." || part === "..")) return null;

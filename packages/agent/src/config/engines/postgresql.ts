@@ -3,11 +3,16 @@ import type { EngineSettings } from "./settings.ts";
 
 export interface PostgresqlSettings {
   readonly connection: ConnectionReference;
-  /** The databases of the server that are backed up together; null for the connection's own alone. */
+  /**
+   * The databases of the server that are backed up together; null for the connection's own alone.
+   */
   readonly databases: readonly string[] | "all" | null;
   /** Whether the server's roles and tablespaces are in the backup. */
   readonly globals: boolean;
-  /** Tables that are dumped, and restored, at once. More than one needs room on disk for the plain dump. */
+  /**
+   * Tables that are dumped, and restored, at once. More than one needs room on disk for the plain
+   * dump.
+   */
   readonly jobs: number;
 }
 

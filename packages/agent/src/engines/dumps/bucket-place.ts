@@ -16,7 +16,10 @@ import type { DumpsPlace, FoundDump } from "./place.ts";
 /** A thousand objects a page. */
 const MAX_PAGES = 100;
 
-/** A bucket, Amazon's or any that speaks S3 with Signature Version 4. A dump is copied into the scratch directory to be read. */
+/**
+ * A bucket, Amazon's or any that speaks S3 with Signature Version 4. A dump is copied into the
+ * scratch directory to be read.
+ */
 export async function bucketPlace(location: S3Location): Promise<DumpsPlace> {
   const credentials = await orReference(async () => ({
     accessKeyId: await readSecret(location.accessKeyId, "the S3 access key id"),

@@ -57,7 +57,10 @@ async function namesIn(directory: string, isTop: boolean): Promise<string[]> {
   }
 }
 
-/** Where it lies is looked at once it is open: whoever puts dumps there may swap names at any moment. */
+/**
+ * Where it lies is looked at once it is open: whoever puts dumps there may swap names at any
+ * moment.
+ */
 async function openWithin(directory: string, path: string): Promise<FileHandle> {
   const wanted = join(directory, path);
   let file: FileHandle;

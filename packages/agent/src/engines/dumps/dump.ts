@@ -32,7 +32,10 @@ interface Pinned {
   readonly plaintextBytes: number | null;
 }
 
-/** Names the newest dump and pins its bytes, all of which are read. The dump itself stays where it lies. */
+/**
+ * Names the newest dump and pins its bytes, all of which are read. The dump itself stays where it
+ * lies.
+ */
 export async function dumpDumps(source: SourceOf<DumpsSettings>, context: RunContext): Promise<Dump> {
   const { found, inside, sha256, plaintextBytes } = await pinned(source, context);
   const content = formatReference({ v: 1, kind: "file", path: found.path, size_bytes: found.size, sha256 });
@@ -89,7 +92,10 @@ async function pinned(source: SourceOf<DumpsSettings>, context: RunContext): Pro
   }
 }
 
-/** All of it, so that its receipt can say how long it is decompressed: a restore takes no more than that. */
+/**
+ * All of it, so that its receipt can say how long it is decompressed: a restore takes no more than
+ * that.
+ */
 async function lookedInside(
   path: string,
   name: string,

@@ -21,7 +21,10 @@ export interface LocalDump {
 export interface DumpsPlace {
   /** For messages. */
   readonly where: string;
-  /** What matches, expression by expression for each part of the path. @throws RunError `source_missing`, `connection_failed` */
+  /**
+   * What matches, expression by expression for each part of the path. @throws RunError
+   * `source_missing`, `connection_failed`
+   */
   list(parts: readonly RegExp[], signal: AbortSignal): Promise<readonly FoundDump[]>;
   /** The dump's `state` by now; null if it is gone. */
   stateOf(path: string, signal: AbortSignal): Promise<string | null>;

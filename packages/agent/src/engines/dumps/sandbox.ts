@@ -14,13 +14,16 @@ import { originalOf } from "../foreign/original.ts";
 import { openPlace } from "./open-place.ts";
 import type { DumpsSettings } from "../../config/engines/dumps.ts";
 
-/** Restores the very file that a backup refers to, from where it lies or from a copy of the object. */
+/**
+ * Restores the very file that a backup refers to, from where it lies or from a copy of the object.
+ */
 export async function findDumpsSandbox(
   metadata: ForeignMetadata,
   source: SourceOf<DumpsSettings>,
 ): Promise<Sandbox> {
   const original = originalOf(metadata);
-  // Of a backup that is not known yet nobody can say what it needs: that depends on what the dump is.
+  // Of a backup that is not known yet nobody can say what it needs: that depends on what the dump
+  // is.
   if (original["format"] === undefined) return { runtime: ANY, restore: refuseUnknown };
   const sandbox = await findForeignSandbox(knownDump(original), source);
   return {

@@ -5,9 +5,10 @@ import { fileSha256 } from "./tree-manifest.ts";
 import { walkTree } from "./walk-tree.ts";
 
 /**
- * One row about a path of a restored tree and everything below it: `files` (all that is no directory), `directories`,
- * `bytes` (of regular files), `newest` (when one of them was last written, RFC 3339, null if there is none), and `sha256`, of a
- * regular file's content, else null. No symbolic link is followed.
+ * One row about a path of a restored tree and everything below it: `files` (all that is no
+ * directory), `directories`, `bytes` (of regular files), `newest` (when one of them was last
+ * written, RFC 3339, null if there is none), and `sha256`, of a regular file's content, else null.
+ * No symbolic link is followed.
  */
 export async function describePath(root: string, query: string, signal: AbortSignal): Promise<QueryOutcome> {
   const path = Buffer.from(query.replace(/^(?:\.\/+)+(?=.)/, "").replace(/(?<=.)\/+$/, "")).toString(

@@ -6,8 +6,9 @@ const ADVICE = "stop the programs that write there, or back up a snapshot";
 const CHANGED = /: (?:file changed as we read it|File removed before we read it|File shrank by .*)$/;
 
 /**
- * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it may be half of the one and half
- * of the other, or padded with zeros. That restores, and is still no copy of anything: it is no backup.
+ * Exit code 1 of `tar --create`: a file was not the same throughout, and what was archived of it
+ * may be half of the one and half of the other, or padded with zeros. That restores, and is still
+ * no copy of anything: it is no backup.
  */
 export function tarFailed(exit: Exit, path: string): RunError {
   const lines = exit.stderr

@@ -18,9 +18,9 @@ import { TarReader } from "./tar-reader.ts";
 import type { FilesSettings } from "../../config/engines/files.ts";
 
 /**
- * Everything below the directory, mounted file systems too: what is left out, only sockets, has no content. tar finds the names
- * itself, so that none is ever text of ours. Owners, ACLs and extended attributes go into the archive; times of access and
- * change, which no restore brings back, do not.
+ * Everything below the directory, mounted file systems too: what is left out, only sockets, has no
+ * content. tar finds the names itself, so that none is ever text of ours. Owners, ACLs and extended
+ * attributes go into the archive; times of access and change, which no restore brings back, do not.
  */
 const ARGUMENTS = [
   "--create",
@@ -37,7 +37,10 @@ const ARGUMENTS = [
   "--warning=no-file-ignored",
 ];
 
-/** A directory as GNU tar archives it. The manifest is of that very archive, read while it passes by. */
+/**
+ * A directory as GNU tar archives it. The manifest is of that very archive, read while it passes
+ * by.
+ */
 export async function dumpFiles(
   source: SourceOf<FilesSettings>,
   { signal, limits = DEFAULT_LIMITS }: RunContext,

@@ -8,8 +8,8 @@ import type { RunContext } from "../../sandboxes/run-context.ts";
 import { TAR } from "./gnu-tar.ts";
 
 /**
- * Without --absolute-names tar takes no name and no link target out of the tree: it strips a leading /, refuses .., makes links
- * that lead elsewhere last, and never writes through one.
+ * Without --absolute-names tar takes no name and no link target out of the tree: it strips a
+ * leading /, refuses .., makes links that lead elsewhere last, and never writes through one.
  */
 const ARGUMENTS = [
   "--extract",
@@ -34,7 +34,10 @@ export interface ExtractedTree {
 export interface Extraction {
   /** What tar is told besides. */
   readonly options: readonly string[];
-  /** Throws what is to be said of an archive that tar ended so with: by itself, and not for want of room. */
+  /**
+   * Throws what is to be said of an archive that tar ended so with: by itself, and not for want of
+   * room.
+   */
   readonly judge: (exit: Exit) => void;
 }
 

@@ -7,7 +7,10 @@ export const TAR = "tar";
 /** `--sort=name` came with 1.28. */
 const OLDEST = [1, 28] as const;
 
-/** The version of this host's GNU tar, such as `1.34`. @throws RunError `tool_missing`, `tool_too_old`. */
+/**
+ * The version of this host's GNU tar, such as `1.34`. @throws RunError `tool_missing`,
+ * `tool_too_old`.
+ */
 export async function gnuTarVersion(signal: AbortSignal): Promise<string> {
   const child = await startChild({ command: TAR, args: ["--version"], signal });
   child.stdin.end();

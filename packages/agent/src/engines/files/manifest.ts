@@ -12,11 +12,13 @@ export interface ManifestSummary {
 }
 
 /**
- * SHA-256 over a tree's entries, each in the walk's order: a directory before what is in it, and that sorted by bytes.
+ * SHA-256 over a tree's entries, each in the walk's order: a directory before what is in it, and
+ * that sorted by bytes.
  *
- * An entry is its fields with a NUL after each, which no path can hold: its kind (`file`, `directory`, `symlink`, `hardlink`,
- * `fifo`, `device`); its path; then of a file the mode in octal, the size in decimal and the SHA-256 of its content in hex,
- * of a link its target, of anything else the mode.
+ * An entry is its fields with a NUL after each, which no path can hold: its kind (`file`,
+ * `directory`, `symlink`, `hardlink`, `fifo`, `device`); its path; then of a file the mode in
+ * octal, the size in decimal and the SHA-256 of its content in hex, of a link its target, of
+ * anything else the mode.
  */
 export class Manifest {
   readonly #hash = createHash("sha256");

@@ -4,9 +4,10 @@ import { errorCode } from "@attestore/host/errno";
 import { TreePaths } from "../../trees/tree-paths.ts";
 
 /**
- * A digest that is the same before and after if meanwhile no name was made, removed or moved: that moves the time of the
- * directory's inode, which no program can set back. tar alone would miss a file that is moved from where it has not yet looked to
- * where it has. Only directories are asked about, so that this is quick beside the dump.
+ * A digest that is the same before and after if meanwhile no name was made, removed or moved: that
+ * moves the time of the directory's inode, which no program can set back. tar alone would miss a
+ * file that is moved from where it has not yet looked to where it has. Only directories are asked
+ * about, so that this is quick beside the dump.
  */
 export async function namesDigest(root: string, signal: AbortSignal): Promise<string> {
   const digest = createHash("sha256");

@@ -24,7 +24,9 @@ export class RestoredFiles implements Restored {
     return Promise.resolve(null);
   }
 
-  /** The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it. */
+  /**
+   * The query is a path in the tree, `.` for all of it; the row is what `describePath` tells of it.
+   */
   async query(path: string, { timeout_s, signal }: QueryLimits): Promise<QueryOutcome> {
     try {
       return (await this.#looker.describe(path, timeout_s)) ?? { kind: "timeout", after_s: timeout_s };
@@ -44,8 +46,9 @@ export class RestoredFiles implements Restored {
   }
 
   /**
-   * Every byte is read, and what is there is exactly what was archived. A tree without any file proves nothing; and that it is what was
-   * archived says nothing of what somebody had removed before.
+   * Every byte is read, and what is there is exactly what was archived. A tree without any file
+   * proves nothing; and that it is what was archived says nothing of what somebody had removed
+   * before.
    */
   async inferredChecks({ metadata, lastPassed, signal }: InferredContext): Promise<readonly CheckOutcome[]> {
     const started = performance.now();
@@ -84,7 +87,10 @@ export class RestoredFiles implements Restored {
   }
 }
 
-/** Half of the files that there were when last a test passed, and a tenth of the bytes: one large file less may well be meant. */
+/**
+ * Half of the files that there were when last a test passed, and a tenth of the bytes: one large
+ * file less may well be meant.
+ */
 function floorsOf(lastPassed: LastPassed | null): string[] {
   const { files, bytes } = lastPassed?.checks.find(({ id }) => id === "inferred:files")?.observed ?? {};
   return [

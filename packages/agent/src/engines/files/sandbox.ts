@@ -29,7 +29,10 @@ async function restore(content: AsyncIterable<Buffer>, context: RunContext): Pro
   return new RestoredFiles(place, tree, context.signal);
 }
 
-/** Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was whole, its end tells. */
+/**
+ * Passes on what was looked at. After a refusal the rest is read, and not passed on: whether it was
+ * whole, its end tells.
+ */
 async function* whatIsSafe(
   content: AsyncIterable<Buffer>,
   limits: SourceLimits,
@@ -84,7 +87,10 @@ class SafeEntries implements TarSink {
 const OF_THE_ARCHIVE =
   /: (?:No such file or directory|File exists|Is a directory|Not a directory|File name too long)$/m;
 
-/** What is wrong with the archive itself was found before tar got it, but for a few things; the rest is of the place. */
+/**
+ * What is wrong with the archive itself was found before tar got it, but for a few things; the rest
+ * is of the place.
+ */
 function refusalOf(exit: Exit): RunError | RestoreRefused {
   // Which entry it was is left out: names are data here.
   const why = /: (Cannot [a-z ]{1,40}).*: ([A-Z][a-z ]{1,60})$/m.exec(exit.stderr);

@@ -9,8 +9,9 @@ export interface Segment {
 const MAX_SEGMENTS = 4_000_000;
 
 /**
- * The map before the data of a sparse file in GNU's pax format 1.0 ("Storing Sparse Files" of GNU tar's manual): the number of
- * segments, then offset and length of each, a decimal a line, padded to whole blocks.
+ * The map before the data of a sparse file in GNU's pax format 1.0 ("Storing Sparse Files" of GNU
+ * tar's manual): the number of segments, then offset and length of each, a decimal a line, padded
+ * to whole blocks.
  */
 export class SparseMapParser {
   readonly #realSize: number;

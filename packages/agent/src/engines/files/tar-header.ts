@@ -63,7 +63,10 @@ function octal(block: Buffer, at: number, length: number): number {
 const words = new Uint32Array(BLOCK / 4);
 const wordBytes = Buffer.from(words.buffer);
 
-/** The sum of all bytes, those of the checksum as spaces; two bytes at a time in each half of a word, which is faster. */
+/**
+ * The sum of all bytes, those of the checksum as spaces; two bytes at a time in each half of a
+ * word, which is faster.
+ */
 function checksumOf(block: Buffer): number {
   block.copy(wordBytes);
   wordBytes.fill(SPACE, CHECKSUM.at, CHECKSUM.at + CHECKSUM.length);

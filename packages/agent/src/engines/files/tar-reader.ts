@@ -5,7 +5,10 @@ import { toTreeEntry } from "./to-tree-entry.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 import { WalkOrder } from "./walk-order.ts";
 
-/** Is told what an archive holds, in its order. Of a file's content: each byte once, zeros of a hole by their number. */
+/**
+ * Is told what an archive holds, in its order. Of a file's content: each byte once, zeros of a hole
+ * by their number.
+ */
 export interface TarSink {
   entry(entry: TreeEntry): void;
   content(piece: Buffer): void;
@@ -36,8 +39,8 @@ interface Content {
 const MAX_PAX_BYTES = 8 << 20;
 
 /**
- * Reads an archive as `dumpFiles` makes it (`tar --format=posix --sparse`) while it passes by. Everything else, GNU tar's other
- * formats too, is malformed.
+ * Reads an archive as `dumpFiles` makes it (`tar --format=posix --sparse`) while it passes by.
+ * Everything else, GNU tar's other formats too, is malformed.
  */
 export class TarReader {
   readonly #sink: TarSink;

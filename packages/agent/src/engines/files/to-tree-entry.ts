@@ -58,7 +58,10 @@ function requireSparseFile(
   }
 }
 
-/** `./a/b`, and `./a/b/` for directories, as tar writes what is below the directory that it was told: `a/b`. */
+/**
+ * `./a/b`, and `./a/b/` for directories, as tar writes what is below the directory that it was
+ * told: `a/b`.
+ */
 function pathInTree(name: string, isDirectory: boolean): string {
   if (isDirectory && name === "./") return ".";
   const path = isDirectory && name.endsWith("/") ? name.slice(0, -1) : name;

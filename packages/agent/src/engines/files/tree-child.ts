@@ -17,7 +17,8 @@ export type TreeResponse =
   | { readonly ok: false; readonly code: string };
 
 /**
- * The process that looks at a restored tree, in the place where that lies. One JSON request a line, one JSON response a line, in order.
+ * The process that looks at a restored tree, in the place where that lies. One JSON request a line,
+ * one JSON response a line, in order.
  */
 export async function serveTree(input: Readable, output: Writable): Promise<void> {
   // It is killed where nobody waits any more.

@@ -3,8 +3,8 @@ export type TreeEntry = FileEntry | OtherEntry | LinkEntry;
 
 interface Named {
   /**
-   * Relative to the tree's root, `.` for the root itself, each character one byte (latin1): a name on Linux is bytes, not
-   * text, and so they also compare as bytes.
+   * Relative to the tree's root, `.` for the root itself, each character one byte (latin1): a name
+   * on Linux is bytes, not text, and so they also compare as bytes.
    */
   readonly path: string;
 }
@@ -23,7 +23,10 @@ export interface OtherEntry extends Named {
 }
 
 export interface LinkEntry extends Named {
-  /** `hardlink` is the second and every further name of what is not a directory, in the order of the walk. */
+  /**
+   * `hardlink` is the second and every further name of what is not a directory, in the order of the
+   * walk.
+   */
   readonly kind: "symlink" | "hardlink";
   /** Bytes, as in `path`: a symbolic link's text, or the first name's path. */
   readonly target: string;

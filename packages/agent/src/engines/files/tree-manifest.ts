@@ -32,7 +32,9 @@ export async function treeManifest(root: string, signal: AbortSignal): Promise<M
   return manifest.finish();
 }
 
-/** Opened while the walk is where they are: later their names may be none that a system call takes. */
+/**
+ * Opened while the walk is where they are: later their names may be none that a system call takes.
+ */
 async function* openedFiles(
   root: string,
   unread: Set<FileHandle>,

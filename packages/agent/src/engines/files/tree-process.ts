@@ -8,7 +8,10 @@ import type { Place } from "../../sandboxes/place.ts";
 import type { ManifestSummary } from "./manifest.ts";
 import type { TreeRequest, TreeResponse } from "./tree-child.ts";
 
-/** A process in the place of a restored tree that looks at it for us; see tree-child.ts. One request at a time. */
+/**
+ * A process in the place of a restored tree that looks at it for us; see tree-child.ts. One request
+ * at a time.
+ */
 export class TreeProcess {
   readonly #place: Place;
   readonly #tree: string;

@@ -2,8 +2,9 @@ import { MalformedArchive } from "./tar-header.ts";
 import type { TreeEntry } from "./tree-entry.ts";
 
 /**
- * Holds an archive to the order of the walk: the root, and then in each directory, once it was named as one, its names sorted by
- * bytes. So no name comes twice, and none lies below what is no directory, such as a link to somewhere else.
+ * Holds an archive to the order of the walk: the root, and then in each directory, once it was
+ * named as one, its names sorted by bytes. So no name comes twice, and none lies below what is no
+ * directory, such as a link to somewhere else.
  */
 export class WalkOrder {
   /** The directories that are being walked, from the root down. */

@@ -7,13 +7,17 @@ import type { TreeEntry } from "./tree-entry.ts";
 export interface WalkedEntry {
   readonly entry: TreeEntry;
   readonly stats: Stats;
-  /** What to open it by, until the next entry is asked for: its path may be longer than a system call takes. */
+  /**
+   * What to open it by, until the next entry is asked for: its path may be longer than a system
+   * call takes.
+   */
   readonly at: Buffer;
 }
 
 /**
- * A tree's entries in the order in which `tar --sort=name` archives them, following no link. `from` is a path in it. A directory
- * that its owner may not read is made readable, once its mode was seen: this is for trees that are thrown away.
+ * A tree's entries in the order in which `tar --sort=name` archives them, following no link. `from`
+ * is a path in it. A directory that its owner may not read is made readable, once its mode was
+ * seen: this is for trees that are thrown away.
  */
 export async function* walkTree(root: string, from = "."): AsyncGenerator<WalkedEntry, void, undefined> {
   const paths = await TreePaths.of(root);

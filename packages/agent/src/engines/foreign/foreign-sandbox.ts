@@ -20,7 +20,9 @@ export interface KnownDump {
   readonly plaintextBytes: number | null;
 }
 
-/** The throw-away place for a dump that others made. It restores the dump itself, compressed or not. */
+/**
+ * The throw-away place for a dump that others made. It restores the dump itself, compressed or not.
+ */
 export async function findForeignSandbox(
   { format, serverVersion, plaintextBytes }: KnownDump,
   source: Pick<SourceCommon, "sandbox">,
@@ -55,7 +57,8 @@ function sandboxOf(
     case "mysqldump-sql":
       return findMariadbSandbox(metadata, source);
     case "mongodump-archive":
-      // An archive says MongoDB's version whichever product it is of: the server that is there has to do.
+      // An archive says MongoDB's version whichever product it is of: the server that is there has
+      // to do.
       return findMongodbSandbox({});
     case "sqlite3-file":
       return findSqliteSandbox();
@@ -74,7 +77,10 @@ const FORMATS: ReadonlySet<string> = new Set<ForeignFormat>([
   "tar",
 ]);
 
-/** What a backup's metadata says of the dump. @throws RunError if that is nothing that an agent writes. */
+/**
+ * What a backup's metadata says of the dump. @throws RunError if that is nothing that an agent
+ * writes.
+ */
 export function knownDump(original: Readonly<Record<string, unknown>>): KnownDump {
   const { format, server_version: version, plaintext_size_bytes: size } = original;
   const plaintextBytes = typeof size === "number" && Number.isSafeInteger(size) && size >= 0 ? size : null;

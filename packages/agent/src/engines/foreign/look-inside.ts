@@ -15,7 +15,10 @@ export interface LookedInside extends Sniffed {
   close(): Promise<void>;
 }
 
-/** Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can be restored. */
+/**
+ * Finds out what a dump is, and decompresses it. @throws RestoreRefused if it is nothing that can
+ * be restored.
+ */
 export async function lookInside(content: AsyncIterable<Buffer>): Promise<LookedInside> {
   const outer = await peekStart(content, HEAD_BYTES);
   const compression = compressionOf(outer.head);
@@ -36,7 +39,8 @@ async function* decompressed(
       yield* decompress(content);
       return;
     }
-    // A piece is valid only until the next one is asked for, and a stream holds on to what it was given.
+    // A piece is valid only until the next one is asked for, and a stream holds on to what it was
+    // given.
     const copied = (async function* () {
       for await (const piece of content) yield Buffer.from(piece);
     })();

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { RestoreRefused } from "../engine.ts";
 
 /**
- * What the content of such a "backup" is: not the data, which stay where they lie, but what names them and pins every byte of
- * them. It is sealed, stored and receipted like any dump. As JSON.
+ * What the content of such a "backup" is: not the data, which stay where they lie, but what names
+ * them and pins every byte of them. It is sealed, stored and receipted like any dump. As JSON.
  */
 export type Reference =
   | {
@@ -34,7 +34,10 @@ export function formatReference(reference: Reference): Buffer {
   return Buffer.from(`${JSON.stringify(reference)}\n`);
 }
 
-/** Reads the content to its end. @throws RestoreRefused for what is no reference; whatever the content throws. */
+/**
+ * Reads the content to its end. @throws RestoreRefused for what is no reference; whatever the
+ * content throws.
+ */
 export async function readReference(content: AsyncIterable<Buffer>): Promise<Reference> {
   const pieces: Buffer[] = [];
   let length = 0;
@@ -77,7 +80,10 @@ function isRelative(path: unknown): path is string {
   return path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }
 
-/** In place of a schema, which nobody has looked at: it is the same for as long as the dumps are of one format. */
+/**
+ * In place of a schema, which nobody has looked at: it is the same for as long as the dumps are of
+ * one format.
+ */
 export function formatHash(format: string): string {
   return createHash("sha256")
     .update(JSON.stringify(["reference", format, 1]))

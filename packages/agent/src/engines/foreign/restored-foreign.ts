@@ -6,8 +6,8 @@ import { MAX_TABLES_LISTED } from "../row-counts.ts";
 const ROWS = "inferred:rows:";
 
 /**
- * A database that was restored from somebody else's dump. Nobody counted its rows when it was made: they are held against what
- * the last passed test found, and there have to be some.
+ * A database that was restored from somebody else's dump. Nobody counted its rows when it was made:
+ * they are held against what the last passed test found, and there have to be some.
  */
 export class RestoredForeign implements Restored {
   readonly #inner: Restored;

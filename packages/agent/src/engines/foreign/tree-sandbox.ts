@@ -38,7 +38,10 @@ export async function restoreTree(content: AsyncIterable<Buffer>, context: RunCo
   return new RestoredTree(place, tree, context.signal);
 }
 
-/** A tree that others archived: what it should hold nobody wrote down, but every byte of it has to be there to be read. */
+/**
+ * A tree that others archived: what it should hold nobody wrote down, but every byte of it has to
+ * be there to be read.
+ */
 export class RestoredTree implements Restored {
   readonly #files: RestoredFiles;
 

@@ -5,7 +5,9 @@ import { productOf } from "./programs.ts";
 import { MariadbSession, quoted } from "./session.ts";
 import { rowsOf } from "./session-error.ts";
 
-/** Fills the restored databases, and may do nothing else: what a dump says is said by this account. */
+/**
+ * Fills the restored databases, and may do nothing else: what a dump says is said by this account.
+ */
 export const LOADER = "attestore_load";
 /** Reads what was restored. A check's query is run by this account. */
 export const READER = "attestore_read";
@@ -69,22 +71,26 @@ export async function createDefiners(session: MariadbSession, definers: readonly
   for (const definer of definers) {
     const at = definer.lastIndexOf("@");
     const user = account(definer.slice(0, at), definer.slice(at + 1));
-    // One that is a role, or has a name that is none here, is left out; what needs it then fails, and says so.
+    // One that is a role, or has a name that is none here, is left out; what needs it then fails,
+    // and says so.
     if (!(await session.runForeign(`create user if not exists ${user}`)).ok) continue;
     await grant((sql) => session.runForeign(sql), user, OF_DEFINERS);
   }
 }
 
 /**
- * Rights on every database but the server's own. Of two grants that fit a database the one with the narrower name counts alone: the server's
- * own get one that gives next to nothing.
+ * Rights on every database but the server's own. Of two grants that fit a database the one with the
+ * narrower name counts alone: the server's own get one that gives next to nothing.
  */
 async function grant(run: (sql: string) => Promise<unknown>, user: string, rights: string): Promise<void> {
   for (const own of ["mysql", "sys"]) await run(`grant show view on ${own}.* to ${user}`);
   await run(`grant ${rights} on \`%\`.* to ${user}`);
 }
 
-/** Without it nothing of a dump could be defined by anybody but the loader, and the dump would be refused. */
+/**
+ * Without it nothing of a dump could be defined by anybody but the loader, and the dump would be
+ * refused.
+ */
 async function mayNameDefiners(session: MariadbSession, isMysql: boolean): Promise<void> {
   const loader = account(LOADER, "localhost");
   const grants = isMysql

@@ -6,12 +6,15 @@ import { referredText } from "../connection-text.ts";
 import { isRemote, systemAuthorities } from "../remote.ts";
 import { type ConnectionOptions, parseConnectionUrl } from "./connection-url.ts";
 
-/** The file that lets the clients in. It has the password, which is so in no argument list and no environment. */
+/**
+ * The file that lets the clients in. It has the password, which is so in no argument list and no
+ * environment.
+ */
 export interface ConnectionFile {
   readonly path: string;
   /**
-   * For every program that is given the file. MySQL's read ~/.mylogin.cnf after it, which may name another server; this names one that is
-   * not there. MariaDB's know no such file.
+   * For every program that is given the file. MySQL's read ~/.mylogin.cnf after it, which may name
+   * another server; this names one that is not there. MariaDB's know no such file.
    */
   readonly env: Readonly<Record<string, string>>;
   /** The connection's own database. */
@@ -60,8 +63,9 @@ async function resolved(reference: ConnectionReference): Promise<ConnectionOptio
 const SAID = ["ssl-mode", "ssl-verify-server-cert"];
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URL says what else will do. Each product's client
- * takes the option that is its own. No server may ask for a file of this host.
+ * A server on another host has to prove that it is the one that was named, unless the URL says what
+ * else will do. Each product's client takes the option that is its own. No server may ask for a
+ * file of this host.
  */
 export function withVerification(options: ConnectionOptions["options"]): Readonly<Record<string, string>> {
   const safe = { ...options, "loose-local-infile": "0" };
@@ -77,7 +81,10 @@ export function withVerification(options: ConnectionOptions["options"]): Readonl
   };
 }
 
-/** Values in double quotes, in which only the backslash is special ("Using Option Files" of MySQL's manual). */
+/**
+ * Values in double quotes, in which only the backslash is special ("Using Option Files" of MySQL's
+ * manual).
+ */
 export function optionFile(options: Readonly<Record<string, string>>): string {
   const lines = Object.entries(options).map(([name, value]) => `${name}="${value.replaceAll("\\", "\\\\")}"`);
   // The dump program knows no such option, and minds.

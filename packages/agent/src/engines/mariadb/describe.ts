@@ -165,7 +165,8 @@ interface Counted {
 function countOfTable(name: string, { older, newer, rows, isSteady }: Counted): TableCount {
   const least = older === undefined || newer === undefined ? null : older < newer ? older : newer;
   const exact = rows ?? (isSteady && older === newer ? (older ?? null) : null);
-  // Half of them, but one at the least: what was there before and after may have been less in between.
+  // Half of them, but one at the least: what was there before and after may have been less in
+  // between.
   const floor = least === null ? null : (least + 1n) / 2n;
   if (exact !== null) return { name, rows: exact };
   return floor === null ? { name } : { name, atLeast: floor };

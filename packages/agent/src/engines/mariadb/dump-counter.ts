@@ -3,9 +3,10 @@ const HEAD_BYTES = 1024;
 const [NEWLINE, PARENTHESIS] = [0x0a, 0x28];
 
 /**
- * Counts the rows of each table in what mariadb-dump writes, as it passes: a row a line, and line breaks within a value are written
- * as `\n`. It counts between `LOCK TABLES` and `UNLOCK TABLES` only, where nothing but rows is, and never within the text of a
- * routine or trigger, which comes between two `DELIMITER` lines.
+ * Counts the rows of each table in what mariadb-dump writes, as it passes: a row a line, and line
+ * breaks within a value are written as `\n`. It counts between `LOCK TABLES` and `UNLOCK TABLES`
+ * only, where nothing but rows is, and never within the text of a routine or trigger, which comes
+ * between two `DELIMITER` lines.
  */
 export class DumpCounter {
   /** By database and table, as JSON. */

@@ -30,10 +30,16 @@ const ARGUMENTS = [
   "--max-allowed-packet=1G",
 ];
 
-/** What a server has executed belongs to it: a dump that says so is refused by one that has executed something itself. */
+/**
+ * What a server has executed belongs to it: a dump that says so is refused by one that has executed
+ * something itself.
+ */
 const MYSQL_ARGUMENTS = ["--set-gtid-purged=OFF"];
 
-/** `mariadb-dump --single-transaction` of one or several databases, with routines, triggers and events. */
+/**
+ * `mariadb-dump --single-transaction` of one or several databases, with routines, triggers and
+ * events.
+ */
 export async function dumpMariadb(
   source: SourceOf<MariadbSettings>,
   { scratchDir, signal }: RunContext,
@@ -153,7 +159,10 @@ export function requireNewEnough(dumper: Program, version: string): void {
   );
 }
 
-/** MariaDB's dump program of 10.11 and newer; others write many rows in one line, which cannot be counted as they pass. */
+/**
+ * MariaDB's dump program of 10.11 and newer; others write many rows in one line, which cannot be
+ * counted as they pass.
+ */
 function writesRowsInLines({ product, version }: Program): boolean {
   return product === "MariaDB" && releaseOf(version) >= DUMPS_HISTORY;
 }

@@ -15,8 +15,9 @@ export interface RoundedFloats {
 const MAX_NAMED = 100;
 
 /**
- * A server writes a FLOAT as text with six digits, and the dump programs have no other way to get it: 16777217 becomes 16777200.
- * So each value is held against the number that its text is read as. Both are compared as DOUBLE, which holds any FLOAT exactly.
+ * A server writes a FLOAT as text with six digits, and the dump programs have no other way to get
+ * it: 16777217 becomes 16777200. So each value is held against the number that its text is read as.
+ * Both are compared as DOUBLE, which holds any FLOAT exactly.
  */
 export async function roundedFloats(
   session: MariadbSession,

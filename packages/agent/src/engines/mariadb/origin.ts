@@ -3,8 +3,9 @@ import { digestOf } from "../origin.ts";
 import type { MariadbSession } from "./session.ts";
 
 /**
- * MySQL's own id of the server; a Galera cluster's, which its members share; else the server's name and data directory. A replica
- * that is no member of such a cluster is another server. @throws SessionEnded
+ * MySQL's own id of the server; a Galera cluster's, which its members share; else the server's name
+ * and data directory. A replica that is no member of such a cluster is another server. @throws
+ * SessionEnded
  */
 export async function originOf(session: MariadbSession, database: string | null): Promise<Origin> {
   const first = async (sql: string): Promise<readonly string[]> => {

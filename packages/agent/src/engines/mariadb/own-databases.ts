@@ -1,6 +1,9 @@
 import { OWN_DATABASES } from "./schema.ts";
 
-/** What begins a database in a dump of several, at the beginning of a line; in a row's text a line break is written as `\\n`. */
+/**
+ * What begins a database in a dump of several, at the beginning of a line; in a row's text a line
+ * break is written as `\\n`.
+ */
 const BEGIN = "\n-- Current Database: `";
 /** What follows the last database. */
 const ENDS = ["\n/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE", "\n-- Dump completed"];
@@ -8,8 +11,8 @@ const ENDS = ["\n/*!40103 SET TIME_ZONE=@OLD_TIME_ZONE", "\n-- Dump completed"];
 const HELD = 512;
 
 /**
- * A dump without the server's own databases, which `--all-databases` writes too: the accounts and settings of the source are none of the
- * scratch server's, and nothing in a dump may change those.
+ * A dump without the server's own databases, which `--all-databases` writes too: the accounts and
+ * settings of the source are none of the scratch server's, and nothing in a dump may change those.
  */
 export async function* withoutOwnDatabases(
   content: AsyncIterable<Buffer>,
@@ -38,7 +41,10 @@ export async function* withoutOwnDatabases(
   if (!isOwn) yield held;
 }
 
-/** Where the next database begins, or the end of an own one; the line break before it is the last byte of what came before. */
+/**
+ * Where the next database begins, or the end of an own one; the line break before it is the last
+ * byte of what came before.
+ */
 function next(bytes: Buffer, isOwn: boolean): number {
   const places = (isOwn ? [BEGIN, ...ENDS] : [BEGIN]).map((mark) => bytes.indexOf(mark));
   return places

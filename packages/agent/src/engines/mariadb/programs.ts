@@ -54,7 +54,10 @@ export async function findDumper(product: Product): Promise<Program> {
   return described(required(await firstOf(names, []), "mariadb-dump", "mariadb-client"));
 }
 
-/** A server to restore into, of that product if there is one, and what it takes. @throws RunError `tool_missing` */
+/**
+ * A server to restore into, of that product if there is one, and what it takes. @throws RunError
+ * `tool_missing`
+ */
 export async function findServerPrograms(product: Product): Promise<ServerPrograms> {
   const names = product === "MariaDB" ? ["mariadbd", "mysqld"] : ["mysqld", "mariadbd"];
   const path = required(
@@ -69,7 +72,10 @@ export async function findServerPrograms(product: Product): Promise<ServerProgra
   return { server, client, installer: required(installer, INSTALLER, "mariadb-server-core") };
 }
 
-/** The same of another root directory, for `/bin/sh` there: the server's path and version, the client's, the installer's. */
+/**
+ * The same of another root directory, for `/bin/sh` there: the server's path and version, the
+ * client's, the installer's.
+ */
 export const PRINT_SERVER_PROGRAMS = `PATH="$PATH:${SERVER_PLACES.join(":")}"
 server=$(command -v mariadbd || command -v mysqld) && echo "$server" && "$server" --version &&
   { command -v mariadb || command -v mysql; } && { command -v ${INSTALLER} || echo none; }`;
@@ -111,7 +117,10 @@ export function productOf(text: string): Product {
   return /mariadb/i.test(text) ? "MariaDB" : "MySQL";
 }
 
-/** Major and minor of a version, such as 1011; 0 for what is none. Of these the smaller one is the older one. */
+/**
+ * Major and minor of a version, such as 1011; 0 for what is none. Of these the smaller one is the
+ * older one.
+ */
 export function releaseOf(version: unknown): number {
   const [, major, minor] =
     (typeof version === "string" ? /^([0-9]{1,3})\.([0-9]{1,3})/.exec(version) : null) ?? [];

@@ -6,16 +6,17 @@ import type { ScratchServer } from "../scratch-server.ts";
 import { isFull, isOfThePlace } from "./session-error.ts";
 
 /**
- * What the dump uses and the server here does not have: character sets, collations, storage engines, plugins, features of
- * another version. That says nothing against the dump.
+ * What the dump uses and the server here does not have: character sets, collations, storage
+ * engines, plugins, features of another version. That says nothing against the dump.
  */
 const LACKING: ReadonlySet<number> = new Set([
   1115, 1126, 1127, 1193, 1235, 1273, 1286, 1289, 1305, 1524, 4161,
 ]);
 
 /**
- * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of the backup, or the dump's.
- * The client's messages quote rows: what goes on is the error's number and the line of the dump.
+ * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of
+ * the backup, or the dump's. The client's messages quote rows: what goes on is the error's number
+ * and the line of the dump.
  */
 export function refusalOf(
   exit: Exit,
@@ -31,7 +32,8 @@ export function refusalOf(
   }
   if (server.hasDied())
     return new RunError("sandbox_failed", `the scratch server died during the restore${whyItDied(server)}`);
-  // A client that ends by itself says why; of one whose words were lost on the way nothing is known.
+  // A client that ends by itself says why; of one whose words were lost on the way nothing is
+  // known.
   const isSilent = !/^ERROR/m.test(errors);
   if (exit.signal !== null || isOfThePlace(code) || isSilent)
     return new RunError("sandbox_failed", `the mariadb client ended with ${endedWith(exit)} (error ${code})`);

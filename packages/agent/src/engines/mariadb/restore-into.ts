@@ -54,8 +54,9 @@ export async function restoreInto(
 }
 
 /**
- * Whether a dump that seems to lack something of the server's had code of its own say so (SIGNAL takes any error's number), or ended its connection: it
- * would choose that there is no result. No honest dump does either while it is loaded.
+ * Whether a dump that seems to lack something of the server's had code of its own say so (SIGNAL
+ * takes any error's number), or ended its connection: it would choose that there is no result. No
+ * honest dump does either while it is loaded.
  */
 async function raisedByItself(admin: MariadbSession, error: unknown): Promise<boolean> {
   if (!(error instanceof RunError)) return false;
@@ -88,7 +89,8 @@ async function load(
   signal: AbortSignal,
 ): Promise<void> {
   const client = await server.run("mariadb", {
-    // In binary mode the client has no commands, such as one for a shell, that text of a dump could be taken for.
+    // In binary mode the client has no commands, such as one for a shell, that text of a dump could
+    // be taken for.
     args: [
       `--user=${LOADER}`,
       "--binary-mode",

@@ -23,7 +23,10 @@ export class RestoredMariadb implements Restored {
   readonly #admin: MariadbSession;
   readonly #databases: readonly string[];
 
-  /** `admin` may do everything, and only looks at the schema; it is closed with what was restored. In the first of the databases a check's query runs. */
+  /**
+   * `admin` may do everything, and only looks at the schema; it is closed with what was restored.
+   * In the first of the databases a check's query runs.
+   */
   constructor(server: ScratchServer, admin: MariadbSession, databases: readonly string[]) {
     this.#server = server;
     this.#admin = admin;
@@ -113,9 +116,11 @@ export class RestoredMariadb implements Restored {
 }
 
 /**
- * A view of the query tells its columns' names and types without running it; what runs is the view, in a transaction that
- * cannot write, with the rights of an account that only reads. The query is only ever the text of a literal that the server prepares: one
- * statement, whatever is in it. The view is in the restored database, for names of functions in a view are looked up where the view is.
+ * A view of the query tells its columns' names and types without running it; what runs is the view,
+ * in a transaction that cannot write, with the rights of an account that only reads. The query is
+ * only ever the text of a literal that the server prepares: one statement, whatever is in it. The
+ * view is in the restored database, for names of functions in a view are looked up where the view
+ * is.
  */
 async function runQuery(
   { admin, reader }: { readonly admin: MariadbSession; readonly reader: MariadbSession },

@@ -8,7 +8,10 @@ import { type Product, productOf, releaseOf } from "./programs.ts";
 import { restoreInto } from "./restore-into.ts";
 import { startMariadbIn } from "./scratch-mariadb.ts";
 
-/** A scratch server of the backup's product, and of its release or a newer one; in a container, of an image of these. */
+/**
+ * A scratch server of the backup's product, and of its release or a newer one; in a container, of
+ * an image of these.
+ */
 export async function findMariadbSandbox(
   metadata: ForeignMetadata,
   { sandbox }: Pick<SourceCommon, "sandbox">,

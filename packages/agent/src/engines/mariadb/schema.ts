@@ -18,9 +18,10 @@ function part(name: string): string {
 }
 
 /**
- * Tables, columns, indexes, constraints, views, routines, triggers and events of some databases: what a restored copy must have
- * too. Each statement's rows are kind, database, table or empty, name, definition. Nothing in them depends on who owns or
- * defined what, on row counts, or on the next value of a counter.
+ * Tables, columns, indexes, constraints, views, routines, triggers and events of some databases:
+ * what a restored copy must have too. Each statement's rows are kind, database, table or empty,
+ * name, definition. Nothing in them depends on who owns or defined what, on row counts, or on the
+ * next value of a counter.
  */
 export function schemaListing(databases: readonly string[]): string[] {
   const of = (column: string): string => inList(column, databases);
@@ -63,7 +64,9 @@ export function checkConstraints(databases: readonly string[]): string {
     from information_schema.check_constraints where ${inList("constraint_schema", databases)}`;
 }
 
-/** Where a table's files lie is of its host: a scratch server puts them where everything else is. */
+/**
+ * Where a table's files lie is of its host: a scratch server puts them where everything else is.
+ */
 const PLACE_OF_FILES = / ?(?:DATA|INDEX) DIRECTORY='[^']*'/gi;
 
 export function schemaLine([
@@ -94,12 +97,17 @@ export interface ListedTable {
   readonly isVersioned: boolean;
 }
 
-/** The name of what a table holds with all earlier versions of its rows, which is counted by itself. */
+/**
+ * The name of what a table holds with all earlier versions of its rows, which is counted by itself.
+ */
 export function historyName(table: string): string {
   return `${table} (history)`;
 }
 
-/** Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has transactions, 1 if it has a history. */
+/**
+ * Tables with rows of their own, the largest first: database, table, storage engine, 1 if that has
+ * transactions, 1 if it has a history.
+ */
 export function tablesBySize(databases: readonly string[]): string {
   return `select t.table_schema, t.table_name, coalesce(t.engine, ''), if(coalesce(e.transactions, 'NO') = 'YES', 1, 0),
       if(t.table_type = 'SYSTEM VERSIONED', 1, 0)

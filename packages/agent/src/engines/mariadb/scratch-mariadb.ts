@@ -16,11 +16,13 @@ const SETTINGS = [
   "--event-scheduler=OFF",
   // A table's files stay in the scratch directory, whatever directory it names.
   "--skip-symbolic-links",
-  // Where code is loaded from: nothing can be there, and nothing that a statement writes can get there.
+  // Where code is loaded from: nothing can be there, and nothing that a statement writes can get
+  // there.
   "--plugin-dir=/dev/null",
   // MySQL's takes more memory than all that is restored in a small container.
   "--performance-schema=OFF",
-  // MySQL's second protocol has a socket of its own where nothing can be written, and is ready before the server is.
+  // MySQL's second protocol has a socket of its own where nothing can be written, and is ready
+  // before the server is.
   "--loose-mysqlx=OFF",
 ];
 
@@ -55,7 +57,8 @@ export async function startMariadbIn(
     let ended = false;
     void child.exited.then(() => (ended = true));
     return {
-      // The host is said because MYSQL_HOST, and MySQL's login file, which is read whatever the arguments are, may say another.
+      // The host is said because MYSQL_HOST, and MySQL's login file, which is read whatever the
+      // arguments are, may say another.
       connection: [
         "--no-defaults",
         "--host=localhost",
@@ -99,7 +102,8 @@ async function start(
     ],
     signal,
     diesWithUs: true,
-    // There is no quicker way that needs no second signal, and nothing in it is worth an orderly end.
+    // There is no quicker way that needs no second signal, and nothing in it is worth an orderly
+    // end.
     stopSignal: "SIGKILL",
   });
   child.stdin.end();
@@ -131,7 +135,8 @@ async function initialise(
     ...(installer === null
       ? { command: server.path, args: [...common, "--initialize-insecure"] }
       : { command: installer, args: [...common, ...INSTALLING] }),
-    // A server that starts deletes the temporary tables that it finds in there: in the usual place, those of all other servers.
+    // A server that starts deletes the temporary tables that it finds in there: in the usual place,
+    // those of all other servers.
     env: { TMPDIR: place.home },
     signal,
   });

@@ -29,7 +29,10 @@ export function isFull(code: number): boolean {
   return code === 1021 || code === 1114 || code === 1598;
 }
 
-/** Errors that speak of the place, not of the data: memory, disk, shutdown, a COMMIT that failed; the client's own, which are about its connection. */
+/**
+ * Errors that speak of the place, not of the data: memory, disk, shutdown, a COMMIT that failed;
+ * the client's own, which are about its connection.
+ */
 export function isOfThePlace(code: number): boolean {
   const isOfTheClient = code >= 2000 && code < 3000;
   return isFull(code) || isOfTheClient || [3, 9, 1037, 1038, 1041, 1053, 1135, 1180, 1927].includes(code);

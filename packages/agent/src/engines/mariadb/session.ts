@@ -21,14 +21,15 @@ export class SessionEnded extends Error {
 
 const MAX_OUTPUT = 64 << 20;
 /**
- * The client's own errors, all of them about its connection: 2006 and 2013, and with TLS 2026. Errors do not end it: it would wait for
- * ever for us, and we for it. 4031 is what a server says that closes it.
+ * The client's own errors, all of them about its connection: 2006 and 2013, and with TLS 2026.
+ * Errors do not end it: it would wait for ever for us, and we for it. 4031 is what a server says
+ * that closes it.
  */
 const LOST = /^ERROR (?:2[0-9]{3}|4031) \(HY000\)/;
 
 /**
- * In binary mode the client has no commands of its own but `delimiter`. An error does not end it; what the error was, the
- * server is asked.
+ * In binary mode the client has no commands of its own but `delimiter`. An error does not end it;
+ * what the error was, the server is asked.
  */
 const ARGUMENTS = [
   "--batch",
@@ -40,7 +41,8 @@ const ARGUMENTS = [
   "--default-character-set=utf8mb4",
   // Otherwise a server may ask for any file that we can read, whatever it was asked.
   "--local-infile=0",
-  // Newer clients take no command that reaches a file or a shell; older ones do not know the option, and have none in binary mode.
+  // Newer clients take no command that reaches a file or a shell; older ones do not know the
+  // option, and have none in binary mode.
   "--loose-sandbox",
 ];
 
@@ -129,7 +131,10 @@ export class MariadbSession {
 
 const ESCAPED: Readonly<Record<string, string>> = { "\\n": "\n", "\\t": "\t", "\\0": "\0", "\\\\": "\\" };
 
-/** The client's batch format. NULL cannot be told from the text NULL: statements that may give it say so themselves. */
+/**
+ * The client's batch format. NULL cannot be told from the text NULL: statements that may give it
+ * say so themselves.
+ */
 function linesOf(output: string): string[][] {
   return output
     .split("\n")

@@ -17,7 +17,10 @@ export interface Connection {
   readonly database: string | null;
 }
 
-/** @throws RunError `connection_reference`. No part of the URI is in the message: any may be the secret. */
+/**
+ * @throws RunError `connection_reference`. No part of the URI is in the message: any may be the
+ * secret.
+ */
 export async function resolveConnection(reference: ConnectionReference): Promise<Connection> {
   switch (reference.kind) {
     case "url":
@@ -48,8 +51,9 @@ export function parseUri(text: string, from: string): Connection {
 }
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URI says what else will do (`tls=false`,
- * `tlsAllowInvalidCertificates=true`). With `mongodb+srv:` that is so anyway.
+ * A server on another host has to prove that it is the one that was named, unless the URI says what
+ * else will do (`tls=false`, `tlsAllowInvalidCertificates=true`). With `mongodb+srv:` that is so
+ * anyway.
  */
 function withTls(uri: string): string {
   const [, hosts = "", path = "", query = ""] =
@@ -72,7 +76,10 @@ function invalid(from: string, what: string): RunError {
   );
 }
 
-/** The file that lets mongodump in. It has the password, which is so in no argument list and no environment. */
+/**
+ * The file that lets mongodump in. It has the password, which is so in no argument list and no
+ * environment.
+ */
 export async function writeConfigFile(
   { uri }: Connection,
   scratchDir: string,

@@ -32,8 +32,8 @@ export async function databasesOf(client: MongoClient): Promise<string[]> {
 }
 
 /**
- * Collections, views, their options and indexes: what a restored copy must have too. Nothing in it depends on documents, on
- * the collections' identity, or on the version of an index's format.
+ * Collections, views, their options and indexes: what a restored copy must have too. Nothing in it
+ * depends on documents, on the collections' identity, or on the version of an index's format.
  */
 export async function look(client: MongoClient, databases: readonly string[]): Promise<Look> {
   const namespaces: Namespace[] = [];

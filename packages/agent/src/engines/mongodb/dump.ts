@@ -23,8 +23,8 @@ interface SourceLook extends Look {
 }
 
 /**
- * `mongodump --archive` of the database that the connection names, or of the whole server. It reads collection by collection:
- * the schema is looked at before and after, and has to be the same.
+ * `mongodump --archive` of the database that the connection names, or of the whole server. It reads
+ * collection by collection: the schema is looked at before and after, and has to be the same.
  */
 export async function dumpMongodb(
   source: SourceOf<MongodbSettings>,

@@ -3,8 +3,8 @@ import type { Origin } from "../engine.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * The id of the replica set, or of the sharded cluster, which their members share; a set's name where the user may not read its id, and
- * the address of a server that belongs to neither.
+ * The id of the replica set, or of the sharded cluster, which their members share; a set's name
+ * where the user may not read its id, and the address of a server that belongs to neither.
  */
 export async function originOf(client: MongoClient, { uri, database }: Connection): Promise<Origin> {
   const of = database === null ? {} : { database };

@@ -6,7 +6,10 @@ export function productOf(version: unknown): Product {
   return typeof version === "string" && version.endsWith("-FerretDB") ? "FerretDB" : "MongoDB";
 }
 
-/** Major and minor of a version, such as 700; 0 for what is none. Of these the smaller one is the older one. */
+/**
+ * Major and minor of a version, such as 700; 0 for what is none. Of these the smaller one is the
+ * older one.
+ */
 export function releaseOf(version: unknown): number {
   const [, major, minor] =
     (typeof version === "string" ? /^([0-9]{1,3})\.([0-9]{1,3})\b/.exec(version) : null) ?? [];

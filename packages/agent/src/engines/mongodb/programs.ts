@@ -23,7 +23,10 @@ export async function versionOfTool(path: string): Promise<string> {
   return /version: r?([0-9][0-9A-Za-z.+-]*)/.exec(await outputOf(path))?.[1]?.slice(0, 40) ?? "unknown";
 }
 
-/** A server of that product to restore into, of any if none is named. @throws RunError `tool_missing` */
+/**
+ * A server of that product to restore into, of any if none is named. @throws RunError
+ * `tool_missing`
+ */
 export async function findServer(wanted: Product | null): Promise<ServerProgram> {
   const product = wanted ?? ((await findProgram("mongod")) === null ? "FerretDB" : "MongoDB");
   const name = product === "MongoDB" ? "mongod" : "ferretdb";

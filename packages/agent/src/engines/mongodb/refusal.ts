@@ -2,7 +2,10 @@ import { endedWith, type Exit } from "../../processes/child.ts";
 import { RunError } from "../../errors/run-error.ts";
 import { RestoreRefused } from "../engine.ts";
 
-/** Names of server errors for what the server here does not have, or has in another way: they say nothing against the dump. */
+/**
+ * Names of server errors for what the server here does not have, or has in another way: they say
+ * nothing against the dump.
+ */
 const LACKING: ReadonlySet<string> = new Set([
   "CommandNotFound",
   "CommandNotSupported",
@@ -13,8 +16,9 @@ const LACKING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of the backup, or the dump's.
- * mongorestore quotes documents: of its messages only the name of the server's error goes on, or what it says of the archive.
+ * Whose fault it is that loading a dump failed: the scratch server's, so that nothing is known of
+ * the backup, or the dump's. mongorestore quotes documents: of its messages only the name of the
+ * server's error goes on, or what it says of the archive.
  */
 export function refusalOf(exit: Exit, output: string, hasDied: boolean): RunError | RestoreRefused {
   if (/No space left on device|database or disk is full|OutOfDiskSpace/i.test(output)) {

@@ -58,7 +58,8 @@ async function load(
       "--archive",
       "--objcheck",
       "--stopOnError",
-      // Users, roles and settings of the whole server: they are in the dump, and none of this one's.
+      // Users, roles and settings of the whole server: they are in the dump, and none of this
+      // one's.
       "--nsExclude=admin.*",
       "--nsExclude=config.*",
     ],

@@ -18,7 +18,10 @@ export interface ScratchMongodb {
   close(): Promise<void>;
 }
 
-/** A server of its own, which nobody reaches but by a socket in a directory that is not theirs. @throws RunError */
+/**
+ * A server of its own, which nobody reaches but by a socket in a directory that is not theirs.
+ * @throws RunError
+ */
 export async function startScratchMongodb(
   server: ServerProgram,
   context: RunContext,
@@ -78,7 +81,8 @@ function argumentsOf({ product }: ServerProgram, { home }: Place, socket: string
         "--nounixsocket",
         "--filePermissions=0700",
         "--setParameter=diagnosticDataCollectionEnabled=false",
-        // What the restored data or a check's pipeline say is not run: $where, $function, mapReduce.
+        // What the restored data or a check's pipeline say is not run: $where, $function,
+        // mapReduce.
         "--noscripting",
       ];
 }

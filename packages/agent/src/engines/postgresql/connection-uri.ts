@@ -1,6 +1,9 @@
 import { RunError } from "../../errors/run-error.ts";
 
-/** libpq's parameters that a URI may hold (PostgreSQL 15, section 34.1.2), and the variable that says the same. */
+/**
+ * libpq's parameters that a URI may hold (PostgreSQL 15, section 34.1.2), and the variable that
+ * says the same.
+ */
 const VARIABLES: Readonly<Record<string, string>> = {
   host: "PGHOST",
   hostaddr: "PGHOSTADDR",

@@ -7,7 +7,10 @@ import { referredText } from "../connection-text.ts";
 import { isRemote, systemAuthorities } from "../remote.ts";
 import { connectionEnvironment } from "./connection-uri.ts";
 
-/** Where libpq itself looks for passwords, services and certificates; ours to hand down, for a source only. */
+/**
+ * Where libpq itself looks for passwords, services and certificates; ours to hand down, for a
+ * source only.
+ */
 const HANDED_DOWN = [
   "PGPASSFILE",
   "PGSERVICEFILE",
@@ -32,9 +35,10 @@ export async function resolveConnection(reference: ConnectionReference): Promise
 }
 
 /**
- * A server on another host has to prove that it is the one that was named, unless the URL or the service's entry says what else will do
- * (`sslmode`): whoever stands between would otherwise get the password, and make up the backup. Its authority is the one of `sslrootcert`
- * or of `~/.postgresql/root.crt`, else one that the system trusts.
+ * A server on another host has to prove that it is the one that was named, unless the URL or the
+ * service's entry says what else will do (`sslmode`): whoever stands between would otherwise get
+ * the password, and make up the backup. Its authority is the one of `sslrootcert` or of
+ * `~/.postgresql/root.crt`, else one that the system trusts.
  */
 async function withVerification(environment: Record<string, string>): Promise<Record<string, string>> {
   const { PGSERVICE: service, PGHOSTADDR: addresses, PGHOST: named = "" } = environment;

@@ -8,7 +8,10 @@ import type { Runtime } from "../engine.ts";
 import type { ScratchServer } from "../scratch-server.ts";
 import { majorOf } from "./version.ts";
 
-/** Where Debian and the PostgreSQL project's packages have the server, and whatever the image has on its PATH. */
+/**
+ * Where Debian and the PostgreSQL project's packages have the server, and whatever the image has on
+ * its PATH.
+ */
 const FIND_SERVER = `for bin in /usr/lib/postgresql/*/bin /usr/pgsql-*/bin "$(dirname "$(command -v postgres || echo /)")"; do
   [ -x "$bin/postgres" ] && echo "$bin" && exec "$bin/postgres" --version; done; exit 3`;
 

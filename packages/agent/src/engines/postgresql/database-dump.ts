@@ -36,7 +36,8 @@ export interface DatabaseToDump {
 }
 
 /**
- * The dump of one database, of a snapshot that a session of ours holds: what the metadata count is what the dump has.
+ * The dump of one database, of a snapshot that a session of ours holds: what the metadata count is
+ * what the dump has.
  */
 export class DatabaseDump {
   readonly #database: DatabaseToDump;
@@ -82,7 +83,8 @@ export class DatabaseDump {
     const child = await this.#start(["--format=custom"]);
     const reader = await this.#read(null);
     for await (const piece of releasing(child.stdout)) {
-      // With its first output pg_dump holds its locks: from here on the schema cannot change under the description.
+      // With its first output pg_dump holds its locks: from here on the schema cannot change under
+      // the description.
       void this.#describe();
       const isRead = reader?.add(piece);
       yield piece;
@@ -173,7 +175,10 @@ export class DatabaseDump {
   }
 }
 
-/** What is between us and the server, such as a pooler, may lead elsewhere: that would be another database under this one's name. */
+/**
+ * What is between us and the server, such as a pooler, may lead elsewhere: that would be another
+ * database under this one's name.
+ */
 async function requireIn(session: PsqlSession, { name, what }: DatabaseToDump): Promise<void> {
   if (name === null) return;
   const asked = await session.run("select json_build_array(current_database())");

@@ -11,7 +11,9 @@ import { connectionFailed } from "./session-error.ts";
 import { dumpSet } from "./set/dump-set.ts";
 import type { PostgresqlSettings } from "../../config/engines/postgresql.ts";
 
-/** One database as `pg_dump --format=custom`; several, globals, or a dump of several jobs as a set. */
+/**
+ * One database as `pg_dump --format=custom`; several, globals, or a dump of several jobs as a set.
+ */
 export async function dumpPostgresql(
   source: SourceOf<PostgresqlSettings>,
   context: RunContext,
@@ -53,7 +55,10 @@ export async function dumpPostgresql(
   }
 }
 
-/** The programs of the server's own major version, else of the next newer one. @throws RunError `tool_too_old` */
+/**
+ * The programs of the server's own major version, else of the next newer one. @throws RunError
+ * `tool_too_old`
+ */
 export function toolsFor(
   version: string,
   installations: readonly Installation[],

@@ -14,7 +14,10 @@ export interface Installation {
   readonly version: string;
 }
 
-/** Debian's and the PostgreSQL project's own packages; `*` is the major version. Debian's PATH has only wrappers. */
+/**
+ * Debian's and the PostgreSQL project's own packages; `*` is the major version. Debian's PATH has
+ * only wrappers.
+ */
 const PLACES = [
   { parent: "/usr/lib/postgresql", name: /^[0-9]+$/, bin: "bin" },
   { parent: "/usr", name: /^pgsql-[0-9]+$/, bin: "bin" },
@@ -41,7 +44,10 @@ export async function findInstallations(programs: readonly string[]): Promise<In
   return found.toSorted((a, b) => a.major - b.major);
 }
 
-/** The one of that major version, else the next newer one: PostgreSQL's programs deal with older servers and dumps only. */
+/**
+ * The one of that major version, else the next newer one: PostgreSQL's programs deal with older
+ * servers and dumps only.
+ */
 export function atLeast(installations: readonly Installation[], major: number): Installation | null {
   return installations.find((each) => each.major >= major) ?? null;
 }

@@ -4,12 +4,15 @@ import { literal, PsqlSession, SessionEnded } from "./psql-session.ts";
 import { outputOf } from "./prepare-database.ts";
 import { connectionFailed } from "./session-error.ts";
 
-/** Who loads a dump, and asks it afterwards: it owns the restored database, and may do nothing else. */
+/**
+ * Who loads a dump, and asks it afterwards: it owns the restored database, and may do nothing else.
+ */
 export const LOADING_ROLE = "attestore_load";
 
 /**
- * Extensions that PostgreSQL lets a superuser alone make, that dumps commonly name, and by which nobody reads or writes files, starts
- * programs or connects to anything. Those that it trusts the database's owner with (`trusted` in their control file) need no list.
+ * Extensions that PostgreSQL lets a superuser alone make, that dumps commonly name, and by which
+ * nobody reads or writes files, starts programs or connects to anything. Those that it trusts the
+ * database's owner with (`trusted` in their control file) need no list.
  */
 const MADE_BEFOREHAND: ReadonlySet<string> = new Set([
   "address_standardizer",
@@ -127,7 +130,10 @@ export async function giveToLoader(
   return schemas;
 }
 
-/** A dump fills the tables that an extension says hold settings, and makes servers of the wrappers that it brings. */
+/**
+ * A dump fills the tables that an extension says hold settings, and makes servers of the wrappers
+ * that it brings.
+ */
 const OF_EXTENSIONS = [
   `select string_agg(format('grant select, insert, update, delete on %s to ${LOADING_ROLE}', each::regclass), '; ')
    from pg_extension, unnest(extconfig) each`,
@@ -147,7 +153,10 @@ function unquoted(name: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
-/** Of an error of the server's: what a role like this may not do. Nothing of a row is in what is let through. */
+/**
+ * Of an error of the server's: what a role like this may not do. Nothing of a row is in what is let
+ * through.
+ */
 const BEYOND: readonly [RegExp, (found: string) => string][] = [
   [/permission denied to create extension "([A-Za-z0-9_-]{1,63})"/, (name) => `the extension ${name}`],
   [/permission denied for language ([a-z0-9_]{1,63})$/, (name) => `a function in the language ${name}`],

@@ -8,8 +8,9 @@ const SYSTEM =
   "select pg_catalog.json_build_array(system_identifier::pg_catalog.text) from pg_catalog.pg_control_system()";
 
 /**
- * The cluster's identifier, which initdb made and its physical replicas share, and the database's name. Where a server does not tell it,
- * the host takes its place. Asked outside a transaction, which an answer that is refused would end. @throws RunError, SessionEnded
+ * The cluster's identifier, which initdb made and its physical replicas share, and the database's
+ * name. Where a server does not tell it, the host takes its place. Asked outside a transaction,
+ * which an answer that is refused would end. @throws RunError, SessionEnded
  */
 export async function originOf(
   session: PsqlSession,

@@ -6,8 +6,9 @@ const EVERY_MS = 50;
 const LOOKS_FOR_FIRST = 400;
 
 /**
- * Whether an error with that SQLSTATE is the server's own: code of the restored database may raise any. What a client is told, the server
- * logs before, on another way to us. Of a database of the customer's nobody here sees the log: there it counts as its own.
+ * Whether an error with that SQLSTATE is the server's own: code of the restored database may raise
+ * any. What a client is told, the server logs before, on another way to us. Of a database of the
+ * customer's nobody here sees the log: there it counts as its own.
  */
 export async function isOwnError(
   { runtime, errors }: Pick<ScratchServer, "runtime" | "errors">,
@@ -22,10 +23,12 @@ export async function isOwnError(
 }
 
 /**
- * The SQLSTATE of the first of the server's errors since `before` of them that counts: the one that a restore ended by. Later ones are its
- * consequences, such as connections that broke off because the other workers were stopped. Undefined if the server had none.
+ * The SQLSTATE of the first of the server's errors since `before` of them that counts: the one that
+ * a restore ended by. Later ones are its consequences, such as connections that broke off because
+ * the other workers were stopped. Undefined if the server had none.
  *
- * `stderr` is what the client said: the server logs before what it tells, but the log comes on another way to us, and may come later.
+ * `stderr` is what the client said: the server logs before what it tells, but the log comes on
+ * another way to us, and may come later.
  */
 export async function firstError(
   { runtime, errors, hasDied }: Pick<ScratchServer, "runtime" | "errors" | "hasDied">,

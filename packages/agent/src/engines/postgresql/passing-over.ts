@@ -15,8 +15,8 @@ export interface PassingOver {
 }
 
 /**
- * pg_restore without `--exit-on-error`, which knows no error that may be passed over: stops it at the first that counts. `schemas` were
- * made before the dump makes them.
+ * pg_restore without `--exit-on-error`, which knows no error that may be passed over: stops it at
+ * the first that counts. `schemas` were made before the dump makes them.
  */
 export function passingOver(schemas: ReadonlySet<string>, child: Child): PassingOver {
   let passed = 0;

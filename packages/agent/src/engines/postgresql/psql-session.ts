@@ -22,8 +22,8 @@ export class SessionEnded extends Error {
 const MAX_OUTPUT = 64 << 20;
 
 /**
- * What every session begins with: only the server's own functions and operators are found by their bare names, so that a better match
- * that another user of the database made is not ours to call.
+ * What every session begins with: only the server's own functions and operators are found by their
+ * bare names, so that a better match that another user of the database made is not ours to call.
  */
 const BEGINNING = "set search_path = pg_catalog, pg_temp;\nset standard_conforming_strings = on;\n";
 const ONLY_READS = "set default_transaction_read_only = on;\n";
@@ -36,11 +36,12 @@ export interface SessionOptions {
 }
 
 /**
- * One connection, through a psql that is kept: statements go in by its stdin, so that they are in no argument list.
- * One at a time.
+ * One connection, through a psql that is kept: statements go in by its stdin, so that they are in
+ * no argument list. One at a time.
  *
- * psql has commands of its own, and `\!` runs a shell. All of them begin with a backslash. So nothing with a backslash in it is ever given to
- * psql but our own `\echo`; texts of others, and of servers most of all, go in as hexadecimal digits.
+ * psql has commands of its own, and `\!` runs a shell. All of them begin with a backslash. So
+ * nothing with a backslash in it is ever given to psql but our own `\echo`; texts of others, and of
+ * servers most of all, go in as hexadecimal digits.
  */
 export class PsqlSession {
   readonly #child: Child;
@@ -146,13 +147,17 @@ export class PsqlSession {
   }
 }
 
-/** A server that is asked, once a minute has passed in silence, and does not answer for another one is gone. Linux itself waits over two hours. */
+/**
+ * A server that is asked, once a minute has passed in silence, and does not answer for another one
+ * is gone. Linux itself waits over two hours.
+ */
 const KEEPALIVES = "keepalives_idle=60 keepalives_interval=10 keepalives_count=6";
 
 /**
- * What psql, pg_dump and pg_dumpall are told of a connection besides `env`. A database that is named here is it, whatever else says which: of
- * PGDATABASE and the `dbname` of a service, libpq takes the service's. Keepalives have no variable. They would win over those of a
- * service's entry, the one place where somebody may have set their own; so a service gets none of ours.
+ * What psql, pg_dump and pg_dumpall are told of a connection besides `env`. A database that is
+ * named here is it, whatever else says which: of PGDATABASE and the `dbname` of a service, libpq
+ * takes the service's. Keepalives have no variable. They would win over those of a service's entry,
+ * the one place where somebody may have set their own; so a service gets none of ours.
  */
 export function connectionArguments(
   env: Readonly<Record<string, string>>,
@@ -165,7 +170,10 @@ export function connectionArguments(
   return parameters.length === 0 ? [] : [`--dbname=${parameters.join(" ")}`];
 }
 
-/** A text as an expression of SQL in which there is nothing but digits of it: however psql reads what it is given, and whatever the text is. */
+/**
+ * A text as an expression of SQL in which there is nothing but digits of it: however psql reads
+ * what it is given, and whatever the text is.
+ */
 export function literal(text: string): string {
   return `pg_catalog.convert_from(pg_catalog.decode('${Buffer.from(text).toString("hex")}', 'hex'), 'UTF8')`;
 }

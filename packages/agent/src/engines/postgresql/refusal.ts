@@ -13,10 +13,11 @@ const BROKEN_OFF =
   /^pg_restore: error: (?:(?!ERROR: )[^\n])*(?:connection to server |FATAL: |server closed the connection)|^server closed the connection unexpectedly$/m;
 
 /**
- * Whose fault it is that pg_restore failed: the scratch server's, so that nothing is known of the backup, or the dump's.
+ * Whose fault it is that pg_restore failed: the scratch server's, so that nothing is known of the
+ * backup, or the dump's.
  *
- * pg_restore's messages quote rows. What goes on is the SQLSTATE, which the server's log has, and which entry of the dump
- * it was, which is names only.
+ * pg_restore's messages quote rows. What goes on is the SQLSTATE, which the server's log has, and
+ * which entry of the dump it was, which is names only.
  */
 export function refusalOf(
   exit: Exit,
@@ -34,8 +35,8 @@ export function refusalOf(
   if (server.wasKilled?.() === true) return outOfMemory();
   if (exit.signal !== null) return new RunError("sandbox_failed", `pg_restore ended with ${endedWith(exit)}`);
 
-  // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it was sending, which
-  // the server has an SQLSTATE for too.
+  // What pg_restore says of the archive is its own, and quotes nothing. It then breaks off what it
+  // was sending, which the server has an SQLSTATE for too.
   const ofArchive = ARCHIVE_ERROR.exec(exit.stderr)?.[1];
   const entry = entryOf(exit.stderr);
   const where = entry === null ? "" : ` at ${entry}`;
@@ -64,8 +65,8 @@ export function refusalOf(
 }
 
 /**
- * Classes of SQLSTATE by which a server says that it lacks something: resources, or a file. 57P01 and its like are none: any role may end its
- * own connection.
+ * Classes of SQLSTATE by which a server says that it lacks something: resources, or a file. 57P01
+ * and its like are none: any role may end its own connection.
  */
 export function isLacking(sqlstate: string): boolean {
   return /^(?:53|58)/.test(sqlstate);

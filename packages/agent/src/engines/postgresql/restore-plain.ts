@@ -8,7 +8,10 @@ import { isOwnError } from "./own-error.ts";
 import { isLacking, outOfMemory } from "./refusal.ts";
 import { runRestrictedSql } from "./restricted-sql.ts";
 
-/** Owners and rights name roles that are not here; pg_restore leaves those out, a dump in SQL has them in it. */
+/**
+ * Owners and rights name roles that are not here; pg_restore leaves those out, a dump in SQL has
+ * them in it.
+ */
 const MISSING_ROLE =
   /^ERROR: +(?:42704: role "|42501: (?:must be (?:able to SET ROLE|member of role) "|permission denied to change default privileges))/;
 /** A throw-away server is nobody's publisher and subscribes to nothing. */
@@ -18,7 +21,10 @@ const REPLICATION =
 const NOT_ALLOWED = /^ERROR: +42501: /;
 /** pg_dump names all extensions right after the schemas, before anything that has content. */
 const HEAD_BYTES = 1 << 20;
-/** What goes with an error, and what is none. Anything else that psql says is one: its own have no prefix. */
+/**
+ * What goes with an error, and what is none. Anything else that psql says is one: its own have no
+ * prefix.
+ */
 const NO_PROBLEM = /^(?:LOCATION|DETAIL|HINT|CONTEXT|QUERY|NOTICE|WARNING|INFO|LINE [0-9]+):|^[ ^]*$/;
 
 /**
@@ -65,7 +71,8 @@ export async function restorePlain(
   if (server.wasKilled?.() === true) throw outOfMemory();
   // The message quotes rows: its SQLSTATE goes on.
   const sqlstate = /^(?:ERROR|FATAL|PANIC): +([0-9A-Z]{5}):/.exec(first ?? "")?.[1];
-  // Code in the dump may raise any SQLSTATE, and write lines into its message: what the server itself logged is its own.
+  // Code in the dump may raise any SQLSTATE, and write lines into its message: what the server
+  // itself logged is its own.
   const isOwn = sqlstate !== undefined && (await isOwnError(server, sqlstate));
   if (server.hasRunFull()) throw diskFullDuringRestore(server);
   if (isOwn && (/extension "[^"]*" is not available/.test(first ?? "") || isLacking(sqlstate))) {

@@ -35,8 +35,9 @@ export class RestoredPostgresql implements Restored {
   readonly #keepsOrder: boolean;
 
   /**
-   * `ownName` is what the database was called, where it is one of several: its tables' names then begin with that. `role` is who asks it, if not the
-   * server's own. `keepsOrder` says that rows came back in the dump's order.
+   * `ownName` is what the database was called, where it is one of several: its tables' names then
+   * begin with that. `role` is who asks it, if not the server's own. `keepsOrder` says that rows
+   * came back in the dump's order.
    */
   constructor(
     server: ScratchServer,

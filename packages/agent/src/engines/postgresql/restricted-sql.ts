@@ -88,8 +88,8 @@ const FIRST = /^((?:--[^\n]*\n|[ \t\r]*\n)*)\\restrict ([A-Za-z0-9]{1,256})\n/;
 const LAST = /(^|\n)\\unrestrict ([A-Za-z0-9]{1,256})\s*$/;
 
 /**
- * Without the two lines by which a dump restricts psql itself: the first that is no comment, and the last. Anywhere else
- * such a line stays, and is refused.
+ * Without the two lines by which a dump restricts psql itself: the first that is no comment, and
+ * the last. Anywhere else such a line stays, and is refused.
  */
 async function* withoutOwnRestriction(
   content: AsyncIterable<Buffer>,

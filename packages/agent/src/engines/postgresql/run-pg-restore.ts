@@ -12,7 +12,8 @@ const ARGUMENTS = [
   // An empty connection string: which database, the environment says.
   "--dbname=",
   "--no-password",
-  // The scratch server has neither the source's owners nor its tablespaces, and is nobody's publisher.
+  // The scratch server has neither the source's owners nor its tablespaces, and is nobody's
+  // publisher.
   "--no-owner",
   "--no-privileges",
   "--no-tablespaces",
@@ -21,13 +22,15 @@ const ARGUMENTS = [
   "--no-subscriptions",
 ];
 
-/** Who loads a dump. Of a database of the customer's its own role does, as sandbox.database says. */
+/**
+ * Who loads a dump. Of a database of the customer's its own role does, as sandbox.database says.
+ */
 const loaderOf = ({ runtime }: ScratchServer): string | null =>
   runtime.kind === "uri" ? null : LOADING_ROLE;
 
 /**
- * So many statements that make something are restored in one transaction. Each takes up to four locks, of the 100,000 that a scratch
- * server has room for.
+ * So many statements that make something are restored in one transaction. Each takes up to four
+ * locks, of the 100,000 that a scratch server has room for.
  */
 const MAX_IN_TRANSACTION = 10_000;
 
@@ -69,7 +72,10 @@ export async function runPgRestore(
   return isAtOnce;
 }
 
-/** Restores a dump in directory format, several tables at once. @returns as above. @throws RestoreRefused, RunError. */
+/**
+ * Restores a dump in directory format, several tables at once. @returns as above. @throws
+ * RestoreRefused, RunError.
+ */
 export async function restoreDirectory(
   server: ScratchServer,
   database: string,

@@ -15,8 +15,8 @@ import { findUriServer } from "./throw-away/uri-server.ts";
 import { majorOf } from "./version.ts";
 
 /**
- * A scratch PostgreSQL that takes such a dump: as a process of this host of the same major version if there is one, else the next
- * newer; in a container of exactly that version.
+ * A scratch PostgreSQL that takes such a dump: as a process of this host of the same major version
+ * if there is one, else the next newer; in a container of exactly that version.
  */
 export async function findPostgresqlSandbox(
   metadata: ForeignMetadata,

@@ -1,6 +1,9 @@
 import type { SchemaLine } from "../schema.ts";
 
-/** What decides how the server prints names and expressions; without it the same schema would print in two ways. */
+/**
+ * What decides how the server prints names and expressions; without it the same schema would print
+ * in two ways.
+ */
 export const PRINTING: readonly string[] = [
   "search_path = pg_catalog",
   "timezone = 'UTC'",
@@ -17,9 +20,10 @@ export const notOfExtension = (catalog: string, oid: string): string =>
   `not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`;
 
 /**
- * Schemas, tables, columns, types, constraints, indexes, extensions: what a restored copy must have too. Each row is a JSON
- * array of kind, relation, name, definition. Not NOT NULL constraints, which are in the catalogue of some versions only
- * and with the column in all; nothing that depends on who owns what.
+ * Schemas, tables, columns, types, constraints, indexes, extensions: what a restored copy must have
+ * too. Each row is a JSON array of kind, relation, name, definition. Not NOT NULL constraints,
+ * which are in the catalogue of some versions only and with the column in all; nothing that depends
+ * on who owns what.
  */
 export const SCHEMA_LISTING = `
   with relation as (
@@ -60,7 +64,10 @@ export const SCHEMA_LISTING = `
   )
   select json_build_array(kind, relation, name, coalesce(definition, '')) from listing`;
 
-/** Tables with rows of their own, the largest first. Not materialized views: a restore computes those anew. */
+/**
+ * Tables with rows of their own, the largest first. Not materialized views: a restore computes
+ * those anew.
+ */
 export const TABLES_BY_SIZE = `
   select json_build_array(format('%I.%I', n.nspname, c.relname))
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -105,8 +112,8 @@ const CAST =
   /::(?:character varying|bit varying|double precision|time(?:stamp)?(?:\(\d\))? with(?:out)? time zone|"[^"]*"|\w+)(?:\.(?:"[^"]*"|\w+))?(?:\(\d+(?:,\d+)?\))?(?:\[\])*/g;
 
 /**
- * An expression without its casts, parentheses and spaces: where a dump is loaded, the server may print the same
- * expression with others (`x in ('a', 'b')` over a varchar is one of those).
+ * An expression without its casts, parentheses and spaces: where a dump is loaded, the server may
+ * print the same expression with others (`x in ('a', 'b')` over a varchar is one of those).
  */
 function plain(definition: string): string {
   return definition.replaceAll(CAST, "").replaceAll(/[()\s]/g, "");

@@ -9,7 +9,10 @@ import { openProcessPlace } from "../../sandboxes/process/process-place.ts";
 
 const DISK_FULL = "53100";
 const SUPERUSER = "attestore";
-/** An error that code of the restored database raised: whatever SQLSTATE that code chose, it counts as this one. */
+/**
+ * An error that code of the restored database raised: whatever SQLSTATE that code chose, it counts
+ * as this one.
+ */
 const RAISED = "P0001";
 const MAX_ERRORS = 10_000;
 
@@ -29,7 +32,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: "off",
   maintenance_work_mem: "256MB",
   max_locks_per_transaction: "1024",
-  // Of errors the log has their SQLSTATE and where in the server they come from; what else it says of them goes no further.
+  // Of errors the log has their SQLSTATE and where in the server they come from; what else it says
+  // of them goes no further.
   log_destination: "stderr",
   logging_collector: "off",
   log_line_prefix: "%e ",
@@ -44,13 +48,19 @@ export interface ScratchPostgres {
   /** Starts a program in the server's place, in that environment. */
   start(program: PlaceProgram): Promise<Child>;
   readonly files: ScratchFiles;
-  /** SQLSTATEs of the errors so far, oldest first: the server's own, and P0001 for one that code of the restored database raised. */
+  /**
+   * SQLSTATEs of the errors so far, oldest first: the server's own, and P0001 for one that code of
+   * the restored database raised.
+   */
   readonly errors: readonly string[];
   /** Says that its disk was full at some time. */
   hasRunFull(): boolean;
   /** Says that the server is gone although nobody stopped it. */
   hasDied(): boolean;
-  /** Says that somebody killed one of its processes: the kernel does, when memory runs out. No role that loads a dump can. */
+  /**
+   * Says that somebody killed one of its processes: the kernel does, when memory runs out. No role
+   * that loads a dump can.
+   */
   wasKilled(): boolean;
   close(): Promise<void>;
 }
@@ -165,7 +175,8 @@ async function start(place: Place, bin: string, signal: AbortSignal): Promise<Se
   const server: Server = { child, errors, isKilled: false };
   const ready = new Promise<boolean>((resolve) => {
     let line = "";
-    // The server begins each line of its own so: a message that goes on in another line is indented there.
+    // The server begins each line of its own so: a message that goes on in another line is indented
+    // there.
     const LINE = /^([0-9A-Z]{5}) (ERROR|FATAL|PANIC|LOCATION): +(.{0,40})/;
     let pending = null as string | null;
     child.stderr.on("data", (part: string) => {

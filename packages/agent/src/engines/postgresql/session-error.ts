@@ -27,7 +27,10 @@ function hint(sqlstate: string): string {
   return "";
 }
 
-/** Classes of SQLSTATE that speak of the place, not of the data: connection, resources, operator, system. */
+/**
+ * Classes of SQLSTATE that speak of the place, not of the data: connection, resources, operator,
+ * system.
+ */
 export function isOfThePlace(sqlstate: string): boolean {
   return /^(?:08|53|57|58)/.test(sqlstate);
 }

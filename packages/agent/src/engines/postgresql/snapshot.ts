@@ -14,7 +14,10 @@ import {
 } from "./schema.ts";
 import { outputOf } from "./session-error.ts";
 
-/** Begins the transaction in which everything is read, and gives the name by which pg_dump reads in it too. */
+/**
+ * Begins the transaction in which everything is read, and gives the name by which pg_dump reads in
+ * it too.
+ */
 export async function exportSnapshot(session: PsqlSession): Promise<string> {
   // The source's own limits are for its applications.
   for (const setting of [
@@ -66,7 +69,10 @@ export async function describeSnapshot(
   };
 }
 
-/** The smallest first, so that the time is enough for the most; what is left out is one of the largest. */
+/**
+ * The smallest first, so that the time is enough for the most; what is left out is one of the
+ * largest.
+ */
 async function countRows(session: PsqlSession, names: readonly string[]): Promise<Map<string, bigint>> {
   const counts = new Map<string, bigint>();
   const deadline = performance.now() + COUNTING_S * 1000;

@@ -7,7 +7,10 @@ import { UnreadableRepository } from "./repository.ts";
 
 const IDLE_MS = 60_000;
 
-/** One request whose answer's body is read as it comes. Redirections are not followed. @throws UnreadableRepository */
+/**
+ * One request whose answer's body is read as it comes. Redirections are not followed. @throws
+ * UnreadableRepository
+ */
 export function askHttps(
   method: "GET" | "HEAD",
   url: URL,

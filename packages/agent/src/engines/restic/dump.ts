@@ -9,7 +9,10 @@ import { Restic, resticVersion } from "./restic.ts";
 import type { ResticSettings } from "../../config/engines/restic.ts";
 import { newestSnapshot, repositoryId } from "./snapshots.ts";
 
-/** Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where it is. */
+/**
+ * Names the newest snapshot that matches. Its ids pin all that is in it; the repository stays where
+ * it is.
+ */
 export async function dumpRestic(source: SourceOf<ResticSettings>, context: RunContext): Promise<Dump> {
   const { signal } = context;
   const version = await resticVersion(signal);

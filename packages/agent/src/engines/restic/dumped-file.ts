@@ -1,6 +1,8 @@
 import type { Restic } from "./restic.ts";
 
-/** One file of a snapshot. The content throws, instead of ending, if restic did not give all of it. */
+/**
+ * One file of a snapshot. The content throws, instead of ending, if restic did not give all of it.
+ */
 export async function dumpedFile(
   restic: Restic,
   snapshot: string,

@@ -17,8 +17,8 @@ import {
 } from "./repository.ts";
 
 /**
- * A directory of this host, which others may write to: nothing in it is reached by a link, and nothing is opened to be read but
- * regular files. @throws UnreadableRepository
+ * A directory of this host, which others may write to: nothing in it is reached by a link, and
+ * nothing is opened to be read but regular files. @throws UnreadableRepository
  */
 export async function openLocalRepository(path: string): Promise<Repository> {
   const root = await openToldDirectory(path).catch((error: unknown) => {
@@ -105,7 +105,10 @@ async function openFile(root: FileHandle, file: RepositoryFile): Promise<FileHan
   }
 }
 
-/** A pipe is not waited for, and a device not touched for long: what was opened is looked at before a byte is read. */
+/**
+ * A pipe is not waited for, and a device not touched for long: what was opened is looked at before
+ * a byte is read.
+ */
 function openIn(directory: FileHandle, name: string): Promise<FileHandle | null> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | constants.O_NOFOLLOW;
   return nullIfMissing(open(nameIn(directory, name), flags));

@@ -19,7 +19,10 @@ export async function openRepository(location: string): Promise<Repository> {
   }
 }
 
-/** Where it is, once its `config` was seen there. @throws RunError `ciphertext_unavailable`, `source_missing`, `sandbox_lacks` */
+/**
+ * Where it is, once its `config` was seen there. @throws RunError `ciphertext_unavailable`,
+ * `source_missing`, `sandbox_lacks`
+ */
 export async function requireRepository(location: string, signal: AbortSignal): Promise<string> {
   const repository = await openRepository(location);
   const { where } = repository;

@@ -32,7 +32,8 @@ export async function openRcloneRepository(
   const where = `rclone:${remote}`;
   const session = connect("http://localhost", { createConnection: () => stream });
   session.on("error", () => undefined);
-  // Not the session first: its farewell would meet a write that nobody takes any more, on which Node ends the process.
+  // Not the session first: its farewell would meet a write that nobody takes any more, on which
+  // Node ends the process.
   stream.once("close", () => session.destroy());
   void child.exited.then(() => stream.destroy());
   const ask: AskRemote = (method, path, headers, signal) =>

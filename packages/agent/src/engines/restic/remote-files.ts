@@ -24,7 +24,10 @@ export type AskRemote = (
   signal: AbortSignal,
 ) => Promise<RemoteAnswer>;
 
-/** Files of a repository over HTTP, whoever serves them. They may send what they like: never more is taken than was asked for. */
+/**
+ * Files of a repository over HTTP, whoever serves them. They may send what they like: never more is
+ * taken than was asked for.
+ */
 export function remoteFiles(
   where: string,
   ask: AskRemote,

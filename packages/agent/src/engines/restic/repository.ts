@@ -1,6 +1,9 @@
 import type { Readable } from "node:stream";
 
-/** What a repository has besides its `config`. Locks are no concern of ours: we take none, and heed none. */
+/**
+ * What a repository has besides its `config`. Locks are no concern of ours: we take none, and heed
+ * none.
+ */
 export const LISTED = ["keys", "snapshots", "index"] as const;
 export type ListedType = (typeof LISTED)[number];
 
@@ -23,8 +26,8 @@ export interface FilePiece {
 }
 
 /**
- * The files of a repository, for reading alone: opaque to us, and as restic names them. Whoever can write to the repository chooses
- * what they hold, how many there are and how long they are.
+ * The files of a repository, for reading alone: opaque to us, and as restic names them. Whoever can
+ * write to the repository chooses what they hold, how many there are and how long they are.
  */
 export interface Repository {
   /** Says where it is, in messages; without a secret. */
@@ -35,7 +38,10 @@ export interface Repository {
   list(type: ListedType, signal: AbortSignal): Promise<readonly { name: string; size: number }[]>;
   /** Null where it is not there. @throws UnreadableRepository, DamagedRepository */
   size(file: RepositoryFile, signal: AbortSignal): Promise<number | null>;
-  /** Null where it is not there, or ends before the range begins. @throws UnreadableRepository, DamagedRepository */
+  /**
+   * Null where it is not there, or ends before the range begins. @throws UnreadableRepository,
+   * DamagedRepository
+   */
   read(file: RepositoryFile, range: ByteRange, signal: AbortSignal): Promise<FilePiece | null>;
   close(): Promise<void>;
 }
@@ -70,7 +76,10 @@ export function pathOf({ type, name }: RepositoryFile): string {
 export const MOST_FILES = 200_000;
 
 const MIB = 1 << 20;
-/** Far more than restic writes: its packs have 16 MiB, 128 at most if it is told so; an index some MiB. */
+/**
+ * Far more than restic writes: its packs have 16 MiB, 128 at most if it is told so; an index some
+ * MiB.
+ */
 const MOST_BYTES = {
   config: MIB,
   keys: MIB,

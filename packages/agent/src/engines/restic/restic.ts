@@ -12,7 +12,9 @@ import { connectRestic } from "./connect-restic.ts";
 import { openRepository } from "./open-repository.ts";
 import { type ServedRepository, serveRepository } from "./serve-repository.ts";
 
-/** What a repository that is not on this host is reached with; ours to hand down, to restic alone. */
+/**
+ * What a repository that is not on this host is reached with; ours to hand down, to restic alone.
+ */
 const HANDED_DOWN =
   /^(?:RESTIC_|AWS_|B2_|AZURE_|GOOGLE_|OS_|ST_|RCLONE_|SSH_AUTH_SOCK$|HTTPS?_PROXY$|NO_PROXY$)/;
 
@@ -112,7 +114,8 @@ export class Restic {
     const { child, served } = await this.#startOne(["--no-lock", "--no-cache", "--quiet", ...args]);
     this.#served = served;
     child.stderr.on("data", (text: string) => {
-      // What was read and is wrong, or is not there, will be so in a quarter of an hour, for which restic tries.
+      // What was read and is wrong, or is not there, will be so in a quarter of an hour, for which
+      // restic tries.
       if (served !== null && !served.mayPass() && RETRYING.test(text)) void child.stop();
     });
     return child;
@@ -150,7 +153,9 @@ type StartRestic = (
   args: readonly string[],
 ) => Promise<{ readonly child: Child; readonly served: ServedRepository | null }>;
 
-/** What restic says of data that are not what they were; all else may be the way to the repository. */
+/**
+ * What restic says of data that are not what they were; all else may be the way to the repository.
+ */
 const DAMAGED =
   /ciphertext verification failed|hash(?:es)? (?:does|do) not match|invalid data returned|not found in (?:index|repository)|unable to load|load blob|loadBlob|no such file or directory|file does not exist|unexpected EOF|wrong size|truncated|invalid character|size mismatch|short read|no matching ID found|errors? found|There were [0-9]+ errors/i;
 const RETRYING = /returned error, retrying/;

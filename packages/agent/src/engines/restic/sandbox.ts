@@ -56,8 +56,8 @@ async function requireSame(restic: Restic, reference: Pinned): Promise<void> {
 }
 
 /**
- * Restic writes nothing: it gives a file, or the tree as an archive, which is restored in a throw-away place of its own, without the
- * repository's password.
+ * Restic writes nothing: it gives a file, or the tree as an archive, which is restored in a
+ * throw-away place of its own, without the repository's password.
  */
 async function restoreDumped(
   restic: Restic,

@@ -37,8 +37,9 @@ const MOST_FAILURES = 20;
 const LIST_TYPE = "application/vnd.x.restic.rest.v2";
 
 /**
- * Gives restic a repository over a stream: restic's REST protocol, version 2, in HTTP/2, as `rclone serve restic --stdio` speaks it.
- * Who asks may be in other hands: they get what is listed, and files by their names, and can change nothing.
+ * Gives restic a repository over a stream: restic's REST protocol, version 2, in HTTP/2, as `rclone
+ * serve restic --stdio` speaks it. Who asks may be in other hands: they get what is listed, and
+ * files by their names, and can change nothing.
  */
 export function serveRepository(stream: Duplex, repository: Repository): ServedRepository {
   const over = new AbortController();
@@ -155,7 +156,10 @@ async function answer(
 
 type Asked = { readonly list: ListedType | "locks" } | { readonly file: RepositoryFile };
 
-/** Null for what is none of its business. `nothing`: restic asks for a file that can't be, to see whether somebody answers. */
+/**
+ * Null for what is none of its business. `nothing`: restic asks for a file that can't be, to see
+ * whether somebody answers.
+ */
 function parsePath(path: string): Asked | "nothing" | null {
   if (path === "/config") return { file: { type: "config", name: "" } };
   if (/^\/file-[0-9]{1,20}$/.test(path)) return "nothing";

@@ -6,8 +6,9 @@ import { formatRow } from "../../checks/index.ts";
 import type { Request, Response } from "./protocol.ts";
 
 /**
- * The process that opens databases: SQLite works without pause for as long as a statement takes, and cannot be interrupted
- * from within. A process of its own leaves the agent responsive, and can be killed.
+ * The process that opens databases: SQLite works without pause for as long as a statement takes,
+ * and cannot be interrupted from within. A process of its own leaves the agent responsive, and can
+ * be killed.
  *
  * One JSON request a line, one JSON response a line, in order.
  */
@@ -29,7 +30,8 @@ async function answer(request: Request): Promise<Partial<Extract<Response, { ok:
     case "copy": {
       const database = new DatabaseSync(request.path, { readOnly: true, timeout: 60_000 });
       try {
-        // All pages in one step: in several, every write of another process in between starts it anew.
+        // All pages in one step: in several, every write of another process in between starts it
+        // anew.
         await backup(database, request.target, { rate: 2 ** 31 - 1 });
       } finally {
         database.close();
@@ -86,7 +88,10 @@ function queried(database: DatabaseSync, sql: string): { rows: string[]; readsDa
   };
 }
 
-/** Whether a statement's program opens a table or index of the database, other than its schema, which is at page 1. */
+/**
+ * Whether a statement's program opens a table or index of the database, other than its schema,
+ * which is at page 1.
+ */
 function readsData(database: DatabaseSync, sql: string): boolean {
   return database
     .prepare(`explain ${sql}`)

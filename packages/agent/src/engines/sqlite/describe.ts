@@ -5,7 +5,9 @@ import { type SchemaLine, schemaHash, schemaSummary } from "../schema.ts";
 import type { Response } from "./protocol.ts";
 import type { SqliteProcess } from "./sqlite-process.ts";
 
-/** Everything that `create` made. The text is kept by SQLite as it was written, also by its backup. */
+/**
+ * Everything that `create` made. The text is kept by SQLite as it was written, also by its backup.
+ */
 const SCHEMA_LISTING =
   "select type, tbl_name, name, sql from sqlite_schema where name not like 'sqlite\\_%' escape '\\'";
 const TABLES =

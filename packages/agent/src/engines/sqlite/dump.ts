@@ -13,7 +13,10 @@ import { isFull } from "./protocol.ts";
 import { SqliteProcess } from "./sqlite-process.ts";
 import type { SqliteSettings } from "../../config/engines/sqlite.ts";
 
-/** A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that file. */
+/**
+ * A copy by SQLite's own online backup, consistent whatever writes meanwhile; the dump is that
+ * file.
+ */
 export async function dumpSqlite(
   source: SourceOf<SqliteSettings>,
   { scratchDir, signal }: RunContext,
@@ -50,7 +53,10 @@ export async function dumpSqlite(
   }
 }
 
-/** What the application that made the file wrote into its header (sqlite.org/fileformat.html, 1.3), in hex. */
+/**
+ * What the application that made the file wrote into its header (sqlite.org/fileformat.html, 1.3),
+ * in hex.
+ */
 async function applicationIdOf(copy: string): Promise<string> {
   const file = await open(copy);
   try {
@@ -77,8 +83,9 @@ async function requireFile(path: string): Promise<void> {
 }
 
 /**
- * SQLite opens what lies beside a database under these names, and writes: to the -shm of one in WAL mode whenever it is read.
- * Whoever may make names there could have us write to another file, by a hard link to it.
+ * SQLite opens what lies beside a database under these names, and writes: to the -shm of one in WAL
+ * mode whenever it is read. Whoever may make names there could have us write to another file, by a
+ * hard link to it.
  */
 async function requireOwnJournals(path: string, { uid }: Stats): Promise<void> {
   for (const suffix of ["-wal", "-shm", "-journal"]) {

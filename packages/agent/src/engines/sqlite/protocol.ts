@@ -13,8 +13,8 @@ export type Response =
   | { readonly ok: false; readonly code: number; readonly message: string };
 
 /**
- * Of SQLite's primary result codes those that speak of the place, not of the data or the query. What is none of SQLite's, such as a text that is
- * too long for us, comes of the data.
+ * Of SQLite's primary result codes those that speak of the place, not of the data or the query.
+ * What is none of SQLite's, such as a text that is too long for us, comes of the data.
  */
 const PLACE: ReadonlySet<number> = new Set([7 /* NOMEM */, 10 /* IOERR */, 13 /* FULL */, 14 /* CANTOPEN */]);
 const FULL = 13;

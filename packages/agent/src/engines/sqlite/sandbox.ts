@@ -138,7 +138,10 @@ function outcomeOf(response: Response | null, timeout_s: number): QueryOutcome {
   return { kind: "error", message: response.message };
 }
 
-/** Of a restored database it is the data's fault that it cannot be listed, unless the place is at fault. @throws RestoreRefused, RunError */
+/**
+ * Of a restored database it is the data's fault that it cannot be listed, unless the place is at
+ * fault. @throws RestoreRefused, RunError
+ */
 async function ofRestored<Result>(listed: Promise<Result>): Promise<Result> {
   try {
     return await listed;

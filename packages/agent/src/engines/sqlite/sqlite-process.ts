@@ -8,7 +8,10 @@ import type { Request, Response } from "./protocol.ts";
 import { RestoreRefused } from "../engine.ts";
 import { SQLITE_COMMAND } from "./sqlite-command.ts";
 
-/** By which a program ends on what it was given, such as the memory that a file asks for. Others come from outside. */
+/**
+ * By which a program ends on what it was given, such as the memory that a file asks for. Others
+ * come from outside.
+ */
 const CRASHES: ReadonlySet<string> = new Set([
   "SIGABRT",
   "SIGBUS",
@@ -31,7 +34,10 @@ export class SqliteProcess {
     this.#place = place;
   }
 
-  /** Null if no answer came in time: the process is then killed, and the next request gets a new one. */
+  /**
+   * Null if no answer came in time: the process is then killed, and the next request gets a new
+   * one.
+   */
   async request(request: Request, timeout_s?: number): Promise<Response | null> {
     const { child, lines } = (this.#running ??= await this.#start());
     const waiting = new AbortController();

@@ -16,7 +16,10 @@ export type IsolationLevel = "unit" | "namespaces" | "user" | "none";
 const LEVELS: readonly IsolationLevel[] = ["unit", "namespaces", "user", "none"];
 
 const GIB = 1 << 30;
-/** A database takes more room than its dump: indexes, row headers, sorting, the log of the restore itself. */
+/**
+ * A database takes more room than its dump: indexes, row headers, sorting, the log of the restore
+ * itself.
+ */
 const TIMES_PLAINTEXT = 16;
 const LEAST_DISK = 8 * GIB;
 /** For a backup whose receipt does not say how large its plaintext is. */
@@ -26,7 +29,10 @@ const UNKNOWN_SHARE = 0.5;
 /** As the packaged unit has it. */
 const MEMORY_SHARE = 0.8;
 
-/** `disk`: more than the maker's signed size accounts for. `host`: what is left of the file system. `memory`: of this host. */
+/**
+ * `disk`: more than the maker's signed size accounts for. `host`: what is left of the file system.
+ * `memory`: of this host.
+ */
 export type ReachedLimit = "disk" | "host" | "memory";
 
 export interface ConfinementOptions {
@@ -46,7 +52,9 @@ export class Confinement {
   /** Nobody said how large it may become. */
   readonly #followsFromFree: boolean;
 
-  /** Directories with programs of the customer's, which have to be seen where the restored data are. */
+  /**
+   * Directories with programs of the customer's, which have to be seen where the restored data are.
+   */
   readonly programs: readonly string[];
 
   /** `plaintextBytes`: of the dump as the maker signed it; null if it does not say. */

@@ -5,9 +5,10 @@ import type { SandboxLimits } from "./sandbox-limits.ts";
 import { holdsMore } from "./watch-disk.ts";
 
 /**
- * The same place, whose programs have ended only once the disk was measured: a server that met its bound may take its client with it before the
- * next look, or tell it of a full disk, and a dump could choose in that way that its test could not run. Clients pass over errors, so an exit
- * code says nothing. What is being stopped is not waited for.
+ * The same place, whose programs have ended only once the disk was measured: a server that met its
+ * bound may take its client with it before the next look, or tell it of a full disk, and a dump
+ * could choose in that way that its test could not run. Clients pass over errors, so an exit code
+ * says nothing. What is being stopped is not waited for.
  */
 export function measuredAtEnd(
   place: Place,

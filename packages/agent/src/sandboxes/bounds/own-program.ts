@@ -5,7 +5,10 @@ import { fileURLToPath } from "node:url";
 const HERE = "packages/agent/src/sandboxes/bounds/own-program.ts";
 const MAIN = "packages/agent/src/single-executable.ts";
 
-/** What runs here besides the executable: nothing for a single executable, the sources, or one file that is made of them. */
+/**
+ * What runs here besides the executable: nothing for a single executable, the sources, or one file
+ * that is made of them.
+ */
 function programFile(): { readonly directory: string; readonly file: string } | null {
   if (isSea()) return null;
   const path = fileURLToPath(import.meta.url);

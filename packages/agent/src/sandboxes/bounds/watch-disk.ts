@@ -3,7 +3,10 @@ import { statfs } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** `disk`: more lies in the directory than may. `host`: its file system has next to nothing left, whoever took it. */
+/**
+ * `disk`: more lies in the directory than may. `host`: its file system has next to nothing left,
+ * whoever took it.
+ */
 export type DiskLimit = "disk" | "host";
 
 const LOOK_MS = 200;
@@ -12,8 +15,9 @@ const RESERVE_BYTES = 1 << 30;
 const RESERVE_SHARE = 0.02;
 
 /**
- * Waits until a directory holds more than it may, or its file system is nearly full: files that were removed and are still open are in no
- * directory, and take room all the same. Null once it is told to stop.
+ * Waits until a directory holds more than it may, or its file system is nearly full: files that
+ * were removed and are still open are in no directory, and take room all the same. Null once it is
+ * told to stop.
  */
 export async function watchDisk(
   directory: string,

@@ -13,8 +13,9 @@ const KILLED = { code: null, signal: "SIGKILL" } as const;
 const KILLED_CODE = 137;
 
 /**
- * A program that an `exec` started in a container, with the look of a child process. It can't be sent a signal: `stop`
- * ends its stdin, waits a little, and lets go of it; what runs on then ends with its container.
+ * A program that an `exec` started in a container, with the look of a child process. It can't be
+ * sent a signal: `stop` ends its stdin, waits a little, and lets go of it; what runs on then ends
+ * with its container.
  */
 export function containerChild(
   api: EngineApi,
@@ -90,7 +91,10 @@ export function containerChild(
   };
 }
 
-/** The runtime may learn of an exit a moment after the streams' end. Of what we let go of, we do not wait for the end. */
+/**
+ * The runtime may learn of an exit a moment after the streams' end. Of what we let go of, we do not
+ * wait for the end.
+ */
 async function exitOf(
   api: EngineApi,
   execId: string,

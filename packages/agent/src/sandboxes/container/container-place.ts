@@ -14,14 +14,15 @@ const SOCKETS = "/attestore/run";
 const MIB = 1024 * 1024;
 
 /**
- * What keeps a container going: it ends when our connection to its stdin does, or at the time limit. Root, without a capability. The shell
- * stays its first process, which the timeout of newer coreutils (seen in 9.10) refuses to be.
+ * What keeps a container going: it ends when our connection to its stdin does, or at the time
+ * limit. Root, without a capability. The shell stays its first process, which the timeout of newer
+ * coreutils (seen in 9.10) refuses to be.
  */
 const MAIN = 'chmod 1777 /attestore/data && { timeout -s KILL "$0" cat; exit; }';
 
 /**
- * Runs a program, then reads the rest of its stdin: of one that ends while more is sent to it, a runtime's streams break, and
- * what it said last is gone.
+ * Runs a program, then reads the rest of its stdin: of one that ends while more is sent to it, a
+ * runtime's streams break, and what it said last is gone.
  */
 const DRAINING = ["/bin/sh", "-c", '"$@"; code=$?; cat >/dev/null; exit "$code"', "sh"];
 
@@ -54,7 +55,8 @@ export async function openContainerPlace(request: ContainerRequest): Promise<Pla
     stopIfAborted(signal);
     if (limits.storage === "disk") await api.call("POST", "/volumes/create", { Name: name, Labels: labels });
     await api.call("POST", `/containers/create?name=${name}`, specification(request, name, labels));
-    // Before the start: Podman's conmon and Docker both keep what is attached to stdin from then on.
+    // Before the start: Podman's conmon and Docker both keep what is attached to stdin from then
+    // on.
     const main = await api.hijack(
       `/containers/${name}/attach?stream=1&stdin=1&stdout=1&stderr=1&logs=0`,
       undefined,
@@ -119,7 +121,8 @@ function specification(
       MemorySwap: memory,
       NanoCpus: Math.round(limits.cpus * 1e9),
       PidsLimit: limits.pids,
-      // Said, because Podman's API otherwise takes the kernel's own maximum, which not every host lets it have.
+      // Said, because Podman's API otherwise takes the kernel's own maximum, which not every host
+      // lets it have.
       Ulimits: [
         { Name: "nofile", Soft: 1024, Hard: 4096 },
         { Name: "nproc", Soft: 4096, Hard: 4096 },
@@ -128,7 +131,8 @@ function specification(
       Tmpfs: {
         "/tmp": `${scratch},size=64m`,
         [SOCKETS]: `${scratch},size=1m`,
-        // Smaller than the memory, so that a full disk is what it looks like, not a process killed for want of memory.
+        // Smaller than the memory, so that a full disk is what it looks like, not a process killed
+        // for want of memory.
         ...(limits.storage === "memory" ? { [HOME]: `${scratch},size=${Math.floor(memory / 2)}` } : {}),
       },
       ...(limits.storage === "disk" ? { Mounts: [{ Type: "volume", Source: volume, Target: HOME }] } : {}),

@@ -5,7 +5,9 @@ import { errorCode } from "@attestore/host/errno";
 const MAX_ANSWER = 8 << 20;
 const ANSWER_MS = 120_000;
 
-/** What the runtime answered, or that it did not: `code` is the HTTP status or the system's code. */
+/**
+ * What the runtime answered, or that it did not: `code` is the HTTP status or the system's code.
+ */
 export class EngineApiError extends Error {
   readonly code: string;
   readonly status: number | null;
@@ -18,8 +20,9 @@ export class EngineApiError extends Error {
 }
 
 /**
- * The Docker Engine API (docs.docker.com/reference/api/engine) over a unix socket, as Docker and Podman serve it. Paths are
- * without a version: each then speaks its newest, and what we use has been the same in all of them.
+ * The Docker Engine API (docs.docker.com/reference/api/engine) over a unix socket, as Docker and
+ * Podman serve it. Paths are without a version: each then speaks its newest, and what we use has
+ * been the same in all of them.
  */
 export class EngineApi {
   readonly socket: string;

@@ -2,7 +2,10 @@ import { isAlive } from "../../processes/process-tag.ts";
 import type { EngineApi } from "./engine-api.ts";
 import { type ContainerLeftover, removeForCertain } from "./remove.ts";
 
-/** On all containers and volumes of ours; its value is the process that they belong to (`ProcessTag`). */
+/**
+ * On all containers and volumes of ours; its value is the process that they belong to
+ * (`ProcessTag`).
+ */
 export const OWNER_LABEL = "dev.attestore.sandbox";
 
 /** Containers and volumes whose process is gone. @throws EngineApiError */
@@ -22,7 +25,10 @@ interface Labelled {
   readonly Labels?: Readonly<Record<string, unknown>> | null;
 }
 
-/** By the label itself: whether a runtime heeds the filter is not left to it, where things are removed. */
+/**
+ * By the label itself: whether a runtime heeds the filter is not left to it, where things are
+ * removed.
+ */
 function abandoned(records: readonly unknown[]): Labelled[] {
   return (records as Labelled[]).filter(({ Labels }) => {
     const owner = Labels?.[OWNER_LABEL];
@@ -30,7 +36,10 @@ function abandoned(records: readonly unknown[]): Labelled[] {
   });
 }
 
-/** Removes what `findAbandoned` finds, and says what that was. What another run removes at the same time is gone, too. */
+/**
+ * Removes what `findAbandoned` finds, and says what that was. What another run removes at the same
+ * time is gone, too.
+ */
 export async function reapContainers(api: EngineApi): Promise<ContainerLeftover[]> {
   const found = await findAbandoned(api);
   for (const each of found) await removeForCertain(api, each);

@@ -14,7 +14,10 @@ export interface ServerImageRequest<Programs> {
   readonly product: string;
   /** The image that is taken where the configuration names none. */
   readonly official: string;
-  /** What `{major}` stands for in the image's name: the backup's version. Null for a backup that is not known. */
+  /**
+   * What `{major}` stands for in the image's name: the backup's version. Null for a backup that is
+   * not known.
+   */
   readonly major: string | null;
   /** Of the image, that the programs run as: an unprivileged one. */
   readonly user: string;

@@ -1,3 +1,6 @@
-/** Hidden commands by which our own program does its part inside a sandbox; see `single-executable.ts`. */
+/**
+ * Hidden commands by which our own program does its part inside a sandbox; see
+ * `single-executable.ts`.
+ */
 export const SERVE_COMMAND = "internal-sandbox";
 export const TREE_COMMAND = "internal-tree";

@@ -1,8 +1,9 @@
 /**
- * What the agent and a sandbox say to each other over one stream: frames of a type, a channel (one for each program) and at most 64 KiB.
+ * What the agent and a sandbox say to each other over one stream: frames of a type, a channel (one
+ * for each program) and at most 64 KiB.
  *
- * Each direction of each program has a window of a MiB: who sends stops there until the other side says what it took. So a program that
- * nobody reads holds up no other.
+ * Each direction of each program has a window of a MiB: who sends stops there until the other side
+ * says what it took. So a program that nobody reads holds up no other.
  */
 export const FRAME = {
   /** To the sandbox, first: JSON `SandboxLimits`. */
@@ -84,11 +85,17 @@ export function countFrame(type: FrameType, channel: number, count: number): Buf
   return frame(type, channel, payload);
 }
 
-/** A stream of bytes, cut into its frames. Attacker-controlled on the agent's side: nothing is kept beyond one frame's length. */
+/**
+ * A stream of bytes, cut into its frames. Attacker-controlled on the agent's side: nothing is kept
+ * beyond one frame's length.
+ */
 export class FrameDecoder {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** @throws RangeError for a frame that is longer than any may be: the stream is then of no more use. */
+  /**
+   * @throws RangeError for a frame that is longer than any may be: the stream is then of no more
+   * use.
+   */
   *push(bytes: Buffer): Generator<Frame, void, undefined> {
     let left = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     while (left.length >= HEADER) {

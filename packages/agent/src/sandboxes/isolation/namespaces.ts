@@ -18,12 +18,14 @@ const PROGRAM = `${INSIDE}/program`;
 export const NAMESPACE_SOCKETS = `${INSIDE}/sockets`;
 
 /**
- * Run as the first process of new mount, process, network and IPC namespaces, by whoever is root in them. What is left of the file system
- * is read-only, and without the places where sockets of others and files of ours lie.
+ * Run as the first process of new mount, process, network and IPC namespaces, by whoever is root in
+ * them. What is left of the file system is read-only, and without the places where sockets of
+ * others and files of ours lie.
  *
  * sh SCRIPT DIRECTORY EXECUTABLE PROGRAM OWNER KEPT… -- HIDDEN… -- COMMAND…
  *
- * The KEPT are directories with programs: they stay where they are, though what is around them is hidden.
+ * The KEPT are directories with programs: they stay where they are, though what is around them is
+ * hidden.
  */
 const SCRIPT = `set -eu
 data=$1 executable=$2 program=$3 owner=$4
@@ -92,8 +94,9 @@ export interface NamespaceRequest {
 }
 
 /**
- * Starts a sandbox in namespaces of its own. As root its programs are another user's; as anybody else they are ours, in a user namespace.
- * With this process it ends, however that ends. Null where the kernel or this process may not make namespaces.
+ * Starts a sandbox in namespaces of its own. As root its programs are another user's; as anybody
+ * else they are ours, in a user namespace. With this process it ends, however that ends. Null where
+ * the kernel or this process may not make namespaces.
  */
 export async function enterNamespaces({
   directory,
@@ -168,8 +171,9 @@ export async function enterNamespaces({
 }
 
 /**
- * In a user namespace of its own where the kernel lets that user make one: the kernel counts a user's processes in each such namespace by themselves. Without it
- * one dump that forks without end takes the processes of every other restore, and of all else that runs as that user.
+ * In a user namespace of its own where the kernel lets that user make one: the kernel counts a
+ * user's processes in each such namespace by themselves. Without it one dump that forks without end
+ * takes the processes of every other restore, and of all else that runs as that user.
  */
 async function becomeUser({ uid, gid }: User): Promise<string[]> {
   const change = ["setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", "--inh-caps=-all"];
@@ -179,7 +183,10 @@ async function becomeUser({ uid, gid }: User): Promise<string[]> {
   return code === 0 ? [...own, "setpriv"] : change;
 }
 
-/** Those with programs that would be hidden with what is around them; never one that the keys are in. */
+/**
+ * Those with programs that would be hidden with what is around them; never one that the keys are
+ * in.
+ */
 function directoriesKept(programs: readonly string[], root: string): string[] {
   const around = ["/tmp", "/var/tmp", "/run", homedir(), root];
   const candidates = [...(process.env["PATH"] ?? "").split(delimiter), ...programs];

@@ -15,7 +15,10 @@ import { measuredAtEnd } from "../bounds/measured-at-end.ts";
 import { watchDisk } from "../bounds/watch-disk.ts";
 
 const PROCESSES = 512;
-/** So that whoever reaches the bound of one file is beyond that of all, even if it grows a file by large steps. */
+/**
+ * So that whoever reaches the bound of one file is beyond that of all, even if it grows a file by
+ * large steps.
+ */
 const FILE_SLACK = 256 << 20;
 /** On whose file system attestore-sandbox@.service restores. */
 const UNIT_CACHE = "/var/cache";

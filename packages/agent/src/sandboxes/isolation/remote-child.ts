@@ -110,7 +110,10 @@ export class RemoteChild {
     this.#end({ code: null, signal: "SIGKILL" });
   }
 
-  /** Whoever started it listens first: its first words may have come in the same piece as the word that it started. */
+  /**
+   * Whoever started it listens first: its first words may have come in the same piece as the word
+   * that it started.
+   */
   #flowSoon(): void {
     setImmediate(() => this.#stderr.resume());
   }

@@ -121,7 +121,8 @@ export async function openRemotePlace(
     start,
     connect,
     close: () => {
-      // What still runs in there is stopped by whoever started it, perhaps a moment later: there is nobody to tell any more.
+      // What still runs in there is stopped by whoever started it, perhaps a moment later: there is
+      // nobody to tell any more.
       isLost = true;
       return (closing ??= stream.close());
     },

@@ -9,7 +9,10 @@ import { type ServedSandbox, serveSandbox } from "./serve-sandbox.ts";
 /** The package makes it; nothing belongs to it. */
 const UNIT_USER = "attestore-sandbox";
 
-/** `attestore internal-sandbox [unit]`: in namespaces that the agent made, or as the packaged unit, with a socket for stdin. */
+/**
+ * `attestore internal-sandbox [unit]`: in namespaces that the agent made, or as the packaged unit,
+ * with a socket for stdin.
+ */
 export async function runSandbox([where]: readonly string[]): Promise<void> {
   const input = new Socket({ fd: 0 });
   const isUnit = where === "unit";
@@ -44,7 +47,9 @@ function unitSandbox(): ServedSandbox {
   return { home, sockets, self: ownProgram(), user, watchesDisk: true };
 }
 
-/** As the user whose it all is. What still runs may make more: that goes when the unit has ended. */
+/**
+ * As the user whose it all is. What still runs may make more: that goes when the unit has ended.
+ */
 function empty(directory: string, user: { uid: number; gid: number }): void {
   spawnSync("/bin/sh", ["-c", "chmod -R u+rwX . && find . -mindepth 1 -delete"], {
     ...user,

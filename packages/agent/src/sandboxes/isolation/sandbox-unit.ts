@@ -6,7 +6,10 @@ import { errorCode } from "@attestore/host/errno";
 import { RunError } from "../../errors/run-error.ts";
 import type { SandboxStream } from "./remote-place.ts";
 
-/** attestore-sandbox.socket listens here; each connection is an attestore-sandbox@.service of its own. */
+/**
+ * attestore-sandbox.socket listens here; each connection is an attestore-sandbox@.service of its
+ * own.
+ */
 export const SANDBOX_SOCKET = "/run/attestore/sandbox.sock";
 const GONE_MS = 15_000;
 

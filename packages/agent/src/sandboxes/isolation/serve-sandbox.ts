@@ -29,9 +29,10 @@ export interface ServedSandbox extends Ready {
 }
 
 /**
- * The inside of a sandbox: starts the programs that the agent asks for, and carries their streams. It looks at nothing that they print.
- * Resolves when the agent has gone away, or a limit is reached; then nothing that it started may run on, which is for whoever made the
- * sandbox to see to (the unit's control group, the process namespace), and here for each program's group.
+ * The inside of a sandbox: starts the programs that the agent asks for, and carries their streams.
+ * It looks at nothing that they print. Resolves when the agent has gone away, or a limit is
+ * reached; then nothing that it started may run on, which is for whoever made the sandbox to see to
+ * (the unit's control group, the process namespace), and here for each program's group.
  */
 export async function serveSandbox(input: Readable, output: Writable, sandbox: ServedSandbox): Promise<void> {
   const decoder = new FrameDecoder();
@@ -195,7 +196,10 @@ class Program {
     child.once("close", () => this.#tell());
   }
 
-  /** Once: after all of its output, or of what was killed at once, for what it started may hold its output open for ever. */
+  /**
+   * Once: after all of its output, or of what was killed at once, for what it started may hold its
+   * output open for ever.
+   */
   #tell(): void {
     if (this.#ended === null || this.#isTold) return;
     this.#isTold = true;

@@ -11,7 +11,10 @@ import { removeTree } from "../../trees/remove-tree.ts";
 import { stopAbandonedServer } from "./abandoned-server.ts";
 import { findPrivateParents, openPrivate, ownUid } from "./private-parent.ts";
 
-/** The owner is in the name, so that there is no moment at which a directory exists and its owner is unknown. */
+/**
+ * The owner is in the name, so that there is no moment at which a directory exists and its owner is
+ * unknown.
+ */
 const NAME = /^(?:attestore-)?([0-9]+-[0-9]+-[0-9a-f]{8}-[0-9]+)-[0-9a-f]{8}$/;
 /** What its own run could not remove. */
 const LEFT = /^leftover-[0-9a-f]{8}$/;
@@ -30,14 +33,17 @@ export function socketPlace(): string {
 /** Where plaintext may lie that another user's programs have to reach. */
 export const REACHABLE_PLACE = "/var/tmp";
 
-/** Directories of ours whose process is gone, wherever runs make them, if plaintext belongs in `scratchDir`. */
+/**
+ * Directories of ours whose process is gone, wherever runs make them, if plaintext belongs in
+ * `scratchDir`.
+ */
 export function findAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
   return eachAbandoned(scratchDir, () => Promise.resolve(null));
 }
 
 /**
- * Removes them, and stops the server that may still run in one. What cannot be removed is said, and keeps nobody from
- * anything. Two at once do no harm.
+ * Removes them, and stops the server that may still run in one. What cannot be removed is said, and
+ * keeps nobody from anything. Two at once do no harm.
  */
 export function removeAbandonedDirectories(scratchDir: string): Promise<AbandonedDirectory[]> {
   return eachAbandoned(scratchDir, async (parent, name, path) => {

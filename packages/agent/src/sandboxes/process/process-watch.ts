@@ -19,8 +19,9 @@ interface Seen {
 }
 
 /**
- * The processes of a place that no control group and no process namespace of ours holds: those that we started, what those started, and whatever has
- * the place's mark in its environment, which is how one is found whose parent went away between two looks.
+ * The processes of a place that no control group and no process namespace of ours holds: those that
+ * we started, what those started, and whatever has the place's mark in its environment, which is
+ * how one is found whose parent went away between two looks.
  */
 export class ProcessWatch {
   readonly #mark: string | null;
@@ -30,7 +31,10 @@ export class ProcessWatch {
   /** Without an environment at the last look: since when. */
   readonly #undecided = new Map<number, { readonly started: string; readonly since: number }>();
 
-  /** `mark`: what is in the environment of each of its programs and of nothing else; null where descent tells all. */
+  /**
+   * `mark`: what is in the environment of each of its programs and of nothing else; null where
+   * descent tells all.
+   */
   constructor(mark: string | null) {
     this.#mark = mark;
   }
@@ -41,7 +45,10 @@ export class ProcessWatch {
     if (seen !== null) this.#members.set(pid, seen.started);
   }
 
-  /** Learns who they are now: once a parent has gone away, its children cannot be told by descent any more. */
+  /**
+   * Learns who they are now: once a parent has gone away, its children cannot be told by descent
+   * any more.
+   */
   note(): void {
     this.#look();
   }
@@ -172,7 +179,10 @@ function proportionalBytes(pid: number): number | null {
   return kilobytes === undefined ? null : Number(kilobytes) * 1024;
 }
 
-/** Empty of one that is just becoming another program; null of one that is gone, or not ours to look at. */
+/**
+ * Empty of one that is just becoming another program; null of one that is gone, or not ours to look
+ * at.
+ */
 function environmentOf(pid: number): string | null {
   try {
     return readFileSync(`/proc/${pid}/environ`, "latin1");

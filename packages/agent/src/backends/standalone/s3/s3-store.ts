@@ -20,7 +20,10 @@ export interface S3StoreOptions {
   readonly singlePutBytes?: number;
 }
 
-/** A bucket, Amazon's or any that speaks S3 with Signature Version 4. @throws UserError if its credentials are not there */
+/**
+ * A bucket, Amazon's or any that speaks S3 with Signature Version 4. @throws UserError if its
+ * credentials are not there
+ */
 export async function s3Store(location: S3Location, options: S3StoreOptions = {}): Promise<BackupStore> {
   const connections = objectConnections(await readPinnedCa(location.caFile));
   const credentials = {
@@ -73,7 +76,8 @@ export async function s3Store(location: S3Location, options: S3StoreOptions = {}
       const url = client.url(object.key);
       await client.ask({ method: "DELETE", url, expected: [200, 204, 404], signal });
     },
-    // A right that every upload in parts needs, and that shows whether bucket and credentials are right.
+    // A right that every upload in parts needs, and that shows whether bucket and credentials are
+    // right.
     examine: async (signal) => {
       await client.ask({ method: "GET", url: client.url("", { uploads: "" }), expected: [200], signal });
     },

@@ -16,8 +16,9 @@ interface Sent {
 }
 
 /**
- * A multipart upload that goes on where an earlier one of this key stopped. What has arrived is asked of the store, so that
- * there is nothing to remember here, and nothing that a crash could make wrong. @throws ServiceError
+ * A multipart upload that goes on where an earlier one of this key stopped. What has arrived is
+ * asked of the store, so that there is nothing to remember here, and nothing that a crash could
+ * make wrong. @throws ServiceError
  */
 export async function uploadInParts(
   client: S3Client,

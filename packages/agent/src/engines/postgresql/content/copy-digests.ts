@@ -25,14 +25,16 @@ const STATEMENT = /^(?:[^'";]|'[^']*'|"[^"]*")*;\n/;
 const ENCODING = /^SET client_encoding = '([A-Za-z0-9_]{1,32})';\n$/;
 
 /**
- * Reads the data part of a dump as SQL, as pg_restore prints it, and hashes the rows of each table. It reads no row: only where a table
- * begins and ends.
+ * Reads the data part of a dump as SQL, as pg_restore prints it, and hashes the rows of each table.
+ * It reads no row: only where a table begins and ends.
  */
 export class CopyDigests {
   /** Null once something came that no such dump has: then nothing is known. */
   #tables: TableContent[] | null = [];
   #encoding: string | null = null;
-  /** Of the statements: what is not a whole one yet. Of rows: the bytes that may begin their end. */
+  /**
+   * Of the statements: what is not a whole one yet. Of rows: the bytes that may begin their end.
+   */
   #held: Buffer = Buffer.alloc(0);
   #copying: { readonly hash: Hash; readonly table: Omit<TableContent, "sha256">; isFirst: boolean } | null =
     null;
@@ -43,7 +45,10 @@ export class CopyDigests {
       rest = this.#copying === null ? this.#readStatements(rest) : this.#readRows(rest);
   }
 
-  /** The tables in the dump's order, and the encoding of its texts; null if it was not understood to its end. */
+  /**
+   * The tables in the dump's order, and the encoding of its texts; null if it was not understood to
+   * its end.
+   */
   end(): { readonly tables: readonly TableContent[]; readonly encoding: string } | null {
     const isWhole = this.#copying === null && this.#held.length === 0;
     return this.#tables === null || this.#encoding === null || !isWhole
@@ -116,7 +121,10 @@ export class CopyDigests {
   }
 }
 
-/** Of the statement, comment, command of psql's or empty line that a text begins with; null if it does not end in there. */
+/**
+ * Of the statement, comment, command of psql's or empty line that a text begins with; null if it
+ * does not end in there.
+ */
 function lengthOfNext(text: string): number | null {
   if (/^(?:--|\\|\n)/.test(text)) {
     const lineEnd = text.indexOf("\n");

@@ -8,7 +8,10 @@ import type { CatalogueTable, ValueSettings } from "./tables.ts";
 const MAX_BATCH = 64;
 const MAX_BATCH_BYTES = 60_000;
 
-/** What sha256sum says of the table with that number, and what psql says of its COPY. These may come in any order. */
+/**
+ * What sha256sum says of the table with that number, and what psql says of its COPY. These may come
+ * in any order.
+ */
 const DIGEST = /^([0-9a-f]{64}) {2}-\n([0-9]+)$/gm;
 const COPIED = /^([0-9]+) false$/gm;
 
@@ -19,7 +22,10 @@ export interface CopyOut {
   readonly signal: AbortSignal;
 }
 
-/** The tables in their order, cut into what one psql copies. A table whose columns have no room in an argument is left out. */
+/**
+ * The tables in their order, cut into what one psql copies. A table whose columns have no room in
+ * an argument is left out.
+ */
 export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][] {
   const batches: CatalogueTable[][] = [];
   let room = 0;
@@ -39,11 +45,12 @@ export function batchesOf(tables: readonly CatalogueTable[]): CatalogueTable[][]
 }
 
 /**
- * SHA-256 in hex of what COPY gives of each table, with the settings of the dump's session. A table that could not be copied to its
- * end, because the signal fired or for another reason, is not in it.
+ * SHA-256 in hex of what COPY gives of each table, with the settings of the dump's session. A table
+ * that could not be copied to its end, because the signal fired or for another reason, is not in
+ * it.
  *
- * Names of others go to psql as arguments: one that does not begin with a backslash is SQL to its end, and nothing of psql's is looked
- * for in it.
+ * Names of others go to psql as arguments: one that does not begin with a backslash is SQL to its
+ * end, and nothing of psql's is looked for in it.
  */
 export async function copyDigests(
   tables: readonly CatalogueTable[],
@@ -55,7 +62,8 @@ export async function copyDigests(
     "--quiet",
     "--no-password",
     "--set=VERBOSITY=sqlstate",
-    // The rows go from psql to sha256sum: two processes of ours would take four times as long for them.
+    // The rows go from psql to sha256sum: two processes of ours would take four times as long for
+    // them.
     ...tables.flatMap((table, index) => [
       `--command=\\o |sha256sum; echo ${index}`,
       `--command=${copyStatement(table)}`,

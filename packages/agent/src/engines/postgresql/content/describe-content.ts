@@ -31,7 +31,10 @@ export interface NotCompared {
 export interface ContentMetadata {
   /** Tables with a digest. */
   readonly tables: number;
-  /** Of `contentDigest`, over those that are named, and `REST` with the digest of the others; null where there are none. */
+  /**
+   * Of `contentDigest`, over those that are named, and `REST` with the digest of the others; null
+   * where there are none.
+   */
   readonly sha256: string | null;
   /** Those of them that `tables` of the metadata does not name. */
   readonly rest: { readonly tables: number; readonly sha256: string } | null;
@@ -62,8 +65,9 @@ export async function contentFacts(session: PsqlSession): Promise<ContentFacts> 
 }
 
 /**
- * What of a table's content is signed: HMAC-SHA-256, its first half in hex, over the JSON array of schema, table, columns and the SHA-256
- * of the rows. The key is the backup's own, so that whoever reads a receipt can try no guesses.
+ * What of a table's content is signed: HMAC-SHA-256, its first half in hex, over the JSON array of
+ * schema, table, columns and the SHA-256 of the rows. The key is the backup's own, so that whoever
+ * reads a receipt can try no guesses.
  */
 export function contentTag(key: Buffer, { schema, table, columns, sha256 }: TableContent): string {
   return createHmac("sha256", key)
@@ -83,7 +87,10 @@ export function contentKeyOf(key: Buffer, database: string): Buffer {
   return createHmac("sha256", key).update(database).digest();
 }
 
-/** The metadata with what is known of the content. `archive` is null where the dump could not be read beside. */
+/**
+ * The metadata with what is known of the content. `archive` is null where the dump could not be
+ * read beside.
+ */
 export function withContent(
   metadata: SourceMetadata,
   { settings, tables, others }: ContentFacts,

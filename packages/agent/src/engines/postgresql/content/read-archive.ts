@@ -11,8 +11,9 @@ export interface ArchiveContent {
 }
 
 /**
- * The digests of an archive's tables, taken by pg_restore's own reading of it while it passes. Whatever goes wrong here only means that
- * nothing is known of the content: it is never the dump's fault.
+ * The digests of an archive's tables, taken by pg_restore's own reading of it while it passes.
+ * Whatever goes wrong here only means that nothing is known of the content: it is never the dump's
+ * fault.
  */
 export class ArchiveReader {
   readonly #child: Child;
@@ -24,7 +25,10 @@ export class ArchiveReader {
     this.#read.catch(() => undefined);
   }
 
-  /** `path` of one in directory format; else it is given piece by piece. Null where it cannot be read. */
+  /**
+   * `path` of one in directory format; else it is given piece by piece. Null where it cannot be
+   * read.
+   */
   static async start(
     run: RunProgram,
     signal: AbortSignal,

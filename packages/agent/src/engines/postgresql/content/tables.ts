@@ -64,7 +64,10 @@ export const NOT_COMPARED = `
     select 'large_objects', count(*)::text from pg_largeobject_metadata having count(*) > 0
   ) data order by kind, name`;
 
-/** What decides how the server prints values, and pg_dump does not set. The session's own, before anything of ours. */
+/**
+ * What decides how the server prints values, and pg_dump does not set. The session's own, before
+ * anything of ours.
+ */
 export interface ValueSettings {
   readonly bytea_output: string;
   readonly quote_all_identifiers: string;

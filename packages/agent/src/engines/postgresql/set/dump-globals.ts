@@ -18,7 +18,10 @@ export interface Globals {
 const ROLES = "select json_build_array(rolname) from pg_roles where rolname !~ '^pg_' order by rolname";
 const MAY_READ_PASSWORDS = "select has_table_privilege('pg_catalog.pg_authid', 'select')";
 
-/** What belongs to the whole server: roles, their memberships and settings, tablespaces. @throws RunError */
+/**
+ * What belongs to the whole server: roles, their memberships and settings, tablespaces. @throws
+ * RunError
+ */
 export async function dumpGlobals(
   { environment, tools, signal }: DatabaseToDump,
   session: PsqlSession,

@@ -25,7 +25,10 @@ export interface SetToDump {
   readonly context: RunContext;
 }
 
-/** A part of a custom dump, whose length nobody knows beforehand, that is held in memory for the header before it. */
+/**
+ * A part of a custom dump, whose length nobody knows beforehand, that is held in memory for the
+ * header before it.
+ */
 const PART_BYTES = 8 << 20;
 
 /**

@@ -19,8 +19,9 @@ const OURS = new Set(["attestore", LOADING_ROLE, "public"]);
 const GRANT = /^GRANT /;
 
 /**
- * The statements of a server's globals that are run, as the scratch server's superuser: those that make roles and what belongs to them, as
- * pg_dumpall writes them. Nothing else that is in the text is, and nothing that gives rights to a role of ours.
+ * The statements of a server's globals that are run, as the scratch server's superuser: those that
+ * make roles and what belongs to them, as pg_dumpall writes them. Nothing else that is in the text
+ * is, and nothing that gives rights to a role of ours.
  */
 export function* globalStatements(text: string): Generator<string, void, undefined> {
   for (let at = 0; at < text.length;) {

@@ -35,7 +35,10 @@ export function isDumpFile(name: string): boolean {
   return FILE.test(name);
 }
 
-/** @throws MalformedSet: nothing of a name that came over the wire gets into a path but what matches here. */
+/**
+ * @throws MalformedSet: nothing of a name that came over the wire gets into a path but what matches
+ * here.
+ */
 export function parseEntryName(name: string): SetEntry {
   if (name === GLOBALS) return { kind: "globals" };
   const [, directory = "", number = "", last = ""] =

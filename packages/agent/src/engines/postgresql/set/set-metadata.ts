@@ -7,7 +7,10 @@ export interface DatabaseOfSet {
   readonly metadata: ForeignMetadata;
 }
 
-/** The databases that a backup's metadata names, in the archive's order. It came over the wire: what is none is left out. */
+/**
+ * The databases that a backup's metadata names, in the archive's order. It came over the wire: what
+ * is none is left out.
+ */
 export function databasesOfMetadata(metadata: ForeignMetadata): DatabaseOfSet[] {
   const databases = metadata["databases"];
   if (!Array.isArray(databases)) return [];

@@ -3,8 +3,8 @@ const BLOCK = 512;
 const MAX_OCTAL = 8 ** 11 - 1;
 
 /**
- * A ustar header (POSIX.1-1988) of a regular file of mode 0600. A size of 8 GiB and more is in base 256, as GNU tar writes and
- * every tar reads. `name` is ASCII, at most 100 bytes.
+ * A ustar header (POSIX.1-1988) of a regular file of mode 0600. A size of 8 GiB and more is in base
+ * 256, as GNU tar writes and every tar reads. `name` is ASCII, at most 100 bytes.
  */
 export function tarHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
@@ -135,7 +135,10 @@ class Pieces {
     return true;
   }
 
-  /** Says that what was read so far was not all: the rest is read, for its end is what says that it was whole. */
+  /**
+   * Says that what was read so far was not all: the rest is read, for its end is what says that it
+   * was whole.
+   */
   async drain(): Promise<void> {
     while ((await this.#pieces.next()).done !== true);
   }

@@ -19,16 +19,20 @@ interface DatabaseOfReceipt {
   readonly content?: ContentMetadata;
 }
 
-/** Bytes of JSON. With 32 recipients of 1 KiB, and in base64, this is just within the 256 KiB of a receipt. */
+/**
+ * Bytes of JSON. With 32 recipients of 1 KiB, and in base64, this is just within the 256 KiB of a
+ * receipt.
+ */
 const ROOM = 150 * 1024;
 const ROOM_OF_EXTENSIONS = 8 * 1024;
 const ROOM_OF_ROLES = 16 * 1024;
 const ROOM_OF_GLOBALS = 12 * 1024;
 
 /**
- * The metadata, shortened where a receipt would be too large for the service to take. Extensions and roles are then those of all
- * databases, once, since a restore needs them all in one server; `…_omitted` counts those that had no room even so. The
- * summary of the schemas and some of the tables go next: `omitted` and `table_count` tell.
+ * The metadata, shortened where a receipt would be too large for the service to take. Extensions
+ * and roles are then those of all databases, once, since a restore needs them all in one server;
+ * `…_omitted` counts those that had no room even so. The summary of the schemas and some of the
+ * tables go next: `omitted` and `table_count` tell.
  */
 export function withinReceipt(
   metadata: SetMetadata,

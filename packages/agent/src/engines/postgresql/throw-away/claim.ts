@@ -4,7 +4,10 @@ import { literal, type PsqlSession } from "../psql-session.ts";
 import { contentsOf, emptyDatabase } from "./contents.ts";
 import { preparation } from "./preparation.ts";
 
-/** What the comment of a database that may be emptied begins with. Comments of databases are in no dump of one. */
+/**
+ * What the comment of a database that may be emptied begins with. Comments of databases are in no
+ * dump of one.
+ */
 export const MARK = "attestore:throw-away";
 /** A mark of ours, for as long as a restore test lasts. */
 const OURS = `${MARK} (while a restore test runs)`;
@@ -41,8 +44,8 @@ export async function claimThrowAway(session: PsqlSession): Promise<Claim> {
       when not pg_try_advisory_lock(${LOCK}) then 'is in use by another restore test'
     end from pg_database d where datname = current_database()`);
   if (problem !== "") throw refused(name, problem);
-  // Under the lock, and more than once: two tests that saw one another would both give up, and of those that began at
-  // once all but the one with the lock are about to leave.
+  // Under the lock, and more than once: two tests that saw one another would both give up, and of
+  // those that began at once all but the one with the lock are about to leave.
   for (let looks = 1; (await ask(CONNECTED)) === "t"; looks++) {
     if (looks === LOOKS) throw refused(name, "is in use: another client is connected to it");
     await sleep(LOOK_EVERY_MS);

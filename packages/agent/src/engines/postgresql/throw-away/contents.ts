@@ -4,7 +4,10 @@ import { preparation } from "./preparation.ts";
 /** The first object id that is not the server's own (FirstNormalObjectId). */
 const OWN = 16384;
 
-/** Everything that a restore can leave in a database, but for the schema `public`, which each one is born with. */
+/**
+ * Everything that a restore can leave in a database, but for the schema `public`, which each one is
+ * born with.
+ */
 const CATALOGUES: readonly (readonly [what: string, table: string])[] = [
   ["relations", "pg_class"],
   ["functions", "pg_proc"],
@@ -36,8 +39,8 @@ export async function contentsOf(session: PsqlSession): Promise<string> {
 }
 
 /**
- * Drops all of that. What still hangs on something else goes with it by `cascade`. Whether nothing is left is for
- * `contentsOf` to say.
+ * Drops all of that. What still hangs on something else goes with it by `cascade`. Whether nothing
+ * is left is for `contentsOf` to say.
  */
 export async function emptyDatabase(session: PsqlSession): Promise<void> {
   const dropEach = (kind: string, from: string): string =>

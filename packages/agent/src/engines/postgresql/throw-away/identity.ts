@@ -4,7 +4,9 @@ import type { PsqlSession } from "../psql-session.ts";
 export interface DatabaseIdentity {
   /** The running server's own, to the microsecond of its start, and the database in it. */
   readonly instance: string;
-  /** The cluster's, which its replicas and physical copies share; null where the role may not ask. */
+  /**
+   * The cluster's, which its replicas and physical copies share; null where the role may not ask.
+   */
   readonly cluster: string | null;
 }
 
@@ -19,7 +21,10 @@ export async function identityOf(session: PsqlSession): Promise<DatabaseIdentity
   return { instance: instance.output.trim(), cluster: cluster.ok ? cluster.output.trim() : null };
 }
 
-/** A copy of a cluster counts as the cluster: whoever cloned production may well have promoted the clone. */
+/**
+ * A copy of a cluster counts as the cluster: whoever cloned production may well have promoted the
+ * clone.
+ */
 export function isSameDatabase(a: DatabaseIdentity, b: DatabaseIdentity): boolean {
   return a.instance === b.instance || (a.cluster !== null && a.cluster === b.cluster);
 }

@@ -81,8 +81,8 @@ export async function findUriServer(
 }
 
 /**
- * No source's own database, however it is reached. Of a source that does not answer the address alone is known, which
- * has to do: an empty database is all that is ever taken.
+ * No source's own database, however it is reached. Of a source that does not answer the address
+ * alone is known, which has to do: an empty database is all that is ever taken.
  */
 async function refuseSources(
   run: RunProgram,
