@@ -18,9 +18,9 @@ export interface SubmitReport {
   readonly accepted: number;
   readonly refused: number;
   readonly unproven: number;
-  /** What is still to be submitted, with what was unproven. */
+  /** Entries still queued, including those whose answer was unproven. */
   readonly waiting: number;
-  /** What kept an entry, or the rest of them, from being submitted. */
+  /** What kept an entry, or all remaining ones, from being submitted. */
   readonly stoppedBy: ServiceError | LogAlarmError | null;
 }
 
@@ -30,51 +30,46 @@ export interface TransferOptions {
   readonly maxBytesPerSecond?: number | null;
 }
 
-/** A stored backup: what it must be, and how to get it. */
+/** A stored backup: its expected content, and how to download it. */
 export interface StoredBackup {
   readonly id: string;
   readonly sourceId: string;
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly sourceMetadata: SourceMetadata;
-  /** Writes what the store really holds into a file. @throws ServiceError, RunError */
+  /** Writes the store's actual content to a file. @throws ServiceError, RunError */
   readonly download: (file: string, options: TransferOptions) => Promise<void>;
 }
 
-/** Where a receipt of this run has got to. */
+/** The status of this run's receipt. */
 export interface ReceiptStatus {
-  /** `kept`: on this host's disk, where it belongs when there is no service. */
+  /** `kept`: on this host's disk, which is where it belongs without a service. */
   readonly state: "accepted" | "waiting" | "refused" | "kept";
   readonly file: string;
   readonly receiptId: string | null;
   readonly logIndex: number | null;
-  /** Why it is not accepted. */
+  /** Why it was not accepted. */
   readonly why: string | null;
-  /**
-   * It was refused, or what the service said of it can't be believed: more than waiting is needed.
-   */
+  /** It was refused, or the service's answer cannot be trusted: waiting is not enough. */
   readonly isWrong: boolean;
 }
 
-/**
- * Where the backups and the receipts of a root go: to a service, or to the person's own disk or
- * bucket.
- */
+/** Where a root's backups and receipts go: to a service, or to the user's own disk or bucket. */
 export interface BackupBackend extends Signatory {
   readonly layout: Layout;
   /**
-   * Before a backup that nobody but the person here asked for: that it could be delivered. @throws
-   * UserError source_unknown
+   * Checks, before a backup that was started by hand, that it could be delivered. @throws UserError
+   * source_unknown
    */
   requireOwn(config: Config, source: SourceConfig, signal: AbortSignal): Promise<void>;
   /**
-   * Takes a ciphertext from wherever it is to a stored backup with a signed receipt. Safe to call
-   * again after a crash anywhere. The caller holds the `work` lock. @throws ServiceError: the
-   * backup goes on waiting in blobs/
+   * Stores a ciphertext and puts its signed receipt into the spool. Safe to call again after a
+   * crash at any point. The caller holds the `work` lock. @throws ServiceError: the backup stays
+   * queued in blobs/
    */
   deliver(config: Config, pending: PendingBackup, options: TransferOptions): Promise<DeliveredBackup>;
   /**
-   * The backup that is named, or the newest of the source. @throws UserError backup_unknown;
+   * Returns the named backup, or the source's newest. @throws UserError backup_unknown;
    * ServiceError
    */
   find(
@@ -82,11 +77,11 @@ export interface BackupBackend extends Signatory {
     source: SourceConfig,
     wanted: { readonly backupId: string | undefined; readonly signal: AbortSignal },
   ): Promise<StoredBackup>;
-  /** Takes a signed receipt, with all that waits before it, to where it belongs. */
+  /** Submits a signed receipt and everything queued before it. */
   submitReceipt(receipt: ReceiptFile, signal: AbortSignal): Promise<ReceiptStatus>;
-  /** Takes everything that waits to where it belongs. @rejects with the signal's reason */
+  /** Submits everything queued. @rejects with the signal's reason */
   submit(signal: AbortSignal): Promise<SubmitReport>;
-  /** Records what kept a run from its result. */
+  /** Records why a run did not reach a result. */
   reportFailure(failed: FailedRun, signal: AbortSignal): Promise<void>;
   close(): void;
 }

@@ -17,16 +17,15 @@ export interface Attaching {
 }
 
 /**
- * An attach under way. The service keeps the answer to this very request (with the token in it) for
- * its key, so an `init` that is killed before the token is on disk gets the same agent when it is
- * called again.
+ * An attach in progress. The service stores its answer, with the token, under the request's key. So
+ * if `init` is killed before the token is on disk, calling it again gets the same agent.
  */
 interface PendingAttach {
   readonly v: 1;
   readonly service: string;
   readonly idempotency_key: string;
   readonly request: AttachRequest;
-  /** Of an interactive attach. */
+  /** Only for an interactive attach. */
   readonly started: BootstrapStarted | null;
 }
 
@@ -67,7 +66,7 @@ export async function attachInteractively(
   const { layout, service, signal } = attaching;
   let pending = await rememberAttach(attaching);
   if (pending.started === null || Date.parse(pending.started.expires_at) < Date.now()) {
-    // A fresh key: the answer that is kept for an old one is of an attach that ran out.
+    // Use a fresh key: the answer stored for the old one belongs to an expired attach.
     const idempotency_key = pending.started === null ? pending.idempotency_key : randomUUID();
     const started = await service.startBootstrap(pending.request, {
       signal,
@@ -84,7 +83,8 @@ export async function attachInteractively(
       const asked = performance.now();
       const attached = await service.pollBootstrap(started.poll_token, { signal });
       if (attached !== null) return usable(attached);
-      // The service holds each poll; one that does not is not asked in a loop.
+      // The service holds each poll. If one returns at once, pause so as not to poll in a tight
+      // loop.
       const early_ms = started.interval_s * 1000 - (performance.now() - asked);
       if (early_ms > 0) await pause(early_ms, undefined, { signal });
     }
@@ -106,7 +106,7 @@ export async function forgetAttach(layout: Layout): Promise<void> {
 
 async function rememberAttach({ layout, service, host }: Attaching): Promise<PendingAttach> {
   const before = (await readJson(layout.pendingAttach)) as PendingAttach | null;
-  // The same bytes under the same key; a changed host or service is another attach.
+  // The same bytes use the same key; a changed host or service is a new attach.
   const isSame =
     before !== null &&
     before.service === service.url.origin &&
@@ -124,7 +124,7 @@ async function rememberAttach({ layout, service, host }: Attaching): Promise<Pen
   return pending;
 }
 
-/** The log key is what everything is checked against from now on. @throws ServiceError */
+/** From now on everything is verified with this log key. @throws ServiceError */
 function usable(attached: Attached): Attached {
   try {
     if (parseVerifierKey(attached.log.verifier_key).name === attached.log.origin) return attached;

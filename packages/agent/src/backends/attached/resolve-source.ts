@@ -68,7 +68,7 @@ export async function requireOwnSource(
   );
 }
 
-/** Undefined where the service did not say. */
+/** Undefined if the service did not say. */
 async function declaredNow(
   attachment: Attachment,
   config: Config,
@@ -83,9 +83,9 @@ async function declaredNow(
 }
 
 /**
- * A heartbeat that is sent to ask. The commands that come with it are the running agent's, and not
- * delivered to it again before long: they are put into the journal for it, and it acknowledges
- * them. Where none runs nobody would answer for them, and they come again to the one that will.
+ * Sends a heartbeat to ask. The service does not soon repeat the commands in its answer to the
+ * running agent, so they are written to the journal, and that agent acknowledges them. If no agent
+ * runs, they are not acknowledged, and the service delivers them again later.
  */
 async function askService(
   attachment: Attachment,

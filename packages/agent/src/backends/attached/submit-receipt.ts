@@ -12,27 +12,27 @@ import { spoolEvent } from "../../receipts/spooled-event.ts";
 import { provenBundle, UnprovenAnswer } from "./verify-answer.ts";
 
 /**
- * How long a receipt is submitted; as long as the service remembers its Idempotency-Key. An older
- * one is set aside only once the service has looked at it and not taken it: the host may have been
- * off, or its clock be wrong, and the service knows the same bytes again without the key.
+ * How long a receipt is retried: as long as the service remembers its Idempotency-Key. An older
+ * receipt is set aside only after the service has seen and refused it. The host may have been off
+ * or its clock wrong, and the service recognises the same bytes without the key.
  */
 export const SUBMIT_FOR_DAYS = 30;
 /**
- * No answer, one that was cut short, somebody who is still at it, too many requests, a proxy or a
- * service with nobody behind it.
+ * Temporary failures: no answer or a truncated one, a request still in progress, too many requests,
+ * or a proxy or service that cannot reach its backend.
  */
 export const NOT_LOOKED_AT: ReadonlySet<number | null> = new Set([null, 408, 409, 425, 429, 502, 503, 504]);
 
 export interface SubmitOptions {
   readonly signal: AbortSignal;
-  /** One try an entry; whoever calls comes back later. */
+  /** One try for each entry; the caller comes back later. */
   readonly once: boolean;
 }
 
 export type Submitted =
   | { readonly outcome: "accepted"; readonly receiptId: string; readonly logIndex: number }
   | { readonly outcome: "refused"; readonly why: string }
-  /** The answer did not prove what it said. The receipt goes on waiting. */
+  /** The answer's proof was invalid. The receipt stays in the spool. */
   | { readonly outcome: "unproven"; readonly why: string };
 
 /**
@@ -67,8 +67,8 @@ export async function submitReceipt(
       if (isOverdue) return await refuse(overdue, null);
       return { outcome: "unproven", why: error.message };
     }
-    // The answer's checkpoint is a checkpoint like any other: one that forks from what was seen is
-    // no proof of anything.
+    // Treat the answer's checkpoint like any other: if it forks from what was seen, it proves
+    // nothing.
     await observeCheckpoint(attachment, answer.checkpoint, signal);
     await replaceJsonFile(accepted, bundle);
     if (waiting.command_id !== null)
@@ -82,7 +82,7 @@ export async function submitReceipt(
     throw error;
   }
 
-  /** Sets the receipt aside with what the service said; a person decides. */
+  /** Sets the receipt aside with the service's answer, for a person to decide. */
   async function refuse(why: string, error: ServiceError | null): Promise<Submitted> {
     const refused_at = new Date().toISOString();
     const answer = { why, refusal: error?.refusal ?? null, refused_at };

@@ -13,10 +13,10 @@ import { NOT_LOOKED_AT, submitReceipt, type Submitted, type SubmitOptions } from
 import type { SubmitReport } from "../backup-backend.ts";
 
 /**
- * Submits everything that waits, once, what was made first first: receipts in the order of their
- * chain, and events between them by when they occurred, so that a failure is in the log before the
- * receipt of what made it good. Two processes do not submit at the same time. Does not throw for
- * what the service or the network does; rejects with the signal's reason.
+ * Submits everything in the spool once, oldest first: receipts in chain order, with events between
+ * them by the time they occurred. So a failure is in the log before the receipt that resolves it.
+ * Two processes never submit at the same time. Does not throw for errors of the service or the
+ * network; rejects with the signal's reason.
  */
 export async function submitWaiting(attachment: Attachment, options: SubmitOptions): Promise<SubmitReport> {
   const { layout } = attachment;
@@ -25,12 +25,13 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
   let stoppedBy: ServiceError | LogAlarmError | null = await announced(attachment, options);
   let isAway = stoppedBy !== null && !saysSomething(stoppedBy);
 
-  /** Whether it got its answer. */
+  /** Whether the service answered for it. */
   const attempt = async (
     submit: (options: SubmitOptions) => Promise<Pick<Submitted, "outcome">>,
   ): Promise<boolean> => {
     try {
-      // After a first failure the others have one try each: it may have been the one entry's own.
+      // After a first failure each other entry gets one try: the failure may concern only that
+      // entry.
       count[(await submit({ ...options, once: options.once || stoppedBy !== null })).outcome]++;
       return true;
     } catch (error) {
@@ -50,26 +51,26 @@ export async function submitWaiting(attachment: Attachment, options: SubmitOptio
     }
   };
 
-  // Receipts first: what failed before one of them was signed is in the spool by the time that the
-  // events are listed.
+  // List receipts first: a failure that precedes a receipt is then in the spool when the events are
+  // listed.
   const receipts = await listReceipts(layout, "waiting");
   const events = await eventsByTime(layout);
   let chainGoesOn = stoppedBy === null;
   for (const receipt of receipts) {
-    // The next one's place in the chain is behind this one. It is read when its turn comes: damage
-    // to it concerns none before it.
+    // The next receipt follows this one in the chain. Read it only when its turn comes, so that
+    // damage to it does not block earlier ones.
     if (!chainGoesOn || isAway) break;
     const { signed_at } = (await readJson(receipt.path)) as WaitingReceipt;
     await submitEvents(takeUntil(events, Date.parse(signed_at)));
     if (!isAway) chainGoesOn = await attempt((how) => submitReceipt(attachment, receipt, how));
   }
-  // Those that came after the last receipt, those that submitting it has made among them.
+  // Then the events after the last receipt, including those that submitting it has made.
   await submitEvents((await eventsByTime(layout)).map(({ event }) => event));
   const waiting = (await listReceipts(layout, "waiting")).length;
   return { ...count, waiting: waiting + (await listEvents(layout.eventsWaiting)).length, stoppedBy };
 }
 
-/** Whether there was somebody to answer, so that another entry may fare better. */
+/** Whether the service was reachable, so that another entry may succeed. */
 function saysSomething(error: ServiceError | LogAlarmError): boolean {
   return error instanceof LogAlarmError || !(NOT_LOOKED_AT.has(error.status) || isUnauthenticated(error));
 }
@@ -79,7 +80,7 @@ interface TimedEvent {
   readonly at: number;
 }
 
-/** The damaged ones last, so that they keep no other waiting. */
+/** Damaged entries come last, so that they block no others. */
 async function eventsByTime(layout: Layout): Promise<TimedEvent[]> {
   const events: TimedEvent[] = [];
   for (const event of await listEvents(layout.eventsWaiting))
@@ -96,15 +97,15 @@ async function occurredAt(event: EventFile): Promise<number> {
   }
 }
 
-/** Takes off the list what occurred by then. */
+/** Removes from the list the entries that occurred by then, and returns them. */
 function takeUntil(events: TimedEvent[], at: number): EventFile[] {
   const first = events.findIndex((event) => event.at > at);
   return events.splice(0, first === -1 ? events.length : first).map(({ event }) => event);
 }
 
 /**
- * What kept a new signing key from being known: until it is, receipts wait, also those that the old
- * one signed.
+ * Why the service does not know a new signing key yet. Until it does, receipts wait, including
+ * those signed with the old key.
  */
 async function announced(attachment: Attachment, options: SubmitOptions): Promise<ServiceError | null> {
   try {

@@ -43,8 +43,8 @@ export async function uploadAndRegister(
 }
 
 /**
- * Whether what kept a backup from being delivered may be its own affair: its source is gone, the
- * service refuses it. Others need not wait for it.
+ * Whether a failed delivery may concern only this backup, because its source is gone or the service
+ * refuses it. Then other backups need not wait.
  */
 export function isOfOneBackup(error: unknown): error is UserError | ServiceError {
   return error instanceof UserError || (error instanceof ServiceError && isPermanentRefusal(error));
@@ -70,7 +70,7 @@ async function register(
     try {
       return await registerUpload(attachment, pending, pending.upload, options.signal);
     } catch (error) {
-      // An upload of an earlier attempt that the service no longer takes is made once more.
+      // If the service no longer accepts an upload of an earlier attempt, upload once more.
       if (!(error instanceof ServiceError) || !UPLOAD_IS_GONE.has(error.refusal?.error ?? "")) throw error;
       await dropProgress(attachment.layout, pending.sha256);
     }
@@ -101,7 +101,7 @@ async function uploadToSource(
   try {
     return await uploadBackup(attachment, pending, sourceId, paced);
   } catch (error) {
-    // The id that is remembered here may be that of a source that was removed and declared again.
+    // The remembered id may belong to a source that was removed and declared again.
     if (!(error instanceof ServiceError) || error.refusal?.error !== "not_found") throw error;
     const fresh = await resolveSourceId(attachment, config, pending.source, { signal, refresh: true });
     if (fresh === sourceId) throw error;
@@ -145,7 +145,7 @@ async function registerUpload(
   return { backupId: record.id, sourceId: upload.source_id, receiptsBefore };
 }
 
-/** The receipt that a run which was killed right after signing has left. */
+/** The receipt of a run that was killed right after signing. */
 export async function alreadySigned(
   layout: Layout,
   { backupId, receiptsBefore }: Pick<Registered, "backupId" | "receiptsBefore">,

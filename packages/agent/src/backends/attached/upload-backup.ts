@@ -19,15 +19,15 @@ interface Uploader {
 }
 
 /**
- * How often URLs are asked for, when the store refuses them as it does after 15 minutes, without a
- * part getting there.
+ * How often new URLs are requested without a part arriving. The store refuses URLs after 15
+ * minutes.
  */
 const URLS = 3;
 
 /**
- * Sends a ciphertext to the object store. One in parts goes on where an earlier try was
- * interrupted, in this process or another, and may take longer than its URLs are valid. The caller
- * holds the `work` lock. @throws ServiceError
+ * Uploads a ciphertext to the object store. A multipart upload continues where an earlier try, in
+ * this process or another, was interrupted, and may outlast its URLs. The caller holds the `work`
+ * lock. @throws ServiceError
  */
 export async function uploadBackup(
   attachment: Uploader,
@@ -62,15 +62,15 @@ export async function uploadBackup(
 }
 
 /**
- * A store that refuses a URL may reset the connection before its answer is read; then only the time
- * tells why.
+ * A store that refuses a URL may reset the connection before its answer is read. Then only the
+ * URL's age tells why.
  */
 function hasRunOut(error: ServiceError, target: UploadUrl): boolean {
   if (error.code === "object_refused") return error.status === 403;
   return error.code === "unreachable" && Date.now() >= Date.parse(target.expires_at);
 }
 
-/** URLs of the upload that was begun, or of a new one where the service does not go on with it. */
+/** URLs of the upload already begun, or of a new one if the service no longer continues it. */
 async function askForUrls(
   { service, layout }: Uploader,
   { sha256, size_bytes }: PendingBackup,
@@ -79,7 +79,7 @@ async function askForUrls(
   options: TransferOptions,
 ): Promise<UploadUrl> {
   const request = { source_id: sourceId, sha256, size_bytes };
-  // A fresh idempotency key each time: a replayed answer would hold a URL that has run out.
+  // Use a fresh idempotency key each time: a replayed answer would contain an expired URL.
   if (begun === null || begun.parts.length === 0) return service.uploadUrl(request, options);
   try {
     return await service.uploadUrl({ ...request, upload_id: begun.upload_id }, options);
