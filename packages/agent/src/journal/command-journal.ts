@@ -7,7 +7,10 @@ import { errorCode } from "@attestore/host/errno";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** `started` without an outcome, when nobody runs it, is a command that a crash interrupted. */
+/**
+ * `started` without an outcome and without a running process means that a crash interrupted the
+ * command.
+ */
 export type CommandState = "received" | "started" | "done";
 
 export interface JournaledCommand {
@@ -17,14 +20,13 @@ export interface JournaledCommand {
   readonly received_at: string;
   readonly started_at: string | null;
   readonly done_at: string | null;
-  /** What came of it, in a word and for people. */
+  /** The outcome as one word, and as text for people. */
   readonly outcome: string | null;
 }
 
 /**
- * Writes a delivered command down, once: it is on disk before it is acked, and an id that was seen before, in whatever
- * state, is not taken a second time.
- * @returns whether it is new.
+ * Records a delivered command once. It is on disk before it is acknowledged, and a known id, in any
+ * state, is never accepted again. Returns whether it is new.
  */
 export async function journalCommand(layout: Layout, command: DeliveredCommand): Promise<boolean> {
   if (existsSync(openFile(layout, command.id)) || existsSync(doneFile(layout, command.id))) return false;
@@ -55,7 +57,7 @@ export async function openCommands(layout: Layout): Promise<JournaledCommand[]> 
   return entries.toSorted((a, b) => (a.command.id < b.command.id ? -1 : 1));
 }
 
-/** From here on a crash means that it was interrupted, not that it waits. */
+/** From here on a crash means that the command was interrupted, not that it is still queued. */
 export async function markStarted(layout: Layout, entry: JournaledCommand): Promise<JournaledCommand> {
   const started = { ...entry, state: "started" as const, started_at: new Date().toISOString() };
   await replaceJsonFile(openFile(layout, entry.command.id), started);
@@ -63,8 +65,9 @@ export async function markStarted(layout: Layout, entry: JournaledCommand): Prom
 }
 
 /**
- * Keeps what came of a command and takes it off the list. Repeatable, by two at once too: whoever
- * ran it, and whoever submits its receipt. An id that is not here is no error.
+ * Stores a command's outcome and removes it from the open list. Safe to repeat, even by two
+ * processes at once: the one that ran it and the one that submits its receipt. An unknown id is not
+ * an error.
  */
 export async function finishCommand(layout: Layout, id: string, outcome: string): Promise<void> {
   const entry = (await readJson(openFile(layout, id))) as JournaledCommand | null;

@@ -7,8 +7,8 @@ import { readJson } from "../state/read-json.ts";
 import { dropProgress } from "./upload-progress.ts";
 
 /**
- * A whole ciphertext on its way to the store, in `blobs/<sha256>.json`: how far it has come. Each
- * step is written down after it was taken, so that it is at worst taken again.
+ * The progress of a finished ciphertext towards the store, in `blobs/<sha256>.json`. Each step is
+ * recorded after it was done, so a crash at worst repeats a step.
  */
 export interface PendingBackup {
   readonly v: 1;
@@ -20,24 +20,27 @@ export interface PendingBackup {
   readonly source_metadata: SourceMetadata;
   readonly started_at: string;
   readonly finished_at: string;
-  /** Set once the object store has all of it; without a service, as soon as it is named. */
+  /**
+   * Set once the object store has the whole ciphertext; without a service, as soon as it has a
+   * name.
+   */
   readonly upload: {
     readonly id: string;
     readonly source_id: string;
-    /** Of the registration, whose answer may get lost. */
+    /** The registration's idempotency key, because its answer may be lost. */
     readonly idempotency_key: string;
     readonly parts: readonly { readonly part_number: number; readonly etag: string }[] | null;
   } | null;
   /**
-   * Set once the service knows it; without one, as soon as it is named. `receipts_before`: how many
-   * receipts there were then.
+   * Set once the service knows the backup; without a service, as soon as it has a name.
+   * `receipts_before` is the number of receipts at that time.
    */
   readonly registered: { readonly backup_id: string; readonly receipts_before: number } | null;
 }
 
 export type MadeBackup = Omit<PendingBackup, "v" | "upload" | "registered">;
 
-/** From here on the backup is not lost, whatever happens to this process. */
+/** Once this has returned, the backup survives a crash of this process. */
 export async function recordBackup(layout: Layout, made: MadeBackup): Promise<PendingBackup> {
   const pending: PendingBackup = { v: 1, ...made, upload: null, registered: null };
   await savePending(layout, pending);
@@ -64,8 +67,8 @@ export function blobPath(layout: Layout, sha256: string): string {
 }
 
 /**
- * Removes the ciphertext, and then what was known of it: the other way round would leave bytes that
- * nobody names.
+ * Removes the ciphertext first and then its record: in the other order, a crash would leave a file
+ * that no record names.
  */
 export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Promise<void> {
   await removeFile(blobPath(layout, sha256));
@@ -74,8 +77,8 @@ export async function dropPending(layout: Layout, { sha256 }: PendingBackup): Pr
 }
 
 /**
- * Removes ciphertexts of runs that were killed before they wrote down what they had made: nothing
- * is known of them but their digest, so they can't be registered. The caller holds the `work` lock.
+ * Removes ciphertexts of runs that were killed before they recorded them. Only their digest is
+ * known, so they cannot be registered. The caller holds the `work` lock.
  */
 export async function sweepBlobs(layout: Layout): Promise<number> {
   const names = new Set(await readdir(layout.blobs));

@@ -4,8 +4,8 @@ import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
 /**
- * How far an upload in parts has come, in `blobs/<sha256>.parts.json`. A part is written down after
- * the store has it, so that it is at worst sent again.
+ * The progress of a multipart upload, in `blobs/<sha256>.parts.json`. A part is recorded after the
+ * store has it, so a crash at worst sends it again.
  */
 export interface UploadProgress {
   readonly v: 1;

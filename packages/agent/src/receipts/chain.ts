@@ -6,33 +6,35 @@ import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 import { listAllReceipts, readEnvelope } from "./receipt-files.ts";
 
-/** One statement of this agent's: receipts and signed events share one chain and one numbering. */
+/**
+ * One signed statement of this agent: receipts and signed events share one chain and one numbering.
+ */
 export interface ChainLink {
   readonly sequence: number;
   readonly what: "receipt" | "event";
   readonly envelope: () => Promise<Envelope>;
 }
 
-/** What the next one follows on. */
+/** What the next statement refers to. */
 export interface ChainEnd {
   readonly sequence: number;
-  /** SHA-256 (hex) of the payload that was signed last; null before the first. */
+  /** SHA-256 (hex) of the last signed payload; null before the first. */
   readonly sha256: string | null;
 }
 
 const EVENT = /^(\d{8})-event\.(?!.*\.answer\.json$)(.+)\.json$/;
 
-/** Such as `00000012-event.cmd_….json`: its number, and what it tells of. */
+/** A file name such as `00000012-event.cmd_….json`: the number and the subject. */
 export function signedEventFileName(sequence: number, name: string): string {
   return `${String(sequence).padStart(8, "0")}-event.${name}.json`;
 }
 
-/** What an event's file tells of, signed or not. */
+/** The subject of an event's file, signed or not. */
 export function eventNameOf(file: string): string {
   return EVENT.exec(file)?.[2] ?? file.replace(/\.json$/, "");
 }
 
-/** Everything that was signed, the newest first. */
+/** All signed statements, newest first. */
 export async function listChain(layout: Layout): Promise<ChainLink[]> {
   const links = new Map<number, ChainLink>();
   for (const file of await listAllReceipts(layout))
@@ -55,9 +57,10 @@ export async function listChain(layout: Layout): Promise<ChainLink[]> {
 }
 
 /**
- * Signs the next of the chain. `write` puts it into the spool in one atomic step: before it nothing was signed, after it there is one
- * that will be submitted. Two processes do not sign at the same time, so that none is left out of the chain.
- * @throws ProofError, SyntaxError where the newest receipt is damaged
+ * Signs the next statement of the chain. `write` puts it into the spool in one atomic step: a crash
+ * before it leaves nothing signed, and a crash after it leaves a statement that will be submitted.
+ * Two processes never sign at the same time, so none is left out of the chain. @throws ProofError,
+ * SyntaxError if the newest receipt is damaged
  */
 export async function signNext<T>(layout: Layout, write: (end: ChainEnd) => Promise<T>): Promise<T> {
   using _ = await waitForLock(layout, "chain", "sign", { signal: new AbortController().signal });
@@ -66,8 +69,8 @@ export async function signNext<T>(layout: Layout, write: (end: ChainEnd) => Prom
 }
 
 /**
- * An event whose file is damaged can't be submitted, and must not keep backups from their receipts:
- * the chain goes on from the one before it. A damaged receipt is for a person to look at.
+ * A damaged event cannot be submitted and must not block the receipts of later backups, so the
+ * chain continues from the statement before it. A damaged receipt needs a person.
  */
 async function newestReadable(links: readonly ChainLink[]): Promise<string | null> {
   for (const { what, envelope } of links)
@@ -80,8 +83,8 @@ async function newestReadable(links: readonly ChainLink[]): Promise<string | nul
 }
 
 /**
- * One that waited when it was listed may be submitted by now: it is under its new name before the
- * old one goes.
+ * A listed waiting file may have been submitted since. It gets its new name before the old one
+ * goes, so look there next.
  */
 async function readEventEnvelope(layout: Layout, path: string): Promise<Envelope> {
   const name = basename(path);

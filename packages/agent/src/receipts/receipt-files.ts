@@ -11,8 +11,8 @@ import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
 /**
- * `accepted`: in the log, with its proof. `waiting`: signed, to be submitted. `refused`: the
- * service will not have it.
+ * `accepted`: in the log, with its proof. `waiting`: signed and not yet submitted. `refused`: the
+ * service rejected it.
  */
 export type ReceiptState = "accepted" | "waiting" | "refused";
 
@@ -57,8 +57,8 @@ export async function listReceipts(layout: Layout, state: ReceiptState): Promise
 }
 
 /**
- * All receipts, newest first. One that a crash left in two places counts once: what is accepted or
- * refused is no longer waiting.
+ * All receipts, newest first. A receipt that a crash left in two places counts once: accepted or
+ * refused takes precedence over waiting.
  */
 export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
   const bySequence = new Map<number, ReceiptFile>();
@@ -68,8 +68,8 @@ export async function listAllReceipts(layout: Layout): Promise<ReceiptFile[]> {
 }
 
 /**
- * The signed envelope of a receipt's file, in whatever state. Throws ProofError if somebody has
- * damaged it.
+ * Reads the signed envelope of a receipt's file in any state. Throws ProofError if the file is
+ * damaged.
  */
 export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
   const value = await readReceipt(file);
@@ -80,8 +80,8 @@ export async function readEnvelope(file: ReceiptFile): Promise<Envelope> {
 }
 
 /**
- * One that waited when it was listed may be submitted by now: it is under its new name before the
- * old one goes.
+ * A listed waiting file may have been submitted since. It gets its new name before the old one
+ * goes, so look there next.
  */
 async function readReceipt({ state, path }: ReceiptFile): Promise<unknown> {
   const value = await readJson(path);
@@ -90,7 +90,7 @@ async function readReceipt({ state, path }: ReceiptFile): Promise<unknown> {
   return (await readJson(join(receipts, name))) ?? readJson(join(receipts, "refused", name));
 }
 
-/** What the receipt says; null if its payload is not a statement (any more). */
+/** The receipt's statement; null if its payload is not a valid statement. */
 export async function readStatement(file: ReceiptFile): Promise<Statement | null> {
   const parsed = parseStatement((await readEnvelope(file)).payload);
   return parsed.ok ? parsed.statement : null;

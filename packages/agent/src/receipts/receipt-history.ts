@@ -3,9 +3,7 @@ import { receiptKind, type BackupStatement, type RestoreTestStatement } from "@a
 import type { Layout } from "../state/layout.ts";
 import { listAllReceipts, readStatement, type ReceiptFile } from "./receipt-files.ts";
 
-/**
- * The receipts on this host are its memory of what it has done: each says itself what it is about.
- */
+/** Reads this host's own receipts as its history: each states its subject. */
 export interface Remembered<S> {
   readonly file: ReceiptFile;
   readonly statement: S;
@@ -27,7 +25,7 @@ export async function backupById(
   return findBackup(layout, ({ predicate }) => predicate.backup_id === backupId);
 }
 
-/** The newest restore test of a source, passed or not. */
+/** The newest restore test of a source, with any result. */
 export async function newestRestoreTest(
   layout: Layout,
   sourceId: string,
@@ -36,8 +34,8 @@ export async function newestRestoreTest(
 }
 
 /**
- * The newest restore test that passed of the newest backup that passed one: an older backup that is
- * tested once more tells nothing of what there was after it.
+ * The newest passed restore test of the newest backup that passed one. Testing an older backup
+ * again says nothing about newer data.
  */
 export async function newestPassedRestoreTest(
   layout: Layout,
@@ -50,7 +48,7 @@ export async function newestPassedRestoreTest(
     // when it ended.
     const end = firstIdAt("backup", Date.parse(finished_at));
     if (newest.id >= end) return true;
-    // One of a later moment is of a clock that was wrong, and is not to be the newest ever after.
+    // Ignore an id from the future: a wrong clock made it, and it would stay the newest for good.
     const id = backup_id < end ? backup_id : end;
     if (source_id === sourceId && result === "passed" && id > newest.id) {
       newest.statement = statement;
@@ -89,8 +87,8 @@ async function findRestoreTest(
 }
 
 /**
- * The ids of all backups that passed a restore test of this agent, and of those whose newest one
- * passed.
+ * The ids of all backups that passed a restore test of this agent, and of those whose newest
+ * restore test passed.
  */
 export async function passedBackups(layout: Layout): Promise<{ ever: Set<string>; lately: Set<string> }> {
   const [ever, lately, tested] = [new Set<string>(), new Set<string>(), new Set<string>()];

@@ -17,10 +17,10 @@ import { agentVersion } from "../state/host-facts.ts";
 import { signNext } from "./chain.ts";
 
 /**
- * Signs an event as the next of this agent's chain; `write` puts it into the spool. False where
- * nothing can be signed, because a log alarm stands, the host is not attached, or the key or the
- * newest of the chain cannot be read: such an event is often about just that, and is reported
- * unsigned rather than not at all.
+ * Signs an event as the next statement of this agent's chain; `write` puts it into the spool.
+ * Returns false if nothing can be signed: a log alarm is active, the host is not attached, or the
+ * key or the newest statement cannot be read. Such events are often about exactly that, so they are
+ * reported unsigned rather than not at all.
  */
 export async function signEvent(
   layout: Layout,
@@ -51,7 +51,8 @@ export async function signEvent(
     });
     return true;
   } catch (error) {
-    // Once it is signed it has its place, and only what kept it from the disk is left to be told.
+    // A signed event has its place in the chain, so only an error in writing it to disk remains to
+    // report.
     if (!isSigned && isUnreadable(error)) return false;
     throw error;
   }

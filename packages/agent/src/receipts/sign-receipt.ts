@@ -16,13 +16,13 @@ import { requireNoLogAlarm } from "../state/log-alarm.ts";
 import { signNext } from "./chain.ts";
 import { receiptFileName, type ReceiptFile } from "./receipt-files.ts";
 
-/** A receipt that waits: everything that its submission needs, in one file, written once. */
+/** A waiting receipt: everything needed to submit it, in one file that is written once. */
 export interface WaitingReceipt {
   readonly v: 1;
-  /** One for the life of the receipt, so that a repeated submission is the same submission. */
+  /** Fixed for the life of the receipt, so that a repeated submission counts as the same one. */
   readonly idempotency_key: string;
   readonly signed_at: string;
-  /** The command whose outcome it is. */
+  /** The command that this receipt completes. */
   readonly command_id: string | null;
   readonly envelope: EnvelopeJson;
 }
@@ -32,9 +32,10 @@ export interface SignReceiptOptions {
 }
 
 /**
- * Signs a statement as the next of this agent's chain and puts it into the spool, in one atomic step: before it there is
- * no receipt, after it there is one that will be submitted.
- * @throws LogAlarmError; UserError key_file; ProofError `statement_invalid` if the statement is not one, a defect
+ * Signs a statement as the next of this agent's chain and puts it into the spool in one atomic
+ * step: a crash before it leaves no receipt, and a crash after it leaves one that will be
+ * submitted. @throws LogAlarmError; UserError key_file; ProofError `statement_invalid` for an
+ * invalid statement, which is a defect
  */
 export async function signReceipt(
   layout: Layout,
@@ -42,7 +43,7 @@ export async function signReceipt(
   { commandId }: SignReceiptOptions,
 ): Promise<ReceiptFile> {
   await requireNoLogAlarm(layout);
-  // As it is now: somebody may have rotated it since this process began.
+  // Read the key now: it may have been rotated since this process started.
   const key = await readSigningKey(layout);
   return signNext(layout, async (end) => {
     const statement = statementAfter(end.sha256);

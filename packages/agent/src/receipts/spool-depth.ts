@@ -4,7 +4,7 @@ import type { Layout } from "../state/layout.ts";
 import { listPending } from "../journal/pending-backup.ts";
 import { listEvents } from "./spooled-event.ts";
 
-/** How much waits here for the service. */
+/** The number of items queued for the service. */
 export async function spoolDepth(layout: Layout): Promise<AgentSpool> {
   return {
     backups: (await listPending(layout)).length,

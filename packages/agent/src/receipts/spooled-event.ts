@@ -9,24 +9,24 @@ import { signEvent } from "./sign-event.ts";
 import type { Layout } from "../state/layout.ts";
 import { readJson } from "../state/read-json.ts";
 
-/** An event that waits: everything that its submission needs, in one file, written once. */
+/** A waiting event: everything needed to submit it, in one file that is written once. */
 export interface WaitingEvent {
   readonly v: 1;
   readonly idempotency_key: string;
   readonly event: EventRequest;
-  /** What this agent signed about it; absent where nothing could be signed. */
+  /** The agent's signed statement about it; absent if nothing could be signed. */
   readonly envelope?: EnvelopeJson;
 }
 
 export interface EventFile {
-  /** Of the file, without `.json`. */
+  /** The file name without `.json`. */
   readonly name: string;
   readonly path: string;
 }
 
 /**
- * Signs an event and puts it into the spool. What happened is named by `name` (a command's id, a
- * receipt's number), so that a failure that is met again after a crash is reported once.
+ * Signs an event and puts it into the spool. `name` identifies what happened (a command's id, a
+ * receipt's number), so a failure that is seen again after a crash is reported once.
  */
 export async function spoolEvent(layout: Layout, name: string, event: EventRequest): Promise<void> {
   for (const directory of [layout.eventsWaiting, layout.events, layout.eventsRefused])

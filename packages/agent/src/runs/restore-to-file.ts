@@ -13,8 +13,8 @@ import type { OnProgress } from "./progress.ts";
 export interface RestoreToFileRequest {
   readonly ciphertext: CiphertextSource;
   /**
-   * The backup's recorded digest. Without it the age file still authenticates itself, but not as
-   * that backup.
+   * The backup's recorded digest. Without it the age file still authenticates itself, but may be
+   * another backup.
    */
   readonly sha256?: string;
   /** `AGE-SECRET-KEY-1…` */
@@ -66,8 +66,8 @@ export async function restoreToFile(request: RestoreToFileRequest): Promise<{ si
 }
 
 /**
- * Never in place of what somebody put there meanwhile, a link least of all. Some file systems have
- * no hard links.
+ * Never replaces a file or link that somebody has put there meanwhile. Some file systems have no
+ * hard links.
  */
 async function nameIt(partial: string, output: string): Promise<void> {
   try {

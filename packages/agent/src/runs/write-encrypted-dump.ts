@@ -25,13 +25,13 @@ export interface MakeBackupRequest {
 }
 
 export interface MadeBackup {
-  /** In `blobsDir`, fsynced. */
+  /** In `blobsDir`, synced to disk. */
   readonly path: string;
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly cipher: { readonly name: "age-v1"; readonly recipients: readonly string[] };
   readonly sourceMetadata: SourceMetadata;
-  /** Which database it is of. */
+  /** The database that it belongs to. */
   readonly origin: Origin;
   /** RFC 3339, UTC, milliseconds. */
   readonly startedAt: string;
@@ -39,11 +39,9 @@ export interface MadeBackup {
 }
 
 /**
- * Dump → zstd → age → SHA-256 → blobs/, as one stream.
- *
- * The ciphertext gets its name only after the dump program has ended well and the metadata are there: a failure or kill -9
- * at any moment leaves no blob, and no plaintext that outlives the next run.
- * @throws RunError
+ * Makes a backup as one stream: dump → zstd → age → SHA-256 → blobs/. The ciphertext gets its name
+ * only after the dump program has succeeded and the metadata is known. So a failure or kill -9 at
+ * any moment leaves no blob, and no plaintext that outlives the next run. @throws RunError
  */
 export async function writeEncryptedDump(request: MakeBackupRequest): Promise<MadeBackup> {
   const { source, recipients, blobsDir } = request;
@@ -92,8 +90,8 @@ export async function writeEncryptedDump(request: MakeBackupRequest): Promise<Ma
 }
 
 /**
- * The dump, which ends only when its metadata are known: a backup that could not be described is
- * none.
+ * The dump, which ends only once its metadata is known: a backup without a description is not a
+ * backup.
  */
 function described(
   dump: Dump,
