@@ -6,15 +6,15 @@ import { readJson } from "../state/read-json.ts";
 import { readSourceIds } from "../state/source-ids.ts";
 import { spoolEvent } from "./spooled-event.ts";
 
-/** Which databases a source of this host may be. */
+/** The databases that a source of this host may be. */
 export interface SourcePin {
-  /** The first that was seen, and those that a person confirmed since, the newest last. */
+  /** The first one seen, and those that a person confirmed since, the newest last. */
   readonly accepted: readonly { readonly identity: Identity; readonly since: string }[];
-  /** Another one that was met under the source's name, and that nobody has confirmed. */
+  /** Another database found under the source's name that nobody has confirmed. */
   readonly met: { readonly identity: Identity; readonly at: string; readonly in: string } | null;
 }
 
-/** By the source's name. */
+/** By source name. */
 export async function readSourcePins(layout: Layout): Promise<ReadonlyMap<string, SourcePin>> {
   const value = (await readJson(layout.sourcePins)) as { sources: Record<string, SourcePin> } | null;
   return new Map(Object.entries(value?.sources ?? {}));
@@ -44,7 +44,7 @@ export async function holdToPin(
   }
   const allowed = isNow ? pin.accepted.slice(-1) : pin.accepted;
   if (allowed.some((each) => isDeepStrictEqual(each.identity, identity))) {
-    // The source is what it was again: there is nothing left to confirm.
+    // The source is the known database again, so nothing is left to confirm.
     if (isNow && pin.met !== null) await write(layout, pins, slug, { ...pin, met: null });
     return true;
   }
@@ -67,8 +67,8 @@ export async function holdToPin(
 }
 
 /**
- * A person says that the source is the database now that was met. The caller holds the `work` lock.
- * @returns null where nothing was met
+ * Records that a person accepts the database that was found. The caller holds the `work` lock.
+ * Returns null if none was found.
  */
 export async function confirmIdentity(layout: Layout, slug: string): Promise<SourcePin | null> {
   const pins = await readSourcePins(layout);

@@ -9,8 +9,8 @@ export interface LocalCopy {
 }
 
 /**
- * The ciphertext as a local file, which can be read twice: once for its digest, and only then for what is in it.
- * @throws RunError `ciphertext_unavailable`; whatever the file system throws.
+ * Provides the ciphertext as a local file, so that it can be read twice: first for its digest, then
+ * for its contents. @throws RunError `ciphertext_unavailable`, and errors of the file system
  */
 export async function localCopy(
   ciphertext: CiphertextSource,

@@ -1,17 +1,19 @@
 import type { RestoreTestResult } from "./restore-and-check.ts";
 
-/** How long it took to have the data back, and how long the source may take (its RTO). */
+/** How long it took until the data was back, and how long it may take (the source's RTO). */
 export interface RecoveryTime {
-  /** Download, decryption and restore; the checks come after the data are back. */
+  /**
+   * Download, decryption and restore. The checks run after the data is back, so they do not count.
+   */
   readonly took_ms: number;
-  /** Null if the source names none. */
+  /** Null if the source has no RTO. */
   readonly rto_s: number | null;
   readonly isMet: boolean | null;
 }
 
 /**
- * A restore that took too long has still restored: it is no failed test. The receipt has the
- * phases, by which everybody can compare for themselves.
+ * A slow restore has still restored, so it is not a failed test. The receipt has the phases, so
+ * anyone can compare them with the RTO.
  */
 export function recoveryTime(
   { download_ms, decrypt_ms, restore_ms }: RestoreTestResult["phases"],

@@ -31,16 +31,16 @@ const MIN_CONTENT_MS = 60_000;
 
 export interface TestRestoreRequest {
   readonly source: SourceConfig;
-  /** Every source of this host: none's own data is ever restored into. */
+  /** All sources of this host: a test never restores into the data of any of them. */
   readonly sources?: readonly SourceConfig[];
   readonly ciphertext: CiphertextSource;
   /** The backup's recorded digest, lower-case hex. */
   readonly sha256: string;
   /** `AGE-SECRET-KEY-1…` */
   readonly identities: readonly string[];
-  /** Where plaintext may lie while the test runs. */
+  /** Where plaintext may be stored while the test runs. */
   readonly scratchDir: string;
-  /** What the backup said of itself. */
+  /** The metadata in the backup's own record. */
   readonly backupMetadata: ForeignMetadata;
   readonly lastPassed?: LastPassed;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export interface TestRestoreRequest {
 }
 
 export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" | "checks"> {
-  /** Why it failed. */
+  /** Why the test failed. */
   readonly reason?: string;
   readonly runtime: Runtime;
   /**
@@ -64,13 +64,10 @@ export interface RestoreTestResult extends Pick<RestoreTestPredicate, "result" |
 }
 
 /**
- * Restores a backup into a throw-away place and holds what comes out against its checks.
- *
- * `passed` needs, in this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end; the
- * engine's own restore ended without error; at least one check read data and held; no check failed. Whatever keeps it from
- * finding out is an error, not a result.
- *
- * @throws RunError
+ * Restores a backup into a throw-away place and runs its checks. `passed` needs all of these, in
+ * this order: the digest of the whole ciphertext matches; it decrypts and decompresses to its end;
+ * the engine's own restore ends without error; at least one check read data and passed; no check
+ * failed. Anything that prevents a result is an error, not a result. @throws RunError
  */
 export async function restoreAndCheck(request: TestRestoreRequest): Promise<RestoreTestResult> {
   const { source, signal } = request;
@@ -100,7 +97,7 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   });
   let restored: Restored | null = null;
   let copy: LocalCopy | null = null;
-  // From the moment that the data have a say in how long it takes.
+  // From here on, the data influences how long the test takes.
   let time: TimeLimit | null = null;
   try {
     const { path } = (copy = await timed("download_ms", () =>
@@ -139,8 +136,8 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
     return { ...verdict(checks, readData), runtime: runtimeUsed(), phases, checks: [...checks] };
   } catch (caught) {
     stopIfAborted(signal);
-    // Whoever makes a dump may make it endless: that is a result, or they could choose that there
-    // is none.
+    // A dump's maker could make it endless. That counts as a failure: otherwise they could choose
+    // that there is no result.
     if (time?.isUp() === true) {
       const reason = `the restore and its checks did not end within ${limits.time_s} s (limits.time_s of the source)`;
       return { result: "failed", reason, runtime: runtimeUsed(), phases, checks: [] };
@@ -167,18 +164,18 @@ export async function restoreAndCheck(request: TestRestoreRequest): Promise<Rest
   }
 }
 
-/** Never so much that the comparison by itself takes what the source's limit leaves. */
+/** Limited so that the comparison alone never uses up the source's time limit. */
 function contentBudget(restore_ms: number, { time_s }: SourceLimits): number {
   const left_ms = Math.max(0, time_s * 1000 - restore_ms);
   return Math.min(Math.max(MIN_CONTENT_MS, restore_ms * CONTENT_SHARE), left_ms / 2);
 }
 
-/** Where the commands of checks are. */
+/** Where the commands of checks are found. */
 function programsOf({ checks }: SourceConfig): string[] {
   return checks.flatMap((check) => ("command" in check ? [dirname(check.command[0] ?? "")] : []));
 }
 
-/** As the maker signed it; of a backup that refers to another's dump, that dump's is not known. */
+/** As the maker signed it; unknown for a backup that refers to another backup's dump. */
 function plaintextBytesOf(metadata: ForeignMetadata): number | null {
   const { plaintext_size_bytes: bytes, original } = metadata;
   return original === undefined && typeof bytes === "number" && Number.isSafeInteger(bytes) && bytes >= 0
@@ -187,7 +184,7 @@ function plaintextBytesOf(metadata: ForeignMetadata): number | null {
 }
 
 /**
- * A source may have become one of another engine, which would find each backup from before to be
+ * A source's engine may have been changed. The new engine would report every earlier backup as
  * broken.
  */
 function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: ForeignMetadata): void {
@@ -199,7 +196,7 @@ function requireItsEngine({ slug, engine }: SourceConfig, { engine: before }: Fo
   );
 }
 
-/** MariaDB and MySQL are one engine; which of them a server is, its backups say. */
+/** MariaDB and MySQL are one engine; a backup records which of them the server was. */
 function familyOf(engine: string): string {
   return engine === "mysql" ? "mariadb" : engine;
 }

@@ -27,17 +27,16 @@ export interface ChecksToRun {
 
 export interface RanChecks {
   readonly outcomes: readonly CheckOutcome[];
-  /** How many of them looked into the restored data, as far as can be told. */
+  /** The number of checks known to have read restored data. */
   readonly readData: number;
 }
 
 /**
- * The configured checks and those that follow from the backup. Where none of them read data, that is no pass.
- *
- * Commands come last: whatever they do to the restored data, nothing else is held against that. What they look at nobody
- * sees, so that by themselves they are no pass either. A check that does not end in its time has failed: what it asks may be
- * too much, or the data may be such that it never ends, and those must not choose that there is no result.
- * @throws RunError
+ * Runs the configured checks and the built-in ones. Without a check that read data, the test does
+ * not pass. Commands run last, so nothing that they do to the restored data affects another check.
+ * Nobody can see what a command read, so commands alone are not a pass. A check that exceeds its
+ * time has failed: its query may be too expensive, or the data may make it endless, and neither may
+ * prevent a result. @throws RunError
  */
 export async function runChecks(restored: Restored, run: ChecksToRun): Promise<RanChecks> {
   const { source, canaries, metadata, lastPassed, signal } = run;
@@ -64,7 +63,7 @@ export async function runChecks(restored: Restored, run: ChecksToRun): Promise<R
     if (canary === undefined) throw new Error("a canary check without its canary");
     add(evaluateCanary(check, canary, outcome, duration_ms), []);
   }
-  // The schema alone is not data: it counts only beside a check that read some.
+  // The schema alone is not data: it counts only if another check read data.
   const schema = readData === 0 ? null : await schemaCheck(restored, run);
   if (schema !== null) add(schema, []);
   for (const content of readData === 0 ? [] : await contentChecks(restored, run)) add(content, []);
